@@ -1,0 +1,35 @@
+"""The one exception for input or a request that is wrong, with every problem named at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+_SHOWN = 20
+
+
+class InputError(ValueError):
+    """The input or the request is wrong.
+
+    Parameters
+    ----------
+    problems : str or sequence of str
+        One sentence each, naming the place, the value and the remedy. The message shows the first
+        20 and counts the rest; ``problems`` keeps them all.
+
+    Examples
+    --------
+    >>> InputError(["row 3: winner is empty", "row 9: winner is empty"]).problems
+    ('row 3: winner is empty', 'row 9: winner is empty')
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        if len(self.problems) == 1:
+            message = self.problems[0]
+        else:
+            shown = [f"  {problem}" for problem in self.problems[:_SHOWN]]
+            rest = len(self.problems) - len(shown)
+            if rest:
+                shown.append(f"  ... and {rest} more")
+            message = "\n".join([f"{len(self.problems)} problems:", *shown])
+        super().__init__(message)

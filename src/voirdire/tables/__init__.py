@@ -1,0 +1,1 @@
+"""Tables of votes, scores and labels: read, validate, count."""

@@ -1,0 +1,151 @@
+"""A model file and the sizes of a table become one log density, for every engine.
+
+The density is a function of one flat vector of free coordinates: the parameters' free coordinates in the order
+of the terms (strength, weights, reliability, ties), each flattened. JAX compiles it; PyMC builds a graph from the
+same term functions (:mod:`voirdire.infer.pymc_model`); NumPy evaluates it as the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from voirdire.specs import Model
+from voirdire.terms import RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.terms.arrays import Array
+from voirdire.terms.parameters import Parameter
+from voirdire.terms.reliability import Observations, Values
+from voirdire.terms.strength import difference
+from voirdire.terms.ties import log_tie_parts
+
+Data = dict[str, dict[str, Array]]
+
+
+@dataclass(frozen=True)
+class Program:
+    """The density of one model for a table of given sizes; hashable, so that compiled functions are kept.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+        Numbers of levels (``criteria`` is 1 where the model collapses them).
+    ties : bool
+        Whether the table has ties; without them the tie term is left out.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> Program(load_model("maple"), judges=3, criteria=2, items=4, ties=False).size
+    10
+    """
+
+    model: Model
+    judges: int
+    criteria: int
+    items: int
+    ties: bool
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        model = self.model
+        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        if model.weights is not None:
+            found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
+        found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
+        if self.ties and model.ties is not None:
+            found += TIES[model.ties.kind].parameters(model.ties.numbers)
+        return found
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Where each parameter's free coordinates stand in the flat vector."""
+        found, start = {}, 0
+        for parameter in self.parameters:
+            stop = start + math.prod(parameter.free_shape(self.sizes))
+            found[parameter.name] = slice(start, stop)
+            start = stop
+        return found
+
+    @property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        return max((part.stop for part in self.slices.values()), default=0)
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
+        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None  # type: ignore[arg-type]
+
+    def values(self, x: Array, xp: Any) -> Values:
+        """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
+        lead = x.shape[:-1]
+        return {
+            p.name: p.value(x[..., self.slices[p.name]].reshape((*lead, *p.free_shape(self.sizes))), self.sizes, xp)
+            for p in self.parameters
+        }
+
+    def flat(self, values: Values, xp: Any) -> Array:
+        """Flat vector of named values; inverse of :meth:`values`."""
+        free = [(p, p.free(values[p.name])) for p in self.parameters]
+        lead = free[0][1].shape[: free[0][1].ndim - len(free[0][0].dims)]
+        return xp.concatenate([part.reshape((*lead, -1)) for _, part in free], axis=-1)
+
+    def log_prior(self, x: Array, xp: Any) -> Array:
+        """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
+        return sum(p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1) for p in self.parameters)
+
+    def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of the counted votes: ``data["votes"]`` and, where used, ``data["criteria"]``."""
+        return sum((log * weight).sum() for log, weight in self.log_parts(values, data, xp))
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
+        reliability = RELIABILITY[self.model.reliability.kind]
+        parts = []
+        for table, part in data.items():
+            strength = values["weight"][None, :] if table == "criteria" else values["strength"]
+            d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
+            obs = Observations(
+                part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
+            )
+            parts.append((reliability.log_decided(values, d, obs, xp), part["weight"]))
+            if self.ties and self.model.ties is not None:
+                judge, pair = part["tie_judge"], part["tie_pair"]
+                propensity = TIES[self.model.ties.kind].propensity(values, judge)
+                tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, pair, xp), xp)
+                parts += [(tie, part["tied"]), (decided, part["decided"])]
+        return parts
+
+    def log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log posterior density of one flat vector, up to the marginal likelihood."""
+        return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
+
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the flat vector with the same likelihood and every strength of opposite sign.
+
+        A linear map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        """
+        values = self.values(x, xp)
+        turned = RELIABILITY[self.model.reliability.kind].mirror(values)
+        if turned is None:
+            raise ValueError(f"model {self.model.name} has no mirror")
+        for name in ("strength", "weight"):
+            if name in values:
+                turned[name] = -values[name]
+        return self.flat({**values, **turned}, xp)
+
+
+class _Names(dict[str, float]):
+    """Values that answer every name, to ask a term whether it has a mirror at all."""
+
+    def __missing__(self, name: str) -> float:
+        return 0.0

@@ -1,0 +1,232 @@
+"""Find and check model files. Every number of a prior lives there, none in Python."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.terms import RELIABILITY, STRENGTH, TIES, WEIGHTS
+
+Priors = Mapping[str, Mapping[str, float]]
+
+_KINDS: dict[str, Mapping[str, Any]] = {
+    "strength": STRENGTH,
+    "reliability": RELIABILITY,
+    "ties": TIES,
+    "weights": WEIGHTS,
+}
+_TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
+_CHOICES = {"data": ("votes",), "criteria": ("collapse", "separate"), "pool": ("none", "majority")}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One term of a model: its ``kind`` (a name in :mod:`voirdire.terms`) and its prior's numbers."""
+
+    kind: str
+    prior: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The prior's numbers by key."""
+        return dict(self.prior)
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A simpler model that this one contains: ``model``, and ``when`` in words."""
+
+    model: str
+    when: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checked model file; see CONTRIBUTING.md for how to write one."""
+
+    name: str
+    title: str
+    data: str
+    criteria: str
+    equation: str
+    identifiability: str
+    source: str
+    strength: Section
+    reliability: Section
+    ties: Section | None
+    weights: Section | None
+    pool: str = "none"
+    reduces_to: tuple[Reduction, ...] = ()
+    overrides: tuple[tuple[str, str, float], ...] = field(default=())
+
+    @property
+    def position_aware(self) -> bool:
+        """Whether judges may lean to a position."""
+        return RELIABILITY[self.reliability.kind].position_aware
+
+    def with_priors(self, priors: Priors | None) -> Model:
+        """Return the model with some of its prior's numbers changed, e.g. ``{"reliability": {"a": 8}}``.
+
+        Raises
+        ------
+        InputError
+            A section or a key that the model does not have, or a number outside its range.
+        """
+        if not priors:
+            return self
+        problems: list[str] = []
+        changed: Model = self
+        for name, numbers in priors.items():
+            section = getattr(self, name, None) if name in _KINDS else None
+            if section is None:
+                have = [kind for kind in _KINDS if getattr(self, kind) is not None]
+                problems.append(f"priors: model {self.name} has no section {name!r}; it has {', '.join(have)}")
+                continue
+            merged = section.numbers | dict(numbers)
+            problems += _check_numbers(f"priors: {name}", _KINDS[name][section.kind], merged)
+            if not problems:
+                changed = replace(
+                    changed,
+                    **{name: Section(section.kind, tuple(sorted(merged.items())))},  # type: ignore[arg-type]
+                    overrides=(*changed.overrides, *((name, key, float(v)) for key, v in numbers.items())),
+                )
+        if problems:
+            raise InputError(problems)
+        return changed
+
+
+def locate(kind: str) -> Path:
+    """Folder that holds the ``models`` or ``simulations`` files: in the package, else beside ``src``.
+
+    Raises
+    ------
+    FileNotFoundError
+        Neither place has it; the message names both.
+    """
+    packaged = Path(str(resources.files("voirdire"))) / "_specs" / kind
+    source = Path(__file__).resolve().parents[2] / kind
+    for folder in (packaged, source):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"no folder of {kind}: looked in {packaged} and {source}; reinstall voirdire")
+
+
+def model_names() -> list[str]:
+    """Names of the models that ship with the package, sorted."""
+    return sorted(path.stem for path in locate("models").glob("*.toml"))
+
+
+def load_model(model: str | Path | Model) -> Model:
+    """Find and check a model.
+
+    Parameters
+    ----------
+    model : str, path or Model
+        A shipped model's name, or the path of a model file (ending in ``.toml``). A Model is returned as it is.
+
+    Raises
+    ------
+    InputError
+        Unknown name (the nearest is suggested), unreadable file, or any fault in it, all named at once.
+
+    Examples
+    --------
+    >>> load_model("crowd-bt").reliability.kind
+    'one-coin'
+    """
+    if isinstance(model, Model):
+        return model
+    if str(model).endswith(".toml"):
+        return _read(Path(model))
+    names = model_names()
+    if str(model) not in names:
+        raise InputError(f"unknown model {str(model)!r}{_nearest(str(model), names)}; known: {', '.join(names)}")
+    return _read(locate("models") / f"{model}.toml")
+
+
+def _read(path: Path) -> Model:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"model file {path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"model file {path}: not valid TOML ({error})") from error
+    problems = [f"model file {path}: {problem}" for problem in _problems(content)]
+    if problems:
+        raise InputError(problems)
+    sections = {name: _section(content.get(name)) for name in _KINDS}
+    texts = {key: content[key].strip() for key in _TEXT}
+    reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
+    return Model(**texts, **sections, pool=content.get("pool", "none"), reduces_to=reductions)  # type: ignore[arg-type]
+
+
+def _section(content: dict[str, Any] | str | None) -> Section | None:
+    if content is None or isinstance(content, str):
+        return None
+    numbers = {key: float(value) for key, value in content.items() if key != "kind"}
+    return Section(content["kind"], tuple(sorted(numbers.items())))
+
+
+def _problems(content: dict[str, Any]) -> list[str]:
+    known = [*_TEXT, "pool", "reduces_to", *_KINDS]
+    problems = [f"unknown key {key!r}{_nearest(key, known)}" for key in content if key not in known]
+    problems += [f"{key!r} is missing" for key in (*_TEXT, "strength", "reliability") if key not in content]
+    problems += [
+        f"{key} must be text, not {content[key]!r}"
+        for key in _TEXT
+        if key in content and not isinstance(content[key], str)
+    ]
+    for key, choices in _CHOICES.items():
+        if key in content and content[key] not in choices:
+            problems.append(f"{key} = {content[key]!r} is none of {', '.join(choices)}")
+    if "ties" not in content:
+        problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
+    for name, terms in _KINDS.items():
+        section = content.get(name)
+        if section is None or (name == "ties" and section == "refuse"):
+            continue
+        if not isinstance(section, dict) or "kind" not in section:
+            problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
+        elif section["kind"] not in terms:
+            near = _nearest(str(section["kind"]), list(terms))
+            problems.append(f"[{name}] kind {section['kind']!r} is unknown{near}; known: {', '.join(terms)}")
+        else:
+            numbers = {key: value for key, value in section.items() if key != "kind"}
+            problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
+    if content.get("criteria") == "collapse" and "weights" in content:
+        problems.append("[weights] needs criteria = 'separate'")
+    if content.get("criteria") == "separate" and "weights" not in content:
+        problems.append("criteria = 'separate' needs a [weights] section")
+    for entry in content.get("reduces_to", []):
+        if not isinstance(entry, dict) or set(entry) != {"model", "when"}:
+            problems.append("each [[reduces_to]] needs exactly 'model' and 'when'")
+    return problems
+
+
+def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
+    problems = [
+        f"{place} has no key {key!r}{_nearest(key, list(term.keys))}; {term.kind} takes {', '.join(term.keys) or 'none'}"
+        for key in numbers
+        if key not in term.keys
+    ]
+    for key, rule in term.keys.items():
+        value = numbers.get(key)
+        if value is None:
+            problems.append(f"{place} needs {key!r}, a {rule} number")
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            problems.append(f"{place} {key} must be a number, not {value!r}")
+        elif rule == "positive" and value <= 0:
+            problems.append(f"{place} {key} must be positive, not {value!r}")
+    return problems
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    match = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""

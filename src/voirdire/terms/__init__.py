@@ -1,0 +1,25 @@
+"""The mathematics, one idea per file; model files name terms by their ``kind``."""
+
+from voirdire.terms.discrimination import Discrimination, DiscriminationPosition
+from voirdire.terms.fixed import Fixed
+from voirdire.terms.one_coin import OneCoin
+from voirdire.terms.one_coin_by_criterion import OneCoinByCriterion
+from voirdire.terms.reliability import Reliability
+from voirdire.terms.strength import NormalStrength, UniformWeights, VotedWeights
+from voirdire.terms.ties import Davidson, DavidsonByJudge, Ties
+from voirdire.terms.two_coin import TwoCoin
+
+STRENGTH = {term.kind: term for term in (NormalStrength(),)}
+RELIABILITY: dict[str, Reliability] = {
+    term.kind: term
+    for term in (
+        Fixed(),
+        OneCoin(),
+        TwoCoin(),
+        OneCoinByCriterion(),
+        Discrimination(),
+        DiscriminationPosition(),
+    )
+}
+TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
+WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}

@@ -1,0 +1,85 @@
+"""The few array functions that NumPy, JAX and PyTensor do not share under one name.
+
+Every term is written once against a namespace ``xp`` (``numpy``, ``jax.numpy`` or ``pytensor.tensor``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+Array = Any  # a NumPy, JAX or PyTensor array; terms are written once for the three
+
+
+def log_sigmoid(x: Array, xp: Any) -> Array:
+    """Logarithm of the logistic function, accurate at both ends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(log_sigmoid(np.array(-800.0), np))
+    -800.0
+    """
+    return -xp.logaddexp(0.0, -x)
+
+
+def sigmoid(x: Array, xp: Any) -> Array:
+    """Logistic function with full *relative* accuracy for very negative ``x``.
+
+    Written through the logarithm because 1 / (1 + exp(-x)) overflows and (1 + tanh(x/2)) / 2 cancels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> float(sigmoid(np.array(-700.0), np)) > 0
+    True
+    """
+    return xp.exp(log_sigmoid(x, xp))
+
+
+def zero_sum(free: Array, size: int, xp: Any) -> Array:
+    """Map ``size - 1`` free coordinates to ``size`` values that sum to zero along the last axis.
+
+    The map is the Householder reflection that sends the first axis to the direction (1, ..., 1), applied
+    to (0, free): linear, orthonormal (it keeps lengths, so independent normal coordinates give the normal
+    distribution projected on the plane of zero sum, which treats all levels alike) and of linear cost.
+
+    Parameters
+    ----------
+    free : array, shape (..., size - 1)
+    size : int
+        Number of levels; 1 gives the single value 0.
+
+    Returns
+    -------
+    array, shape (..., size)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = zero_sum(np.array([1.0, -2.0, 0.5]), 4, np)
+    >>> bool(abs(x.sum()) < 1e-12), bool(abs((x**2).sum() - 5.25) < 1e-12)
+    (True, True)
+    """
+    root = math.sqrt(size)
+    total = free.sum(axis=-1, keepdims=True)
+    first = total / root
+    if size == 1:
+        return first
+    return xp.concatenate([first, free - total / (root * (root - 1.0))], axis=-1)
+
+
+def zero_sum_free(value: Array) -> Array:
+    """Inverse of :func:`zero_sum`: the free coordinates of values that sum to zero along the last axis.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> free = np.array([1.0, -2.0, 0.5])
+    >>> bool(np.allclose(zero_sum_free(zero_sum(free, 4, np)), free))
+    True
+    """
+    size = value.shape[-1]
+    if size == 1:
+        return value[..., 1:]
+    return value[..., 1:] + value[..., :1] / (math.sqrt(size) - 1.0)

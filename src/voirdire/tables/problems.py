@@ -1,0 +1,96 @@
+"""Collect every problem of a table, grouped by what is wrong, and raise them together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from voirdire.errors import InputError
+
+_SHOWN = 3
+
+
+@dataclass
+class Problems:
+    """The problems found so far in one table.
+
+    The same sentence about several rows is reported once, with the first three rows and the number of the
+    others. Problems of the table as a whole come first, then those of file lines, then those of rows, each
+    by the first place where they occur.
+
+    Parameters
+    ----------
+    name : str
+        What the table is called in the messages.
+
+    Examples
+    --------
+    >>> problems = Problems("votes")
+    >>> problems.rows([3, 9, 12, 20, 31], "judge is empty")
+    >>> problems.raise_any()
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: votes: rows 3, 9, 12 and 2 more: judge is empty
+    """
+
+    name: str
+    _whole: list[str] = field(default_factory=list, init=False)
+    _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
+
+    def __bool__(self) -> bool:
+        """Whether anything is wrong so far."""
+        return bool(self._whole or self._places)
+
+    def table(self, sentence: str) -> None:
+        """Record a problem of the table as a whole."""
+        self._whole.append(sentence)
+
+    def line(self, number: int, sentence: str) -> None:
+        """Record a problem of a line of a file (the first line is 1)."""
+        self._places.setdefault(("line", sentence), []).append(number)
+
+    def rows(self, numbers: Iterable[int], sentence: str) -> None:
+        """Record a problem of rows of the table (the first row of data is 1)."""
+        self._places.setdefault(("row", sentence), []).extend(int(number) for number in numbers)
+
+    def stop(self, sentence: str) -> NoReturn:
+        """Record a problem of the table as a whole that nothing can be read past, and raise `InputError`."""
+        self.table(sentence)
+        raise self._error()
+
+    def raise_any(self) -> None:
+        """Raise `InputError` with all problems, if there are any."""
+        if self:
+            raise self._error()
+
+    def _error(self) -> InputError:
+        found = [f"{self.name}: {sentence}" for sentence in self._whole]
+        order = sorted(self._places.items(), key=lambda entry: (entry[0][0], min(entry[1])))
+        found += [f"{self.name}: {_place(unit, places)}: {text}" for (unit, text), places in order]
+        return InputError(found)
+
+
+def nearest(name: str, among: Sequence[str]) -> str:
+    """Suggest the name that is meant, as the end of a sentence; nothing where none is near.
+
+    Examples
+    --------
+    >>> nearest("First", ["first", "second", "tie"])
+    "; did you mean 'first'?"
+    """
+    import difflib
+
+    plain = {other.strip().lower(): other for other in reversed(among)}
+    near = difflib.get_close_matches(name.strip().lower(), plain, n=1, cutoff=0.7)
+    return f"; did you mean {plain[near[0]]!r}?" if near else ""
+
+
+def _place(unit: str, numbers: list[int]) -> str:
+    ordered = sorted(set(numbers))
+    if len(ordered) == 1:
+        return f"{unit} {ordered[0]}"
+    shown = [str(number) for number in ordered[:_SHOWN]]
+    rest = len(ordered) - len(shown)
+    last = f"{rest} more" if rest else shown.pop()
+    return f"{unit}s {', '.join(shown)} and {last}"

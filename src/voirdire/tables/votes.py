@@ -1,0 +1,318 @@
+"""Votes: which of two items a judge finds better, counted per judge, criterion and ordered pair.
+
+The sufficient statistics of every model without covariates are the counts
+
+    n[judge, criterion, first, second] = (votes for first, votes for second, ties),
+
+where the order of the pair is the order in which it was shown, because judges can prefer a position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.encode import Column, IntArray, encode, groups, positions, same_letters
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.read import read_columns
+
+OUTCOMES = ("first", "second", "tie")
+
+_REQUIRED = ("judge", "first", "second", "winner")
+_OPTIONAL = ("criterion", "context")
+_ONLY_CRITERION = "overall"
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """A table of votes as codes and counts.
+
+    Attributes
+    ----------
+    judges, criteria, items : tuple of str
+        The names that the codes stand for, sorted; ``("overall",)`` is the criterion of a table without one.
+    judge, criterion, first, second : int64 array, shape (cells,)
+        The distinct cells, in the order shown, sorted lexicographically by their codes.
+    counts : int64 array, shape (cells, 3)
+        Votes for the first item, for the second, and ties.
+    row_cell : int64 array, shape (rows,)
+        The cell of each vote, in the order of the table.
+    row_outcome : int64 array, shape (rows,)
+        0 where the first item won, 1 where the second did, 2 for a tie.
+    contexts : tuple of str
+        The names of the contexts, sorted; empty for a table without them.
+    row_context : int64 array, shape (rows,), or None
+        The context of each vote.
+    has_criteria : bool
+        Whether the table has a criterion column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": ["x", "tie"]}
+    >>> votes = read_votes(pd.DataFrame(table))
+    >>> votes.items, votes.first.tolist(), votes.counts.tolist()
+    (('x', 'y'), [0, 1], [[1, 0, 0], [0, 0, 1]])
+    """
+
+    judges: tuple[str, ...]
+    criteria: tuple[str, ...]
+    items: tuple[str, ...]
+    judge: IntArray
+    criterion: IntArray
+    first: IntArray
+    second: IntArray
+    counts: IntArray
+    row_cell: IntArray
+    row_outcome: IntArray
+    contexts: tuple[str, ...] = ()
+    row_context: IntArray | None = None
+    has_criteria: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The number of votes."""
+        return len(self.row_cell)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any vote is a tie."""
+        return bool(self.counts[:, 2].any())
+
+    def subset(self, rows: NDArray[np.bool_]) -> Votes:
+        """Keep some votes, under the same names and codes.
+
+        Parameters
+        ----------
+        rows : bool array, shape (rows,)
+            Which votes to keep.
+
+        Returns
+        -------
+        Votes
+            The cells and counts of these votes only; names without a vote stay.
+
+        Raises
+        ------
+        ValueError
+            If `rows` is not a boolean mask with one entry per vote.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> table = {"judge": "a", "first": ["x", "y"], "second": "z", "winner": "first"}
+        >>> votes = read_votes(pd.DataFrame(table))
+        >>> votes.subset(votes.first[votes.row_cell] == 0).counts.tolist()
+        [[1, 0, 0]]
+        """
+        mask = np.asarray(rows)
+        if mask.dtype != np.bool_ or mask.shape != (self.rows,):
+            raise ValueError(
+                f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
+            )
+        cell = self.row_cell[mask]
+        return _count(
+            (self.judges, self.criteria, self.items),
+            (self.judge[cell], self.criterion[cell], self.first[cell], self.second[cell]),
+            self.row_outcome[mask],
+            self.contexts,
+            None if self.row_context is None else self.row_context[mask],
+            self.has_criteria,
+        )
+
+
+def read_votes(
+    table: object,
+    *,
+    name: str = "votes",
+    judges: Iterable[str] | None = None,
+    criteria: Iterable[str] | None = None,
+    items: Iterable[str] | None = None,
+) -> Votes:
+    """Read, check and count a table of votes, one row per judgement.
+
+    Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
+    ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
+    ``context``. Other columns are left alone, and repeated votes all count.
+
+    Parameters
+    ----------
+    table : path, dataframe or Votes
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows (pandas,
+        Polars eager and lazy, PyArrow, DuckDB relation, ...); votes that have been read are returned as they
+        are, or coded anew if names are given.
+    name : str
+        What the table is called in messages.
+    judges, criteria, items : iterable of str, optional
+        All names there may be, so that several tables share one coding; a name outside is a problem.
+
+    Returns
+    -------
+    Votes
+        Codes and counts.
+
+    Raises
+    ------
+    InputError
+        With every problem of the table, each with its rows, the value and the remedy. Nothing is dropped,
+        filled in or turned into a tie.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["a"], "first": ["x"], "second": ["y"], "winner": ["A"]})
+    >>> read_votes(table)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
+    """
+    problems = Problems(name)
+    known = _Known(judges, criteria, items)
+    if isinstance(table, Votes):
+        return table if judges is criteria is items is None else _recode(table, known, problems)
+    cells = read_columns(table, _REQUIRED, _OPTIONAL, problems)
+    if cells and not len(next(iter(cells.values()))):
+        problems.table("there are no votes, only a header")
+    columns = {column: encode(values, column, problems) for column, values in cells.items()}
+    if any(column not in columns for column in _REQUIRED):
+        problems.raise_any()
+    winner = columns.pop("winner")
+    context = columns.pop("context", None)
+    names, codes = _place(columns, known, problems)
+    outcome = _outcome(winner, names[2], codes[2], codes[3], problems)
+    problems.raise_any()
+
+    contexts = () if context is None else tuple(sorted(context.levels))
+    row_context = None if context is None else positions(context.levels, contexts)[context.codes]
+    return _count(names, codes, outcome, contexts, row_context, "criterion" in columns)
+
+
+@dataclass(frozen=True)
+class _Known:
+    judges: Iterable[str] | None
+    criteria: Iterable[str] | None
+    items: Iterable[str] | None
+
+
+_Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+_Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
+
+
+def _place(columns: Mapping[str, Column], known: _Known, problems: Problems) -> tuple[_Names, _Codes]:
+    """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
+    only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
+    shown = {column: columns[column] for column in ("first", "second")}
+    judges, (judge,) = _names("judge", {"judge": columns["judge"]}, known.judges, problems)
+    criteria, (criterion,) = _names(
+        "criterion", {"criterion": columns.get("criterion", only)}, known.criteria, problems
+    )
+    items, (first, second) = _names("item", shown, known.items, problems)
+    for code, rows in groups(np.where(first == second, first, -1)):
+        problems.rows(
+            rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
+        )
+    return (judges, criteria, items), (judge, criterion, first, second)
+
+
+def _names(
+    kind: str, columns: Mapping[str, Column], known: Iterable[str] | None, problems: Problems
+) -> tuple[tuple[str, ...], list[IntArray]]:
+    same_letters(columns, problems)
+    if known is None:
+        names = tuple(sorted({level for column in columns.values() for level in column.levels}))
+    else:
+        names = tuple(sorted(set(known)))
+    codes = []
+    for label, column in columns.items():
+        place = positions(column.levels, names)
+        outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
+        for level, rows in groups(outside):
+            problems.rows(
+                rows + 1, f"{label} {column.levels[level]!r} is not a known {kind} ({len(names)} are known)"
+            )
+        codes.append(np.append(place, -1)[column.codes])
+    return names, codes
+
+
+def _outcome(
+    winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
+) -> IntArray:
+    """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
+    word = np.append(positions(winner.levels, OUTCOMES), -1)[winner.codes]
+    item = np.append(positions(winner.levels, items), -1)[winner.codes]
+    named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
+    readable = (first >= 0) & (second >= 0) & (first != second)
+
+    both = readable & (word >= 0) & (named >= 0) & (word != named)
+    for level, rows in groups(np.where(both, winner.codes, -1)):
+        name = winner.levels[level]
+        problems.rows(
+            rows + 1,
+            f"winner {name!r} may mean the outcome {name!r} or the item named {name!r}, which is shown "
+            f"{OUTCOMES[named[rows[0]]]}; rename the item",
+        )
+    neither = readable & (word < 0) & (named < 0)
+    for level, rows in groups(np.where(neither, winner.codes, -1)):
+        pairs = np.unique(np.stack([first[rows], second[rows]]), axis=1)
+        pair = [items[first[rows[0]]], items[second[rows[0]]]]
+        which = f" (in row {rows[0] + 1})" if pairs.shape[1] > 1 else ""
+        name = winner.levels[level]
+        problems.rows(
+            rows + 1,
+            f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
+            f"{pair[0]!r}, {pair[1]!r}{which}{nearest(name, [*OUTCOMES, *pair])}",
+        )
+    return np.where(word >= 0, word, named)
+
+
+def _count(
+    names: _Names,
+    codes: _Codes,
+    outcome: IntArray,
+    contexts: tuple[str, ...],
+    row_context: IntArray | None,
+    has_criteria: bool,
+) -> Votes:
+    judge, criterion, first, second = codes
+    # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
+    left, row_left = np.unique(judge * len(names[1]) + criterion, return_inverse=True)
+    right, row_right = np.unique(first * len(names[2]) + second, return_inverse=True)
+    cell, row_cell = np.unique(row_left * len(right) + row_right, return_inverse=True)
+    left, right = left[cell // max(len(right), 1)], right[cell % max(len(right), 1)]
+    counts = np.bincount(row_cell * 3 + outcome, minlength=3 * len(cell)).reshape(-1, 3)
+    return Votes(
+        *names,
+        judge=left // len(names[1]),
+        criterion=left % len(names[1]),
+        first=right // len(names[2]),
+        second=right % len(names[2]),
+        counts=counts,
+        row_cell=row_cell,
+        row_outcome=outcome,
+        contexts=contexts,
+        row_context=row_context,
+        has_criteria=has_criteria,
+    )
+
+
+def _recode(votes: Votes, known: _Known, problems: Problems) -> Votes:
+    """Code votes anew by given names; as before where none are given."""
+    cell = votes.row_cell
+    columns = {
+        "judge": Column(votes.judges, votes.judge[cell]),
+        "criterion": Column(votes.criteria, votes.criterion[cell]),
+        "first": Column(votes.items, votes.first[cell]),
+        "second": Column(votes.items, votes.second[cell]),
+    }
+    given = _Known(
+        votes.judges if known.judges is None else known.judges,
+        votes.criteria if known.criteria is None else known.criteria,
+        votes.items if known.items is None else known.items,
+    )
+    names, codes = _place(columns, given, problems)
+    problems.raise_any()
+    return _count(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)

@@ -1,0 +1,85 @@
+# Needs python3 (3.11 or newer), pip and make; every target creates the environment it uses and reuses it.
+#   make setup PYTHON=/path/to/python3.12    picks another interpreter (delete .venv first if there is one)
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test test-slow test-full test-latest lint clean
+
+# One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
+THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
+# A file's tests stay on one worker, so that its shared fits are made once.
+PYTEST = $(THREADS) $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile -q
+
+help:
+	@echo "make setup        create $(VENV) with everything the other targets need"
+	@echo "make demo         rank an embedded panel of judges"
+	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
+	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
+	@echo "make lint         ruff and mypy"
+	@echo "make clean        remove environments and caches"
+
+# Debian's python3 has no ensurepip unless python3-venv is installed: then its own pip fills the environment.
+# pip is brought to a version that knows dependency groups.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "voirdire needs Python 3.11 or newer: name one with make PYTHON=/path/to/python3"; exit 1; }
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null && $(PYTHON) -m venv $(VENV); then \
+		$(VENV)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'; \
+	else \
+		echo "$(PYTHON) cannot put pip into a new environment: using the pip it has" && \
+		$(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --python $(VENV)/bin/python install --quiet 'pip>=25.1'; \
+	fi
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/.created
+	$(VENV)/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
+	$(VENV)/bin/python -m pip install --quiet --editable . --group dev
+	@touch $@ $(VENV)/.installed
+
+setup: $(VENV)/.installed-dev
+
+demo: $(VENV)/.installed
+	$(VENV)/bin/voirdire demo
+
+test: setup
+	$(PYTEST) -m "not slow"
+
+# Exit code 5 of pytest: nothing is marked slow.
+test-slow: setup
+	$(PYTEST) -m slow || [ $$? -eq 5 ]
+
+test-full: setup
+	$(PYTEST)
+
+# The newest interpreter that really runs (a pyenv shim on PATH may not).
+define FIND_LATEST
+for python in python3.13 $(HOME)/.pyenv/versions/3.13*/bin/python python3.12 $(HOME)/.pyenv/versions/3.12*/bin/python; do \
+	"$$python" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo "$$python" && break; \
+done
+endef
+
+test-latest:
+	@latest=$$($(FIND_LATEST)); \
+	if [ -z "$$latest" ]; then \
+		echo "test-latest: no Python 3.12 or 3.13 here, nothing run"; \
+	else \
+		echo "test-latest: $$latest"; \
+		$(MAKE) --no-print-directory VENV=.venv-latest PYTHON="$$latest" test; \
+	fi
+
+lint: setup
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+clean:
+	rm -rf .venv .venv-latest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,107 @@
+"""Files from the network: downloaded once, checked at every use, never half written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from voirdire.errors import InputError
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file at a fixed public address: ``url``, and the ``sha256`` its bytes must have (64 hex digits).
+
+    Examples
+    --------
+    >>> RemoteFile("https://example.org/data/votes.csv", "0" * 64).filename
+    'votes.csv'
+    """
+
+    url: str
+    sha256: str
+
+    @property
+    def filename(self) -> str:
+        """The last part of the address, which is also the file's name in the cache."""
+        return self.url.rsplit("/", 1)[-1]
+
+
+def cache_dir() -> Path:
+    """The folder downloads are kept in: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {"VOIRDIRE_CACHE": "/data/cache"}):
+    ...     cache_dir().as_posix()
+    '/data/cache'
+    """
+    override = os.environ.get("VOIRDIRE_CACHE")
+    if override:
+        return Path(override)
+    import pooch
+
+    return Path(pooch.os_cache("voirdire"))
+
+
+def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
+    """Paths of a data set's files; those that are absent or have other bytes are downloaded first.
+
+    Pooch writes a download to a temporary file in the cache folder and moves it into place only when its
+    SHA-256 matches, so a file found there is whole.
+
+    Parameters
+    ----------
+    name : str
+        The data set's name, a folder of the cache.
+    files : sequence of RemoteFile
+        What to fetch.
+
+    Returns
+    -------
+    list of Path
+        One per file, in order; empty if ``files`` is.
+
+    Raises
+    ------
+    InputError
+        One sentence per file that could not be downloaded or whose SHA-256 differs.
+
+    Examples
+    --------
+    >>> fetch("nothing", [])
+    []
+    """
+    import pooch
+    import requests
+
+    folder = cache_dir() / name
+    paths, problems = [], []
+    for file in files:
+        target = folder / file.filename
+        try:
+            pooch.retrieve(file.url, known_hash=f"sha256:{file.sha256}", fname=file.filename, path=folder)
+        except requests.exceptions.RequestException as error:
+            problems.append(
+                f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
+                f"network, or put the file at {target} by hand"
+            )
+        except OSError as error:
+            problems.append(
+                f"data set '{name}': cannot write to {folder} ({error}): "
+                "name another folder in VOIRDIRE_CACHE"
+            )
+        except ValueError as error:
+            # Pooch's word for a download whose hash differs; it has already removed the bytes.
+            problems.append(
+                f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {file.sha256}: try "
+                f"again, and if it stays so the file has changed upstream ({error})"
+            )
+        paths.append(target)
+    if problems:
+        raise InputError(problems)
+    return paths

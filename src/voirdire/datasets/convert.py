@@ -1,0 +1,125 @@
+"""Upstream files to this package's tables: one function per data set, every row kept, order kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def llmfao(crowd: Path, gpt35: Path, gpt4: Path) -> pd.DataFrame:
+    """LLMFAO's three comparison files as one votes table.
+
+    ======== =============================================================================
+    judge    ``worker-NNN``, NNN the upstream ``worker`` number (0 to 123) with three digits;
+             ``gpt-3.5`` and ``gpt-4`` for the two files that have no worker column
+    context  the upstream ``prompt``, an integer
+    first    the upstream ``left``: the model whose answer was shown first
+    second   the upstream ``right``
+    winner   ``left`` becomes ``first``, ``right`` becomes ``second``, ``tie`` stays
+    ======== =============================================================================
+
+    The upstream ``id``, ``model_x`` and ``model_y`` (numbers of the pair, of ``left`` and of ``right``) say
+    nothing that these columns do not, and are left out. Workers are already anonymous upstream.
+
+    Parameters
+    ----------
+    crowd, gpt35, gpt4 : Path
+        ``crowd-comparisons.csv``, ``gpt3-crowd-comparisons.csv`` and ``gpt4-crowd-comparisons.csv``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns judge, context, first, second, winner; the crowd's rows, then GPT-3.5's, then GPT-4's.
+
+    Raises
+    ------
+    KeyError
+        A file lacks one of the columns named above (it is not the registered file).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name, start in [("crowd", "prompt,worker,"), ("gpt3", "prompt,"), ("gpt4", "prompt,")]:
+    ...     row = "8,58," if name == "crowd" else "8,"
+    ...     _ = (folder / name).write_text(f"{start}winner,left,right\\n{row}left,Alpaca,Weaver\\n")
+    >>> llmfao(folder / "crowd", folder / "gpt3", folder / "gpt4").values.tolist()[0]
+    ['worker-058', 8, 'Alpaca', 'Weaver', 'first']
+    """
+    import pandas as pd
+
+    votes = []
+    for path, judge in ((crowd, None), (gpt35, "gpt-3.5"), (gpt4, "gpt-4")):
+        table = pd.read_csv(path)
+        votes.append(
+            pd.DataFrame(
+                {
+                    "judge": table["worker"].map("worker-{:03d}".format) if judge is None else judge,
+                    "context": table["prompt"],
+                    "first": table["left"],
+                    "second": table["right"],
+                    "winner": table["winner"].replace({"left": "first", "right": "second"}),
+                }
+            )
+        )
+    return pd.concat(votes, ignore_index=True)
+
+
+def topical_chat(result: Path) -> pd.DataFrame:
+    """UniEval's Topical-Chat result file as a scores table.
+
+    Each of the 360 upstream records is one reply: its ``source`` (the dialogue so far), its ``system_id``,
+    ``scores`` (the annotators' mean per criterion, judge ``human``) and ``predict_scores`` (judge
+    ``unieval``). Dialogues have no name upstream: they are numbered ``dialogue-00`` to ``dialogue-59`` in
+    the order in which their ``source`` first appears. Scores are kept to the digits of the file. The two
+    judges' scales differ: annotators used 0-1 (understandability, groundedness), 1-3 (naturalness,
+    coherence, engagingness) and 1-5 (overall); UniEval gives probabilities, a sum of them for engagingness,
+    and the mean of its five others as overall.
+
+    Parameters
+    ----------
+    result : Path
+        ``topical_chat_result.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns context, system, criterion, judge, score (float); per reply the human scores come first.
+
+    Raises
+    ------
+    KeyError
+        A record lacks one of the four fields (it is not the registered file).
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> reply = {"source": "hi", "system_id": "A"}
+    >>> reply |= {"scores": {"overall": 4.5}, "predict_scores": {"overall": 0.9}}
+    >>> path = Path(tempfile.mkdtemp()) / "result.json"
+    >>> _ = path.write_text(json.dumps([reply]))
+    >>> topical_chat(path).values.tolist()
+    [['dialogue-00', 'A', 'overall', 'human', 4.5], ['dialogue-00', 'A', 'overall', 'unieval', 0.9]]
+    """
+    import json
+
+    import pandas as pd
+
+    replies = json.loads(result.read_text(encoding="utf-8"))
+    numbers: dict[str, int] = {}
+    rows = [
+        (
+            f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}",
+            reply["system_id"],
+            criterion,
+            judge,
+            float(score),
+        )
+        for reply in replies
+        for judge, field in (("human", "scores"), ("unieval", "predict_scores"))
+        for criterion, score in reply[field].items()
+    ]
+    return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])

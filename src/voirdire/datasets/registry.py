@@ -1,0 +1,88 @@
+"""The data sets `load` knows: where their files are, what bytes they have, how they become a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from voirdire.datasets import convert
+from voirdire.datasets.cache import RemoteFile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data set: its files (passed to ``convert`` in order) and what ``Dataset`` says about it.
+
+    Examples
+    --------
+    >>> REGISTRY["llmfao"].kind, len(REGISTRY["llmfao"].files)
+    ('votes', 3)
+    """
+
+    kind: Literal["votes", "scores"]
+    files: tuple[RemoteFile, ...]
+    convert: Callable[..., pd.DataFrame]
+    description: str
+    licence: str
+    citation: str
+    source: str
+
+
+_RAW = "https://raw.githubusercontent.com"
+_LLMFAO = f"{_RAW}/dustalov/llmfao/9e224e94a40129fd6e1e1529b962307e84af40da"
+_UNIEVAL = f"{_RAW}/maszhongming/UniEval/d33e7b6cfebe97b2bafe435adbd818230d5a416a"
+
+REGISTRY: dict[str, Entry] = {
+    "llmfao": Entry(
+        kind="votes",
+        files=(
+            RemoteFile(
+                f"{_LLMFAO}/crowd-comparisons.csv",
+                "106564a4bf06f047a4662979384313c22d9b4ca901e780f9e8419f8e5581adb1",
+            ),
+            RemoteFile(
+                f"{_LLMFAO}/gpt3-crowd-comparisons.csv",
+                "3f1f1a259acbee6c7a87ea663b0e0b9a3fcd0ff072edc73b5cae0d9cc1dd3fc7",
+            ),
+            RemoteFile(
+                f"{_LLMFAO}/gpt4-crowd-comparisons.csv",
+                "86553cbbcb15b030e16fba8dfa7370e8141ff1ab508342f6a18c6fdd908c7d0b",
+            ),
+        ),
+        convert=convert.llmfao,
+        description="124 crowd workers, GPT-3.5 and GPT-4 compare 59 language models' answers to 13 prompts.",
+        licence="CC BY 4.0",
+        citation=(
+            "Dmitry Ustalov (2023). LLMFAO: Large Language Model Feedback Analysis and Optimization. "
+            "https://github.com/dustalov/llmfao"
+        ),
+        source="https://github.com/dustalov/llmfao/tree/9e224e94a40129fd6e1e1529b962307e84af40da",
+    ),
+    "topical-chat-unieval": Entry(
+        kind="scores",
+        files=(
+            RemoteFile(
+                f"{_UNIEVAL}/reproduce/unieval_predict/dialogue/topical_chat_result.json",
+                "e1c28ffea8850d82a53c241922557fcde1a16b14cb50ce29db29ab3db702678d",
+            ),
+        ),
+        convert=convert.topical_chat,
+        description=(
+            "Human (mean of annotators) and UniEval scores, on 6 criteria, of 6 systems' replies in 60 "
+            "Topical-Chat dialogues."
+        ),
+        licence="MIT (the UniEval repository)",
+        citation=(
+            "Human scores: Shikib Mehri and Maxine Eskenazi (2020). USR: An Unsupervised and Reference "
+            "Free Evaluation Metric for Dialog Generation. ACL 2020, "
+            "https://doi.org/10.18653/v1/2020.acl-main.64. "
+            "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
+            "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
+        ),
+        source="https://github.com/maszhongming/UniEval/tree/d33e7b6cfebe97b2bafe435adbd818230d5a416a",
+    ),
+}

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# The same examples on every run and machine; compiling a model may take longer than any deadline.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The folder that holds pyproject.toml."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared(project: Path) -> Path:
+    """The folder with the published tables, which are not part of this project."""
+    folder = Path(os.environ.get("VOIRDIRE_SHARED", project.parent / "shared")).resolve()
+    if not folder.is_dir():
+        pytest.skip(f"published tables not found: {folder} is no folder (name theirs in VOIRDIRE_SHARED)")
+    return folder

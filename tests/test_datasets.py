@@ -1,0 +1,250 @@
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from voirdire import InputError, datasets
+from voirdire.datasets.cache import RemoteFile, fetch
+from voirdire.datasets.registry import REGISTRY
+
+# Where the local copy of each upstream file is, in the order of the registry's files.
+COPIES = {
+    "llmfao": [
+        "llmfao-crowd-comparisons.csv",
+        "llmfao-gpt3-crowd-comparisons.csv",
+        "llmfao-gpt4-crowd-comparisons.csv",
+    ],
+    "topical-chat-unieval": ["unieval-topical_chat_result.json"],
+}
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("VOIRDIRE_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def filled(cache: Path, shared: Path, closed_proxy: Server) -> Path:
+    """A cache that holds every upstream file, on a machine whose network refuses every connection."""
+    for name, copies in COPIES.items():
+        for file, copy in zip(REGISTRY[name].files, copies, strict=True):
+            (cache / name).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(shared / "upstream" / copy, cache / name / file.filename)
+    return cache
+
+
+class Server:
+    """Answers GET with ``body``, refuses to be a proxy, keeps what was asked for."""
+
+    def __init__(self) -> None:
+        self.body = b""
+        self.declared: int | None = None
+        self.requests: list[str] = []
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                server.requests.append(self.path)
+                self.send_response(200)
+                self.send_header("Content-Length", str(server.declared or len(server.body)))
+                self.end_headers()
+                self.wfile.write(server.body)
+
+            def do_CONNECT(self) -> None:
+                server.requests.append(self.path)
+                self.send_error(502)
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self.http = HTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.http.server_port}"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    running = Server()
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    thread = threading.Thread(target=running.http.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield running
+    running.http.shutdown()
+    thread.join()
+    running.http.server_close()
+
+
+@pytest.fixture
+def closed_proxy(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """Every HTTPS request goes to a proxy that refuses it, as on a machine without a network."""
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, server.address)
+    return server
+
+
+def same_rows(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
+    columns = list(theirs.columns)
+    pd.testing.assert_frame_equal(
+        ours.sort_values(columns, ignore_index=True), theirs.sort_values(columns, ignore_index=True)
+    )
+
+
+def test_available_lists_the_registry() -> None:
+    assert datasets.available() == ["llmfao", "topical-chat-unieval"]
+    assert set(COPIES) == set(REGISTRY)
+
+
+def test_llmfao_equals_the_published_votes(filled: Path, shared: Path) -> None:
+    data = datasets.load("llmfao")
+    assert data.kind == "votes"
+    same_rows(data.table, pd.read_csv(shared / "data" / "llmfao_votes.csv"))
+
+
+def test_llmfao_first_pick_rates_of_the_two_language_models(filled: Path) -> None:
+    # Published: GPT-3.5 picks the first answer in 63.2 % and the second in 27.7 %, GPT-4 44.1 % and 52.8 %.
+    table = datasets.load("llmfao").table
+    rates = table.groupby("judge")["winner"].value_counts(normalize=True).round(3)
+    assert rates["gpt-3.5"]["first"] == 0.632
+    assert rates["gpt-3.5"]["second"] == 0.277
+    assert rates["gpt-4"]["first"] == 0.441
+    assert rates["gpt-4"]["second"] == 0.528
+    assert table["judge"].nunique() == 126
+    assert pd.concat([table["first"], table["second"]]).nunique() == 59
+
+
+def test_topical_chat_equals_the_published_scores(filled: Path, shared: Path) -> None:
+    data = datasets.load("topical-chat-unieval")
+    assert data.kind == "scores"
+    # The comparison table has six decimals; ours keeps the digits of the upstream file.
+    same_rows(
+        data.table.round({"score": 6}),
+        pd.read_csv(shared / "data" / "topicalchat_scores.csv").round({"score": 6}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("criterion", "pearson", "spearman"),
+    [
+        ("naturalness", 0.444, 0.514),
+        ("coherence", 0.595, 0.613),
+        ("engagingness", 0.557, 0.605),
+        ("groundedness", 0.536, 0.575),
+    ],
+)
+def test_topical_chat_gives_the_correlations_of_the_unieval_paper(
+    filled: Path, criterion: str, pearson: float, spearman: float
+) -> None:
+    table = datasets.load("topical-chat-unieval").table
+    pairs = table[table["criterion"] == criterion].pivot(
+        index=["context", "system"], columns="judge", values="score"
+    )
+    assert len(pairs) == 360
+    assert round(pairs["human"].corr(pairs["unieval"]), 3) == pearson
+    assert round(pairs["human"].corr(pairs["unieval"], method="spearman"), 3) == spearman
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_printing_shows_licence_and_citation(filled: Path, name: str) -> None:
+    data = datasets.load(name)
+    for text in (str(data), repr(data)):
+        assert f"licence: {REGISTRY[name].licence}" in text
+        assert f"cite: {REGISTRY[name].citation}" in text
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        data.licence = "none"  # type: ignore[misc]
+
+
+def test_a_full_cache_is_read_without_a_request(filled: Path, closed_proxy: Server) -> None:
+    datasets.load("llmfao")
+    assert closed_proxy.requests == []
+
+
+@pytest.mark.parametrize("name", sorted(REGISTRY))
+def test_without_a_network_the_download_is_tried_and_each_file_named(
+    cache: Path, closed_proxy: Server, name: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        datasets.load(name)
+    files = REGISTRY[name].files
+    assert closed_proxy.requests == ["raw.githubusercontent.com:443"] * len(files)
+    assert len(caught.value.problems) == len(files)
+    for problem, file in zip(caught.value.problems, files, strict=True):
+        assert problem.startswith(f"data set '{name}': could not download {file.url}")
+        assert str(cache / name / file.filename) in problem
+    assert [path for path in cache.rglob("*") if path.is_file()] == []
+
+
+def test_a_corrupted_file_in_the_cache_is_refused(filled: Path, closed_proxy: Server) -> None:
+    path = filled / "llmfao" / "gpt4-crowd-comparisons.csv"
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"could not download .*/gpt4-crowd-comparisons\.csv") as caught:
+        datasets.load("llmfao")
+    assert len(caught.value.problems) == 1
+    assert closed_proxy.requests == ["raw.githubusercontent.com:443"]
+
+
+def remote(server: Server, content: bytes) -> RemoteFile:
+    return RemoteFile(f"{server.address}/votes.csv", hashlib.sha256(content).hexdigest())
+
+
+def test_a_download_is_kept_and_not_repeated(cache: Path, server: Server) -> None:
+    server.body = b"judge,first,second,winner\n"
+    for _ in range(2):
+        (path,) = fetch("tiny", [remote(server, server.body)])
+    assert path == cache / "tiny" / "votes.csv"
+    assert path.read_bytes() == server.body
+    assert server.requests == ["/votes.csv"]
+
+
+def test_a_changed_download_replaces_a_corrupted_file(cache: Path, server: Server) -> None:
+    server.body = b"judge,first,second,winner\n"
+    (cache / "tiny").mkdir(parents=True)
+    (cache / "tiny" / "votes.csv").write_bytes(b"judge,fi")
+    (path,) = fetch("tiny", [remote(server, server.body)])
+    assert path.read_bytes() == server.body
+
+
+def test_a_download_with_other_bytes_is_refused_and_leaves_nothing(cache: Path, server: Server) -> None:
+    server.body = b"judge,first,second,winner\n"
+    file = remote(server, b"judge,first,second,winner,\n")
+    with pytest.raises(InputError, match=rf"{file.url} sent was refused, its SHA-256 is not {file.sha256}"):
+        fetch("tiny", [file])
+    assert list((cache / "tiny").iterdir()) == []
+
+
+def test_a_download_cut_short_leaves_nothing(cache: Path, server: Server) -> None:
+    server.body = b"judge,first"
+    server.declared = 26
+    with pytest.raises(InputError, match="tiny"):
+        fetch("tiny", [remote(server, b"judge,first,second,winner\n")])
+    assert list((cache / "tiny").iterdir()) == []
+
+
+def test_a_cache_that_is_no_folder_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="name another folder in VOIRDIRE_CACHE"):
+        fetch("tiny", [remote(server, b"")])
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("lmfao", "did you mean 'llmfao'"), ("zzz", "available are llmfao, topical-chat-unieval")],
+)
+def test_an_unknown_name_is_refused_with_the_nearest(cache: Path, name: str, hint: str) -> None:
+    with pytest.raises(InputError, match=hint):
+        datasets.load(name)
+    assert not cache.exists()

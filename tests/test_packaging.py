@@ -17,10 +17,25 @@ from packaging.utils import canonicalize_name
 
 import voirdire
 
-HEAVY = set(
-    "arviz duckdb jax joblib matplotlib numpyro nutpie pandas polars pooch pyarrow pymc pytensor requests scipy "
-    "statsmodels xarray".split()
-)
+HEAVY = {
+    "arviz",
+    "duckdb",
+    "jax",
+    "joblib",
+    "matplotlib",
+    "numpyro",
+    "nutpie",
+    "pandas",
+    "polars",
+    "pooch",
+    "pyarrow",
+    "pymc",
+    "pytensor",
+    "requests",
+    "scipy",
+    "statsmodels",
+    "xarray",
+}
 
 
 def run(*command: str | Path, cwd: Path) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 import numpy as np
@@ -135,7 +137,7 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     # Equality across types would merge True with 1, and a list cannot be the key of a dict.
     alike = len(kinds) <= 1 and kinds <= {str, int, float, bool}
     keys: Sequence[object] = values if alike else [name_of(value) for value in values]
-    index = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    index: defaultdict[object, int] = defaultdict(count().__next__)
     seen = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
 
     levels: dict[str, int] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -96,52 +97,60 @@ def _csv(file: Path, required: Sequence[str], optional: Sequence[str], problems:
     # A column that is not read may hold whole answers, longer than the module's default limit of a field.
     limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[Sequence[object]] = []
     try:
-        header = next((row for row in reader if row), [])
+        header = next((row for row in reader if row), None)
+        if header is None:
+            problems.stop(f"file {str(file)!r} is empty")
         if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
             problems.stop(f"the header {header[0]!r} has no commas; separate the columns by commas")
         wanted = choose(header, required, optional, problems)
-        unread = [UNREAD] * len(header)
+        if not wanted:
+            return {}
+        # The first column twice, because of a single one itemgetter would not make a tuple.
+        pick = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
+        rows: list[tuple[object, ...]] = []
         for row in reader:
             if len(row) == len(header):
-                rows.append(row)
+                rows.append(pick(row))
             elif row:
-                rows.append(unread)
-                problems.line(
-                    reader.line_num, f"the number of fields is {len(row)}, not {len(header)} as in the header"
-                )
+                rows.append((UNREAD,) * len(wanted))
+                problems.line(reader.line_num, f"{len(row)} fields, where the header has {len(header)}")
     except csv.Error as error:
         problems.stop(f"line {reader.line_num} is not CSV: {error}; is a quotation mark left open?")
     finally:
         csv.field_size_limit(limit)
-    places = {name: header.index(name) for name in wanted}
-    return {name: [row[place] for row in rows] for name, place in places.items()}
+    return _columns(wanted, rows)
 
 
 def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
     import json
 
-    rows: list[dict[str, object] | None] = []
+    decode = json.JSONDecoder(object_pairs_hook=_once).decode
+    names = [*required, *optional]
     header: dict[str, object] = {}
+    rows: list[tuple[object, ...]] = []
     for number, line in enumerate(_text(file, problems).split("\n"), start=1):
         if not line.strip():
             continue
-        row = None
         try:
-            row = json.loads(line, object_pairs_hook=_once)
-        except ValueError as error:
-            problems.line(number, f"not JSON: {error}")
-        else:
+            row = decode(line)
             if not isinstance(row, dict):
-                problems.line(
-                    number, f"{type(row).__name__} instead of an object; write one {{...}} per line"
-                )
-                row = None
-        header.update(row or {})
-        rows.append(row)
+                raise ValueError(f"a {type(row).__name__} instead of an object; write one {{...}} per line")
+        except ValueError as error:
+            problems.line(number, f"not a JSON object: {getattr(error, 'msg', error)}")
+            rows.append((UNREAD,) * len(names))
+        else:
+            header.update(row)
+            rows.append(tuple(map(row.get, names)))
+    if not header:
+        problems.raise_any()
     wanted = choose(list(header), required, optional, problems)
-    return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted}
+    read = _columns(names, rows)
+    return {name: read[name] for name in wanted}
+
+
+def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -175,5 +184,4 @@ def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
     if not wanted:
         return {}
     quoted = ['"' + name.replace('"', '""') + '"' for name in wanted]
-    rows = relation.project(", ".join(quoted)).fetchall()
-    return {name: [row[place] for row in rows] for place, name in enumerate(wanted)}
+    return _columns(wanted, relation.project(", ".join(quoted)).fetchall())

@@ -1,0 +1,130 @@
+r"""Connectivity of the comparison graph: which items the votes can compare at all.
+
+Let the items be nodes and let :math:`i \to j` be an edge when a judge preferred i to j at least once, or found
+them equal (a tie gives both directions). Two items can be compared only if a path joins them when directions
+are ignored (weak connectivity). The Bradley-Terry likelihood has a finite maximum, unique up to location, if
+and only if a path leads from every item to every other along the directions (strong connectivity): in every
+split of the items into two sets, some item of the one was preferred to some item of the other. Otherwise a
+group that won everything drifts to infinity, and only a prior holds it back.
+
+References
+----------
+L. R. Ford, Jr. (1957). Solution of a ranking problem from binary comparisons. American Mathematical
+Monthly 64(8), part 2, 28-33.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire.tables.encode import IntArray
+from voirdire.tables.votes import Votes
+
+
+@dataclass(frozen=True)
+class Connectivity:
+    """The comparison graph of one criterion.
+
+    Attributes
+    ----------
+    criterion : str
+        The criterion.
+    components : tuple of tuple of str
+        Groups of items that are joined by votes, the largest first. Items of different groups cannot be
+        compared; an item without a vote under the criterion is a group of its own.
+    strongly_connected : bool
+        Whether the Bradley-Terry maximum likelihood estimate of all items exists (Ford's condition).
+    always_win : tuple of str
+        Items of groups that won every vote against the rest of their component, an item on its own most
+        often. Where such a group is more than half of its component, the others are named instead.
+    always_lose : tuple of str
+        Likewise, items of groups that lost every vote against the rest.
+    """
+
+    criterion: str
+    components: tuple[tuple[str, ...], ...]
+    strongly_connected: bool
+    always_win: tuple[str, ...]
+    always_lose: tuple[str, ...]
+
+
+def connectivity(votes: Votes) -> list[Connectivity]:
+    """Examine the comparison graph of each criterion.
+
+    All judges are taken together and at their word: the graph tells what plain Bradley-Terry can estimate.
+
+    Parameters
+    ----------
+    votes : Votes
+        The votes.
+
+    Returns
+    -------
+    list of Connectivity
+        One per criterion, in the order of ``votes.criteria``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": ["y", "z"], "winner": ["x", "tie"]})
+    >>> connectivity(read_votes(table))[0].always_win
+    ('x',)
+    """
+    return [_examine(votes, number) for number in range(len(votes.criteria))]
+
+
+def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
+    """Give the groups of items that votes join, per criterion, the largest group first.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "v"], "second": ["y", "w"], "winner": "first"})
+    >>> components(read_votes(table))
+    [(('v', 'w'), ('x', 'y'))]
+    """
+    return [found.components for found in connectivity(votes)]
+
+
+def _examine(votes: Votes, criterion: int) -> Connectivity:
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    here = votes.criterion == criterion
+    first, second, counts = votes.first[here], votes.second[here], votes.counts[here]
+    forth = (counts[:, 0] > 0) | (counts[:, 2] > 0)
+    back = (counts[:, 1] > 0) | (counts[:, 2] > 0)
+    winner = np.concatenate([first[forth], second[back]])
+    loser = np.concatenate([second[forth], first[back]])
+    size = len(votes.items)
+    graph: Any = csr_array((np.ones(len(winner)), (winner, loser)), shape=(size, size))
+    _, component = connected_components(graph, directed=False)
+    groups, group = connected_components(graph, directed=True, connection="strong")
+
+    across = group[winner] != group[loser]
+    beats = np.bincount(group[winner[across]], minlength=groups) > 0
+    beaten = np.bincount(group[loser[across]], minlength=groups) > 0
+    minority = 2 * np.bincount(group)[group] <= np.bincount(component)[component]
+    return Connectivity(
+        criterion=votes.criteria[criterion],
+        components=_named(votes, component),
+        strongly_connected=groups == 1,
+        always_win=_pick(votes, (beats & ~beaten)[group] & minority),
+        always_lose=_pick(votes, (beaten & ~beats)[group] & minority),
+    )
+
+
+def _named(votes: Votes, component: IntArray) -> tuple[tuple[str, ...], ...]:
+    order = np.argsort(component, kind="stable")
+    _, starts = np.unique(component[order], return_index=True)
+    groups = [tuple(votes.items[item] for item in part) for part in np.split(order, starts[1:])]
+    return tuple(sorted(groups, key=lambda group: (-len(group), group)))
+
+
+def _pick(votes: Votes, chosen: IntArray) -> tuple[str, ...]:
+    return tuple(votes.items[item] for item in np.flatnonzero(chosen))

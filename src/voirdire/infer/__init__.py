@@ -1,0 +1,1 @@
+"""Inference: the mode, the Laplace approximation, NUTS, and their diagnostics."""

@@ -1,0 +1,67 @@
+"""Compiled densities: one compilation per program and table shape, kept for the life of the process.
+
+All of it runs in double precision without touching the user's JAX configuration: callers enter
+:func:`double_precision`, which is local to the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from voirdire.infer.lbfgs import Minimum, minimise
+from voirdire.program import Data, Program
+
+HESSIAN_COLUMNS = 32  # columns of the Hessian computed together: bounds its memory
+
+
+def double_precision() -> AbstractContextManager[None]:
+    """Context in which JAX computes in 64 bits."""
+    return jax.enable_x64(True)  # type: ignore[no-untyped-call,no-any-return]
+
+
+def negative_log_density(program: Program, x: jax.Array, data: Data) -> jax.Array:
+    """Minus the log posterior density of one flat vector."""
+    return -program.log_density(x, data, jnp)
+
+
+@lru_cache(maxsize=256)
+def value_and_gradient(program: Program) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
+    """Compiled minus log density and its gradient, of (x, data)."""
+    return jax.jit(jax.value_and_grad(partial(negative_log_density, program)))
+
+
+@lru_cache(maxsize=256)
+def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
+    """Compiled search for the mode, of (starts, data) with starts of shape (starts, size)."""
+
+    def one(start: jax.Array, data: Data) -> Minimum:
+        return minimise(
+            lambda x: negative_log_density(program, x, data),
+            start,
+            tolerance=tolerance,
+            max_iterations=max_iterations,
+        )
+
+    return jax.jit(jax.vmap(one, in_axes=(0, None)))
+
+
+@lru_cache(maxsize=256)
+def hessian(program: Program) -> Callable[[Any, Data], jax.Array]:
+    """Compiled Hessian of minus the log density, of (x, data): forward over reverse, in blocks of columns."""
+
+    def full(x: jax.Array, data: Data) -> jax.Array:
+        gradient = jax.grad(lambda y: negative_log_density(program, y, data))
+
+        def column(direction: jax.Array) -> jax.Array:
+            return jax.jvp(gradient, (x,), (direction,))[1]
+
+        eye = jnp.eye(x.shape[0], dtype=x.dtype)
+        return jax.lax.map(column, eye, batch_size=min(HESSIAN_COLUMNS, max(x.shape[0], 1)))
+
+    return jax.jit(full)

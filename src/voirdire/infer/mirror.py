@@ -1,0 +1,71 @@
+"""The mirrored twin of a posterior: folding draws, and how much mass the other orientation has.
+
+Where the likelihood does not change under a volume-keeping involution M (strengths change sign, judges' coins
+turn over), the posterior has two modes and only the prior tells them apart. Let A be the half where
+prior(x) >= prior(Mx). Then the mass outside A is
+
+    P(not A) = integral_A L prior(Mx) / integral_A L (prior(x) + prior(Mx)) = R / (1 + R),
+
+with R = E[prior(Mx) / prior(x)] over the posterior restricted to A. A sampler that targets L(x) (prior(x) + prior(Mx))
+may sit in either mode or wander between them: its draws, folded into A, have the density of the folded posterior
+whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.program import Program
+from voirdire.terms.arrays import Array
+
+Floats = npt.NDArray[np.float64]
+
+
+def symmetric_log_prior(program: Program, x: Array, xp: Any) -> Array:
+    """Log of prior(x) + prior(Mx), a density over both orientations; the prior itself where there is no mirror."""
+    if not program.has_mirror:
+        return program.log_prior(x, xp)
+    return xp.logaddexp(program.log_prior(x, xp), program.log_prior(program.mirror(x, xp), xp))
+
+
+def fold(program: Program, draws: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Mirror every draw into the half where the prior is larger.
+
+    Parameters
+    ----------
+    draws : array, shape (..., size)
+
+    Returns
+    -------
+    folded : array, shape (..., size)
+    ratio : array, shape (...)
+        prior(Mx) / prior(x) <= 1 of each folded draw.
+    turned : bool array, shape (...)
+        Which draws were mirrored.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> program = Program(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
+    >>> fold(program, np.array([[1.0, -2.0]]))[0]
+    array([[-1.,  2.]])
+    """
+    twin = np.asarray(program.mirror(draws, np))
+    here, there = program.log_prior(draws, np), program.log_prior(twin, np)
+    turned = np.asarray(there > here)
+    folded = np.where(turned[..., None], twin, draws)
+    return folded, np.exp(-np.abs(here - there)), turned
+
+
+def mass_from_symmetric(ratio: Floats) -> float:
+    """Posterior mass of the other orientation, from folded draws of a sampler that targeted both alike."""
+    return float(np.mean(ratio / (1.0 + ratio)))
+
+
+def mass_from_oriented(ratio: Floats) -> float:
+    """Posterior mass of the other orientation, from draws of the posterior within one orientation."""
+    mean = float(np.mean(ratio))
+    return mean / (1.0 + mean)

@@ -1,0 +1,196 @@
+"""A votes table in the form a model's density needs: distinct outcomes with counts, and nothing per vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.errors import InputError
+from voirdire.program import Data, Program
+from voirdire.specs import Model
+from voirdire.tables.votes import Votes
+from voirdire.terms import RELIABILITY, TIES
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+COLLAPSED = "overall"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One model and one table (with its votes on criteria, if any), ready for inference.
+
+    ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
+    decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
+    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``).
+    """
+
+    program: Program
+    data: Data
+    judges: tuple[str, ...]
+    criteria: tuple[str, ...]
+    items: tuple[str, ...]
+    judge_votes: Ints
+    votes: Votes
+    criteria_votes: Votes | None
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.program.model
+
+
+def pose(model: Model, votes: Votes, criteria_votes: Votes | None = None) -> Problem:
+    """Bring a table of votes, and votes on its criteria, into the form of a model.
+
+    Raises
+    ------
+    InputError
+        Ties under a model that refuses them; votes on criteria that no vote on items was given under, or for a
+        model that collapses criteria.
+    """
+    _check(model, votes, criteria_votes)
+    if model.weights is None or model.weights.kind != "votes":
+        criteria_votes = None  # the model has no use for them
+    judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
+    separate = model.criteria == "separate"
+    criteria = votes.criteria if separate else (COLLAPSED,)
+    tables = {"votes": cells(votes, judges, separate)}
+    if model.pool == "majority":
+        tables["votes"] = _majority(tables["votes"], len(votes.items))
+    judge_votes = _votes_per_judge(votes, judges)
+    if criteria_votes is not None:
+        as_items = _levels(criteria_votes.items, criteria)
+        tables["criteria"] = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
+        judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
+    ties = any(table.counts[:, 2].any() for table in tables.values())
+    program = Program(model, len(judges), len(criteria), len(votes.items), ties)
+    data = {"votes": encode(model, tables["votes"], len(votes.items), ties)}
+    if "criteria" in tables:
+        data["criteria"] = encode(model, tables["criteria"], len(criteria), ties)
+        data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
+    return Problem(program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3)."""
+
+    judge: Ints
+    criterion: Ints
+    first: Ints
+    second: Ints
+    counts: Floats
+
+
+def cells(
+    votes: Votes,
+    judges: tuple[str, ...],
+    separate: bool,
+    criterion: int = 0,
+    items: Ints | None = None,
+) -> Cells:
+    """Cells of a table under the given coding of judges; criteria collapse unless ``separate``."""
+    first, second = votes.first, votes.second
+    if items is not None:
+        first, second = items[first], items[second]
+    column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
+    return Cells(_levels(votes.judges, judges)[votes.judge], column, first, second, votes.counts.astype(float))
+
+
+def encode(model: Model, table: Cells, items: int, ties: bool) -> dict[str, Any]:
+    """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
+
+    A model without position effects does not see which item was shown first, one without reliability does not see
+    the judge: their cells are merged, so that the cost of a fit follows what the model distinguishes.
+    """
+    reliability = RELIABILITY[model.reliability.kind]
+    if not reliability.position_aware:
+        table = _unordered(table)
+    judge_free = not reliability.keys
+    tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
+    pair_key = (table.criterion * items + table.first) * items + table.second
+    pairs, pair = np.unique(pair_key, return_inverse=True)
+    judge = table.judge * 0 if judge_free else table.judge
+    out: dict[str, Any] = {
+        "pair_criterion": pairs // (items * items),
+        "pair_first": pairs // items % items,
+        "pair_second": pairs % items,
+    }
+    size = max(len(pairs), 1)
+    outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
+    keys, inverse = np.unique(outcome_key, return_inverse=True)
+    weight = np.bincount(inverse, np.concatenate([table.counts[:, 0], table.counts[:, 1]]), len(keys))
+    keys, weight = keys[weight > 0], weight[weight > 0]
+    outcome = (keys >= 2**62).astype(np.int64)
+    keys = keys - outcome * 2**62
+    out |= {"judge": keys // size, "pair": keys % size, "outcome": outcome, "weight": weight}
+    out["criterion"] = (pairs // (items * items))[out["pair"]]
+    if ties:
+        keys, inverse = np.unique(tie_judge * size + pair, return_inverse=True)
+        out |= {
+            "tie_judge": keys // size,
+            "tie_pair": keys % size,
+            "tied": np.bincount(inverse, table.counts[:, 2], len(keys)),
+            "decided": np.bincount(inverse, table.counts[:, :2].sum(axis=1), len(keys)),
+        }
+    return out
+
+
+def _check(model: Model, votes: Votes, criteria_votes: Votes | None) -> None:
+    problems = []
+    for table, name in ((votes, "votes"), (criteria_votes, "votes on criteria")):
+        if table is not None and table.has_ties and model.ties is None:
+            count = int(table.counts[:, 2].sum())
+            problems.append(
+                f"{name}: {count} ties, but model {model.name} refuses ties; "
+                "use a model with a [ties] section or ask the judges for a forced choice"
+            )
+    if criteria_votes is not None:
+        if model.criteria == "collapse":
+            problems.append(
+                f"votes on criteria were given, but model {model.name} collapses criteria; use a maple model"
+            )
+        unknown = sorted(set(criteria_votes.items) - set(votes.criteria))
+        if unknown and model.criteria == "separate":
+            problems.append(
+                f"votes on criteria name {', '.join(map(repr, unknown))}, under which no vote on items was given; "
+                f"the votes' criteria are {', '.join(map(repr, votes.criteria))}"
+            )
+    if problems:
+        raise InputError(problems)
+
+
+def _levels(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:
+    code = {name: index for index, name in enumerate(levels)}
+    return np.array([code[name] for name in names], dtype=np.int64)
+
+
+def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:
+    code = _levels(votes.judges, judges)[votes.judge]
+    return np.bincount(code, votes.counts.sum(axis=1), len(judges)).astype(np.int64)
+
+
+def _ties_by_judge(model: Model) -> bool:
+    return model.ties is not None and TIES[model.ties.kind].by_judge
+
+
+def _unordered(table: Cells) -> Cells:
+    swap = table.first > table.second
+    counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
+    first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
+    return Cells(table.judge, table.criterion, first, second, counts)
+
+
+def _majority(table: Cells, items: int) -> Cells:
+    """One outcome per unordered pair: the item with more votes, a tie where both have as many."""
+    table = _unordered(table)
+    pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
+    lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
+    counts = np.stack([lead > 0, lead < 0, lead == 0], axis=1).astype(float)
+    zero = np.zeros(len(pairs), dtype=np.int64)
+    return Cells(zero, zero, pairs // items, pairs % items, counts)

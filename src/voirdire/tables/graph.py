@@ -1,11 +1,11 @@
-r"""Connectivity of the comparison graph: which items the votes can compare at all.
+"""Connectivity of the comparison graph: which items the votes can compare at all.
 
-Let the items be nodes and let :math:`i \to j` be an edge when a judge preferred i to j at least once, or found
-them equal (a tie gives both directions). Two items can be compared only if a path joins them when directions
-are ignored (weak connectivity). The Bradley-Terry likelihood has a finite maximum, unique up to location, if
-and only if a path leads from every item to every other along the directions (strong connectivity): in every
-split of the items into two sets, some item of the one was preferred to some item of the other. Otherwise a
-group that won everything drifts to infinity, and only a prior holds it back.
+Let the items be nodes, with an edge i -> j when a judge preferred i to j at least once or found them equal (a
+tie gives both directions). Two items can be compared only if a path joins them when directions are ignored
+(weak connectivity). The Bradley-Terry likelihood has a finite maximum, unique up to location, if and only if
+a path leads from every item to every other along the directions (strong connectivity): in every split of the
+items into two sets, some item of the one was preferred to some item of the other. Otherwise a group that won
+everything drifts to infinity, and only a prior holds it back.
 
 References
 ----------
@@ -70,8 +70,8 @@ def connectivity(votes: Votes) -> list[Connectivity]:
     --------
     >>> import pandas as pd
     >>> from voirdire.tables.votes import read_votes
-    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": ["y", "z"], "winner": ["x", "tie"]})
-    >>> connectivity(read_votes(table))[0].always_win
+    >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "z"], "winner": ["x", "tie"]}
+    >>> connectivity(read_votes(pd.DataFrame(table)))[0].always_win
     ('x',)
     """
     return [_examine(votes, number) for number in range(len(votes.criteria))]

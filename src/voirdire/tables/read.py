@@ -78,16 +78,14 @@ def _read_frame(table: object, required: Sequence[str], optional: Sequence[str],
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
-    frame: Any
     try:
-        frame = nw.from_native(table)
+        frame: Any = nw.from_native(table)
+        header = frame.collect_schema().names()
     except TypeError:
         problems.stop(
             f"{type(table).__name__} is not a kind of table; give the path of a CSV, Parquet or JSONL file, "
             "or a dataframe (pandas, Polars, PyArrow, DuckDB)"
         )
-    try:
-        header = frame.collect_schema().names()
     except DuplicateError as error:
         problems.stop(f"a column name occurs twice: {' '.join(str(error).split())}")
     wanted = choose(header, required, optional, problems)

@@ -25,6 +25,8 @@ OUTCOMES = ("first", "second", "tie")
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context")
 _ONLY_CRITERION = "overall"
+# Finding a near name is slow; a message shows no more problems than this.
+_HINTS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +173,17 @@ def read_votes(
     voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
     """
     problems = Problems(name)
-    known = _Known(judges, criteria, items)
+    known = _Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
     cells = read_columns(table, _REQUIRED, _OPTIONAL, problems)
-    if cells and not len(next(iter(cells.values()))):
-        problems.table("there are no votes, only a header")
+    rows = max(map(len, cells.values()), default=0)
+    if cells and not rows:
+        problems.table("there are no votes")
     columns = {column: encode(values, column, problems) for column, values in cells.items()}
-    if any(column not in columns for column in _REQUIRED):
-        problems.raise_any()
+    for column in _REQUIRED:
+        # A missing column is known by now; the others are still checked.
+        columns.setdefault(column, Column((), np.full(rows, -1)))
     winner = columns.pop("winner")
     context = columns.pop("context", None)
     names, codes = _place(columns, known, problems)
@@ -193,9 +197,9 @@ def read_votes(
 
 @dataclass(frozen=True)
 class _Known:
-    judges: Iterable[str] | None
-    criteria: Iterable[str] | None
-    items: Iterable[str] | None
+    judges: tuple[str, ...] | None
+    criteria: tuple[str, ...] | None
+    items: tuple[str, ...] | None
 
 
 _Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -205,12 +209,13 @@ _Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
 def _place(columns: Mapping[str, Column], known: _Known, problems: Problems) -> tuple[_Names, _Codes]:
     """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
     only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
+    if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
+        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
+        only = Column((), only.codes - 1)
     shown = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names("judge", {"judge": columns["judge"]}, known.judges, problems)
-    criteria, (criterion,) = _names(
-        "criterion", {"criterion": columns.get("criterion", only)}, known.criteria, problems
-    )
-    items, (first, second) = _names("item", shown, known.items, problems)
+    judges, (judge,) = _names({"judge": columns["judge"]}, known.judges, problems)
+    criteria, (criterion,) = _names({"criterion": columns.get("criterion", only)}, known.criteria, problems)
+    items, (first, second) = _names(shown, known.items, problems)
     for code, rows in groups(np.where(first == second, first, -1)):
         problems.rows(
             rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
@@ -219,7 +224,7 @@ def _place(columns: Mapping[str, Column], known: _Known, problems: Problems) -> 
 
 
 def _names(
-    kind: str, columns: Mapping[str, Column], known: Iterable[str] | None, problems: Problems
+    columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     same_letters(columns, problems)
     if known is None:
@@ -230,10 +235,10 @@ def _names(
     for label, column in columns.items():
         place = positions(column.levels, names)
         outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
-        for level, rows in groups(outside):
-            problems.rows(
-                rows + 1, f"{label} {column.levels[level]!r} is not a known {kind} ({len(names)} are known)"
-            )
+        for number, (level, rows) in enumerate(groups(outside)):
+            name = column.levels[level]
+            hint = nearest(name, names) if number < _HINTS else ""
+            problems.rows(rows + 1, f"{label} {name!r} is none of the {len(names)} known ones{hint}")
         codes.append(np.append(place, -1)[column.codes])
     return names, codes
 
@@ -252,19 +257,19 @@ def _outcome(
         name = winner.levels[level]
         problems.rows(
             rows + 1,
-            f"winner {name!r} may mean the outcome {name!r} or the item named {name!r}, which is shown "
-            f"{OUTCOMES[named[rows[0]]]}; rename the item",
+            f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
         )
     neither = readable & (word < 0) & (named < 0)
-    for level, rows in groups(np.where(neither, winner.codes, -1)):
-        pairs = np.unique(np.stack([first[rows], second[rows]]), axis=1)
-        pair = [items[first[rows[0]]], items[second[rows[0]]]]
-        which = f" (in row {rows[0] + 1})" if pairs.shape[1] > 1 else ""
+    for number, (level, rows) in enumerate(groups(np.where(neither, winner.codes, -1))):
+        row = rows[0]
+        pair = [items[first[row]], items[second[row]]]
+        same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
         name = winner.levels[level]
         problems.rows(
             rows + 1,
             f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
-            f"{pair[0]!r}, {pair[1]!r}{which}{nearest(name, [*OUTCOMES, *pair])}",
+            f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
+            f"{nearest(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
         )
     return np.where(word >= 0, word, named)
 

@@ -1,0 +1,1 @@
+"""How well judges agree: coefficients, intervals by resampling, panels of experts."""

@@ -1,0 +1,149 @@
+"""Statistics made of statistics: paired differences, whole groups as units, tables resampled both ways."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from voirdire.agree.statistic import (
+    CountStatistic,
+    FloatArray,
+    IntArray,
+    PanelStatistic,
+    Statistic,
+    WeightedStatistic,
+)
+
+
+def difference(a: Statistic, b: Statistic) -> Statistic:
+    """The statistic a - b: both are evaluated on the same resample, which keeps their dependence.
+
+    Parameters
+    ----------
+    a, b : Statistic
+        Two statistics of the same units.
+
+    Returns
+    -------
+    Statistic
+        A `CountStatistic` if both are.
+
+    Raises
+    ------
+    ValueError
+        If they have different numbers of units.
+
+    Examples
+    --------
+    >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
+    >>> difference(first, first).values(np.ones((1, 2))).tolist()
+    [0.0]
+    """
+    support = a.support
+    if len(support) != len(b.support):
+        raise ValueError(
+            f"a paired difference needs the same units; these have {len(support)} and {len(b.support)}"
+        )
+    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
+        split, first, second = a.row_size, a.kernel, b.kernel
+        return CountStatistic(
+            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
+        )
+    return WeightedStatistic(
+        support | b.support, lambda w: a.values(w) - b.values(w), a.row_size + b.row_size
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedStatistic:
+    """A statistic of cells of a table whose rows and columns are resampled independently.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Of the cells.
+    rows, columns : int array, shape (cells,)
+        Where each cell is; a cell drawn with its row w times and with its column v times weighs w v.
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
+    >>> crossed = CrossedStatistic(total, np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> crossed.two_way(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]])).tolist()
+    [22.0]
+    """
+
+    statistic: Statistic
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def judges(self) -> int:
+        """The number of columns."""
+        return int(self.columns.max()) + 1
+
+    @property
+    def row_size(self) -> int:
+        """The number of cells, and what the statistic needs."""
+        return len(self.rows) + self.statistic.row_size
+
+    def fixed(self) -> Statistic:
+        """The statistic of the cells with rows to be resampled."""
+        return by_group(self.statistic, self.rows)
+
+    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        """Values under weights of rows and of columns."""
+        return self.statistic.values(weights[:, self.rows] * judge_weights[:, self.columns])
+
+
+TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic
+
+
+def by_group(statistic: Statistic, groups: IntArray) -> Statistic:
+    """The same statistic with whole groups as its units.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Of n units.
+    groups : int array, shape (n,)
+        The group of each unit, coded 0, 1, ...
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
+    >>> by_group(total, np.array([0, 1, 1])).values(np.array([[0.0, 2.0]])).tolist()
+    [220.0]
+    """
+    if isinstance(statistic, CountStatistic):
+        return statistic.merge(groups)
+    support = np.zeros(int(groups.max()) + 1, bool)
+    support[groups[statistic.support]] = True
+    return WeightedStatistic(
+        support, lambda weights: statistic.values(weights[:, groups]), statistic.row_size + len(groups)
+    )
+
+
+def on_support(statistic: Statistic) -> Statistic:
+    """The same statistic with only the units that matter.
+
+    Examples
+    --------
+    >>> mean = CountStatistic(np.array([[1.0, 4.0], [0.0, 0.0]]), lambda t: t[..., 1] / t[..., 0])
+    >>> on_support(mean).support.tolist()
+    [True]
+    """
+    used = statistic.support
+    if used.all():
+        return statistic
+    if isinstance(statistic, CountStatistic):
+        return CountStatistic(statistic.features[used], statistic.kernel)
+
+    def function(weights: FloatArray) -> FloatArray:
+        everywhere = np.zeros((len(weights), len(used)))
+        everywhere[:, used] = weights
+        return statistic.values(everywhere)
+
+    return WeightedStatistic(np.ones(int(used.sum()), bool), function, statistic.row_size + len(used))

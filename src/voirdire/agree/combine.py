@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -98,7 +99,46 @@ class CrossedStatistic:
         return self.statistic.values(weights[:, self.rows] * judge_weights[:, self.columns])
 
 
-TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic
+@dataclass(frozen=True, eq=False)
+class JointStatistic:
+    """Any function of weights of units and of judges.
+
+    Parameters
+    ----------
+    units, judges : int
+        The sizes of the two directions.
+    function : callable
+        Maps weights of shapes (r, units) and (r, judges) to values of shape (r,).
+    row_size : int
+        How many numbers one resample needs.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> total = JointStatistic(2, 2, lambda w, v: np.sum((w @ table) * v, axis=1), 4)
+    >>> total.fixed().values(np.array([[1.0, 0.0]])).tolist()
+    [3.0]
+    """
+
+    units: int
+    judges: int
+    function: Callable[[FloatArray, FloatArray], FloatArray]
+    row_size: int
+
+    def fixed(self) -> Statistic:
+        """The same statistic with every judge taken once."""
+        return WeightedStatistic(
+            np.ones(self.units, bool),
+            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
+            self.row_size,
+        )
+
+    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        """Values under weights of units and of judges."""
+        return self.function(weights, judge_weights)
+
+
+TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
 
 
 def by_group(statistic: Statistic, groups: IntArray) -> Statistic:

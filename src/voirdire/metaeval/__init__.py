@@ -1,0 +1,1 @@
+"""Correlation of judges with people: coefficients, grouping levels, intervals."""

@@ -1,0 +1,139 @@
+"""Judges defined by how often they contradict the truth, however close the two items are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from voirdire.simulate.checked import Flag, Share, Size
+from voirdire.simulate.judges.base import IndependentJudge, Judge, better_first
+from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
+
+
+@dataclass(frozen=True)
+class Accuracy(Judge):
+    """Gives the true answer except for a share of flipped ones: P(right) = accuracy for every gap.
+
+    With ``exact`` (the default, the synthetic models of MAPLE, section 5.1) exactly
+    m = (1 - accuracy) n of the n answers, rounded half up, are flipped: m places are drawn without
+    replacement from all the judge's comparisons, of items and of criteria together. Otherwise each
+    answer is flipped independently. ``flips`` gives m itself instead of the accuracy. Where the truth
+    is a tie, the answer before the flip is a coin toss.
+
+    Violates: in Bradley-Terry, that errors become rare as the gap grows. In one-coin Crowd-BT, MAPLE
+    and the two-coin model nothing but the slope: the strengths that fit best are infinitely far apart,
+    with eta = accuracy; only the prior keeps them finite. In BT-sigma, as in Bradley-Terry, far pairs
+    are misjudged more often than any discrimination a allows. An exact share also makes the
+    answers (slightly, negatively) dependent.
+
+    Parameters
+    ----------
+    accuracy : float from 0 to 1, optional
+        The share of right answers; give this or ``flips``.
+    exact : bool
+        An exact share, or independent flips.
+    flips : int, optional
+        The exact number of flipped answers.
+
+    Raises
+    ------
+    InputError
+        Accuracy outside [0, 1]; none or both of accuracy and flips; flips with ``exact=False``; and,
+        when questions are put, more flips than there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> n = 10
+    >>> zero = np.zeros(n)
+    >>> asked = Questions(np.ones(n), zero, zero, zero, np.arange(n))
+    >>> int((Accuracy(0.7).answer(asked, np.random.default_rng(0), {}) == 1).sum())
+    3
+    """
+
+    kind: ClassVar[str] = "accuracy"
+    accuracy: Share | None = None
+    exact: Flag = True
+    flips: Size | None = None
+
+    def conflicts(self) -> Iterator[str]:
+        """Exactly one of accuracy and flips; a number of flips is exact by nature."""
+        if (self.accuracy is None) == (self.flips is None):
+            given = "neither is" if self.accuracy is None else "both are"
+            yield f"give either accuracy or flips ({given} given)"
+        elif self.flips is not None and not self.exact:
+            yield "flips is an exact number; leave out exact = false, or give accuracy instead"
+
+    def flipped(self, n: int) -> int:
+        """How many of n answers an exact share flips."""
+        if self.flips is not None:
+            return self.flips
+        assert self.accuracy is not None
+        # 1 - 0.7 is a little off 0.3: without the margin a half could fall either way.
+        return math.floor((1.0 - self.accuracy) * n + 0.5 + 1e-9)
+
+    def problems(self, asked: Questions) -> list[str]:
+        """More flips than votes."""
+        if self.flips is not None and self.flips > len(asked):
+            return [
+                f"flips is {self.flips}, but this judge gives only {len(asked)} votes;"
+                " lower it or give accuracy"
+            ]
+        return []
+
+    def chances(self, asked: Questions, heard: Mapping[str, FloatArray]) -> FloatArray:
+        """The flip rate, marginally over the places that are flipped."""
+        p_right = self.accuracy
+        if self.exact or p_right is None:
+            p_right = 1.0 - self.flipped(len(asked)) / max(len(asked), 1)
+        first = better_first(asked, p_right)
+        return np.stack([first, 1.0 - first, np.zeros_like(first)])
+
+    def answer(self, asked: Questions, rng: np.random.Generator, heard: Mapping[str, Outcomes]) -> Outcomes:
+        """The truth, then the flips."""
+        n = len(asked)
+        outcomes = np.where(asked.gap < 0, SECOND, FIRST).astype(np.int8)
+        level = np.flatnonzero(asked.gap == 0)
+        if len(level):
+            outcomes[level] = rng.integers(0, 2, len(level))
+        if self.exact:
+            places = rng.choice(n, self.flipped(n), replace=False, shuffle=False)
+            outcomes[places] ^= 1
+        else:
+            assert self.accuracy is not None
+            outcomes ^= rng.random(n) >= self.accuracy
+        return outcomes
+
+
+@dataclass(frozen=True)
+class Adversarial(IndependentJudge):
+    """Says the opposite of the truth, always or with a probability, and the truth otherwise.
+
+    P(right) = 1 - probability for every gap. An adversary that opposes an error-prone perception
+    instead of the truth is ``OneCoin(eta=0)``.
+
+    Violates: in Bradley-Terry, that every judge's votes pull the right way. One-coin Crowd-BT, MAPLE
+    and the two-coin model contain it (eta near 0) and turn its votes round, as long as adversaries are
+    not the majority: the likelihood is the same with everything mirrored. BT-sigma needs a negative a.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> zero = np.zeros(2)
+    >>> asked = Questions(np.array([3.0, -3.0]), zero, zero, zero, np.arange(2))
+    >>> Adversarial().answer(asked, np.random.default_rng(0), {})
+    array([1, 0], dtype=int8)
+    """
+
+    kind: ClassVar[str] = "adversarial"
+    probability: Share = 1.0
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """Right with probability 1 - probability."""
+        return better_first(asked, 1.0 - self.probability)

@@ -1,0 +1,145 @@
+"""Judges that answer exactly as a model says: Bradley-Terry, one coin, two coins, discrimination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from voirdire.simulate.checked import Number, Positive, Share
+from voirdire.simulate.judges.base import IndependentJudge, sigmoid
+from voirdire.simulate.questions import FloatArray, Questions
+
+
+@dataclass(frozen=True)
+class BradleyTerry(IndependentJudge):
+    """Bradley-Terry noise: P(first) = sigmoid(scale d).
+
+    Source: Bradley and Terry (1952), Biometrika 39, 324-345. ``scale`` sharpens the judge's eye; it
+    serves for strengths on another scale too (ranks are 1 apart).
+
+    Violates: nothing in any of the models at scale 1 (eta = 1 in the coin models, a = 1 in BT-sigma).
+    Judges of different scales violate Bradley-Terry and the coin models, which share one slope, but
+    not BT-sigma (a = scale).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> zero = np.zeros(1)
+    >>> BradleyTerry().p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
+    array([0.75])
+    """
+
+    kind: ClassVar[str] = "bradley-terry"
+    scale: Positive = 1.0
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """sigmoid(scale d)."""
+        return sigmoid(self.scale * asked.gap)
+
+    def coins(self) -> tuple[float, float] | None:
+        """Both 1 at scale 1."""
+        return (1.0, 1.0) if self.scale == 1 else None
+
+
+#: The judge that wrappers wrap unless another is named.
+PLAIN = BradleyTerry()
+
+
+@dataclass(frozen=True)
+class OneCoin(IndependentJudge):
+    """One coin on top of Bradley-Terry: P(first) = eta sigmoid(scale d) + (1 - eta) sigmoid(-scale d).
+
+    Source: Chen, Bennett, Collins-Thompson and Horvitz (2013), Pairwise ranking aggregation in a
+    crowdsourced setting, WSDM; the judge of MAPLE eq. 2-4, with one eta for items and criteria.
+
+    Violates: in Bradley-Terry, that all judges are equally reliable. Nothing in one-coin Crowd-BT,
+    MAPLE or the two-coin model (eta1 = eta2 = eta) at scale 1. In BT-sigma, that P(first) tends to
+    0 or 1 for far pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> zero = np.zeros(1)
+    >>> OneCoin(eta=0.9).p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
+    array([0.7])
+    """
+
+    kind: ClassVar[str] = "one-coin"
+    eta: Share
+    scale: Positive = 1.0
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """eta s + (1 - eta) (1 - s), with s = sigmoid(scale d)."""
+        d = self.scale * asked.gap
+        return self.eta * sigmoid(d) + (1.0 - self.eta) * sigmoid(-d)
+
+    def coins(self) -> tuple[float, float] | None:
+        """(eta, eta) at scale 1."""
+        return (self.eta, self.eta) if self.scale == 1 else None
+
+
+@dataclass(frozen=True)
+class TwoCoin(IndependentJudge):
+    """A coin for each position: P(first) = eta1 sigmoid(scale d) + (1 - eta2) sigmoid(-scale d).
+
+    eta1 is the chance to say first when the first item is (perceived) better, eta2 the chance to say
+    second when the second is. Reliability is (eta1 + eta2) / 2, position bias (eta1 - eta2) / 2. The
+    asymmetric coins of Dawid and Skene (1979), Applied Statistics 28, 20-28, put on Bradley-Terry.
+
+    Violates: in Bradley-Terry, one-coin Crowd-BT and MAPLE, that the position of an item does not
+    matter, unless eta1 = eta2. Nothing in the two-coin model at scale 1. In BT-sigma, as the one-coin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> zero = np.zeros(1)
+    >>> TwoCoin(0.9, 0.5).p_first(Questions(np.log([3.0]), zero, zero, zero, np.arange(1))).round(3)
+    array([0.8])
+    """
+
+    kind: ClassVar[str] = "two-coin"
+    eta1: Share
+    eta2: Share
+    scale: Positive = 1.0
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """eta1 s + (1 - eta2) (1 - s), with s = sigmoid(scale d)."""
+        d = self.scale * asked.gap
+        return self.eta1 * sigmoid(d) + (1.0 - self.eta2) * sigmoid(-d)
+
+    def coins(self) -> tuple[float, float] | None:
+        """(eta1, eta2) at scale 1."""
+        return (self.eta1, self.eta2) if self.scale == 1 else None
+
+
+@dataclass(frozen=True)
+class Discrimination(IndependentJudge):
+    """A judge's sharpness and position shift: P(first) = sigmoid(a d + b).
+
+    The discrimination of item response theory (Birnbaum 1968) in paired comparisons: judge-aware
+    Bradley-Terry (BT-sigma, arXiv:2602.16610); a may be negative. The shift b is the order effect of
+    Davidson and Beaver (1977), Biometrics 33, 693-702.
+
+    Violates: in Bradley-Terry, a common slope (a = 1) and no position effect (b = 0). In one-coin
+    Crowd-BT, MAPLE and the two-coin model, that errors (and position bias, if b is not 0) remain for
+    far pairs: this judge errs only on near ones. Nothing in BT-sigma with a shift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.questions import Questions
+    >>> zero = np.zeros(1)
+    >>> Discrimination(a=2.0, b=-1.0).p_first(Questions(np.array([0.5]), zero, zero, zero, np.arange(1)))
+    array([0.5])
+    """
+
+    kind: ClassVar[str] = "discrimination"
+    a: Number
+    b: Number = 0.0
+
+    def p_first(self, asked: Questions) -> FloatArray:
+        """sigmoid(a d + b)."""
+        return sigmoid(self.a * asked.gap + self.b)

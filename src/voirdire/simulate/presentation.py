@@ -1,0 +1,207 @@
+"""What a design makes of a truth: the list of comparisons, and the sheet of questions of each judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.simulate.designs import Design
+from voirdire.simulate.graph import all_pairs
+from voirdire.simulate.questions import (
+    UNANSWERED,
+    FloatArray,
+    IntArray,
+    Outcomes,
+    Questions,
+    turned,
+    turned_chances,
+)
+from voirdire.simulate.truth import Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """The n comparisons that the panel as a whole is asked, as rows before any judge's own order.
+
+    Items first, criterion by criterion; then, from row ``of_items`` on, the comparisons of criteria, in which
+    ``first`` and ``second`` index criteria and ``criterion`` is 0.
+
+    Attributes
+    ----------
+    criterion, first, second, pair, run : (n,) int
+        ``pair`` numbers the design's pairs; for a comparison of criteria it is -1.
+    context : (n,) int or None
+        None where the design has no contexts.
+    questions : Questions
+        All n, in the order of presentation of the rows.
+    of_items : int
+        The number of rows that compare items.
+    """
+
+    criterion: IntArray
+    first: IntArray
+    second: IntArray
+    pair: IntArray
+    run: IntArray
+    context: IntArray | None
+    questions: Questions
+    of_items: int
+
+
+def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
+    """All comparisons of a design: criteria x runs x pairs x orders, and those of the criteria.
+
+    Parameters
+    ----------
+    design : Design
+    truth : Truth
+        Of C criteria and N items.
+    pairs : (P, 2) int
+        What ``design.pairs`` gave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.simulate.designs import AllPairs
+    >>> truth = Truth(("a", "b", "c"), ("x", "y"), np.eye(2, 3), np.zeros(2), np.zeros(3))
+    >>> asked = lay_out(AllPairs(order="swap"), truth, AllPairs().pairs(3, np.random.default_rng(0)))
+    >>> asked.of_items, len(asked.first)
+    (12, 14)
+    """
+    criteria = len(truth.criteria)
+    first, second, pair, run = _ordered(design, pairs)
+    block = len(first)
+    asks_criteria = design.criteria_votes and criteria > 1
+    weighed = all_pairs(criteria) if asks_criteria else np.empty((0, 2), dtype=np.int64)
+    first_c, second_c, _, run_c = _ordered(design, weighed)
+
+    scores = truth.scores()
+    overall = np.tile(scores[first] - scores[second], criteria)
+    gap = (truth.strengths[:, first] - truth.strengths[:, second]).ravel()
+    gap_c = truth.weights[first_c] - truth.weights[second_c]
+    length = np.tile(truth.length[first] - truth.length[second], criteria)
+    n = len(gap) + len(gap_c)
+    questions = Questions(
+        gap=np.concatenate([gap, gap_c]),
+        overall=np.concatenate([overall, gap_c]),
+        length=np.concatenate([length, np.zeros(len(gap_c))]),
+        time=_times(n),
+        alike=np.concatenate([np.tile(np.arange(block), criteria), block + np.arange(len(gap_c))]),
+    )
+    dealt = design.dealt(len(pairs))
+    context = None
+    if dealt is not None:
+        context = np.concatenate([np.tile(dealt[pair], criteria), np.zeros(len(gap_c), dtype=np.int64)])
+    return Comparisons(
+        criterion=np.concatenate(
+            [np.repeat(np.arange(criteria), block), np.zeros(len(gap_c), dtype=np.int64)]
+        ),
+        first=np.concatenate([np.tile(first, criteria), first_c]),
+        second=np.concatenate([np.tile(second, criteria), second_c]),
+        pair=np.concatenate([np.tile(pair, criteria), np.full(len(gap_c), -1)]),
+        run=np.concatenate([np.tile(run, criteria), run_c]),
+        context=context,
+        questions=questions,
+        of_items=len(gap),
+    )
+
+
+def _ordered(design: Design, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """First, second, pair and run of the rows for one criterion: runs x pairs x orders."""
+    orders = 2 if design.order == "swap" else 1
+    pair = np.tile(np.repeat(np.arange(len(pairs)), orders), design.repeats)
+    run = np.repeat(np.arange(design.repeats), len(pairs) * orders)
+    first, second = pairs[pair].T
+    if orders == 2:
+        first, second = first.copy(), second.copy()
+        first[1::2], second[1::2] = second[1::2].copy(), first[1::2].copy()
+    return first, second, pair, run
+
+
+def _times(n: int) -> FloatArray:
+    return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
+
+
+@dataclass(frozen=True, eq=False)
+class Sheet:
+    """One judge's questions, and how they lie in the common list of comparisons.
+
+    Attributes
+    ----------
+    rows : (m,) int or None
+        The rows of the comparisons it is asked; None for all of them.
+    flipped : (m,) bool or None
+        Where it is shown the two items in the other order; None for nowhere.
+    questions : Questions
+        The m questions.
+    """
+
+    rows: IntArray | None
+    flipped: NDArray[np.bool_] | None
+    questions: Questions
+
+    def hear(self, other: Sheet, outcomes: Outcomes, n: int) -> Outcomes:
+        """The other judge's outcomes, as they read on this sheet (UNANSWERED where it was not asked).
+
+        ``n`` is the length of the common list of comparisons.
+        """
+        if other.flipped is not None:
+            outcomes = turned(outcomes, other.flipped)
+        if other.rows is not None:
+            common = np.full(n, UNANSWERED, dtype=np.int8)
+            common[other.rows] = outcomes
+            outcomes = common
+        if self.rows is not None:
+            outcomes = outcomes[self.rows]
+        return outcomes if self.flipped is None else turned(outcomes, self.flipped)
+
+    def hear_chances(self, other: Sheet, chances: FloatArray, n: int) -> FloatArray:
+        """The other judge's (3, .) chances, as they read on this sheet (0 where it was not asked)."""
+        if other.flipped is not None:
+            chances = turned_chances(chances, other.flipped)
+        if other.rows is not None:
+            common = np.zeros((len(chances), n))
+            common[:, other.rows] = chances
+            chances = common
+        if self.rows is not None:
+            chances = chances[:, self.rows]
+        return chances if self.flipped is None else turned_chances(chances, self.flipped)
+
+
+def hand_out(design: Design, asked: Comparisons, pairs: int, rng: np.random.Generator) -> Sheet:
+    """One judge's sheet: the pairs it answers, its order of presentation, its sequence.
+
+    The generator is the judge's own; designs that leave nothing to chance do not touch it.
+    """
+    n = len(asked.first)
+    questions = asked.questions
+    rows: IntArray | None = None
+    flipped: NDArray[np.bool_] | None = None
+    answered = design.answered(pairs, rng)
+    if design.order == "random":
+        coins = rng.random(int(questions.alike.max()) + 1) < 0.5
+        flipped = coins[questions.alike]
+    elif design.order == "random-by-criterion":
+        flipped = rng.random(n) < 0.5
+    if flipped is not None:
+        sign = np.where(flipped, -1.0, 1.0)
+        questions = Questions(
+            sign * questions.gap,
+            sign * questions.overall,
+            sign * questions.length,
+            questions.time,
+            # Shown the other way round, a question is another question to a criterion-blind judge.
+            questions.alike if design.order == "random" else 2 * questions.alike + flipped,
+        )
+    if answered is not None:
+        # The comparisons of criteria (pair -1) are everyone's.
+        rows = np.flatnonzero(np.append(answered, True)[asked.pair])
+        flipped = None if flipped is None else flipped[rows]
+        questions = questions.take(rows)
+    if design.shuffle or rows is not None:
+        time = _times(len(questions))
+        time = rng.permutation(time) if design.shuffle else time
+        questions = Questions(questions.gap, questions.overall, questions.length, time, questions.alike)
+    return Sheet(rows, flipped, questions)

@@ -1,0 +1,89 @@
+"""What a synthetic judge is asked: all its comparisons at once, seen from the item it is shown first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+Outcomes = NDArray[np.int8]
+
+#: Outcome codes. UNANSWERED marks a comparison that the judge left out; it never reaches a table.
+FIRST, SECOND, TIE, UNANSWERED = 0, 1, 2, -1
+
+# Indexed by outcome; the last entry serves UNANSWERED = -1.
+_SEEN_FROM_THE_OTHER_SIDE = np.array([SECOND, FIRST, TIE, UNANSWERED], dtype=np.int8)
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The n comparisons a judge answers, items and criteria together.
+
+    Attributes
+    ----------
+    gap : (n,) float
+        d = theta[criterion, first] - theta[criterion, second], the true difference under the criterion
+        asked; for a comparison of criteria w[first] - w[second].
+    overall : (n,) float
+        The difference of the overall scores; for a comparison of criteria the same as ``gap``.
+    length : (n,) float
+        The difference of the length covariate; 0 for a comparison of criteria.
+    time : (n,) float
+        Place in the judge's sequence of answers, 0 for its first and 1 for its last.
+    alike : (n,) int
+        Equal for questions that differ in nothing but the criterion named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> zero = np.zeros(2)
+    >>> asked = Questions(np.array([1.5, -2.0]), zero, zero, np.array([0.0, 1.0]), np.arange(2))
+    >>> asked.reversed().gap
+    array([-1.5,  2. ])
+    """
+
+    gap: FloatArray
+    overall: FloatArray
+    length: FloatArray
+    time: FloatArray
+    alike: IntArray
+
+    def __len__(self) -> int:
+        return len(self.gap)
+
+    def take(self, rows: IntArray) -> Questions:
+        """The questions at these places."""
+        return Questions(
+            self.gap[rows], self.overall[rows], self.length[rows], self.time[rows], self.alike[rows]
+        )
+
+    def reversed(self) -> Questions:
+        """The same questions with the two items shown in the other order."""
+        return Questions(-self.gap, -self.overall, -self.length, self.time, self.alike)
+
+
+def turned_chances(chances: FloatArray, flipped: NDArray[np.bool_]) -> FloatArray:
+    """The (3, n) chances as they read when the items of the flipped comparisons change places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> turned_chances(np.array([[0.7], [0.2], [0.1]]), np.array([True]))[:, 0]
+    array([0.2, 0.7, 0.1])
+    """
+    return np.where(flipped, chances[[SECOND, FIRST, TIE]], chances)
+
+
+def turned(outcomes: Outcomes, flipped: NDArray[np.bool_]) -> Outcomes:
+    """Outcomes as they read when the items of the flipped comparisons change places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> turned(np.array([0, 0, 2, -1], dtype=np.int8), np.array([True, False, True, True]))
+    array([ 1,  0,  2, -1], dtype=int8)
+    """
+    return np.where(flipped, _SEEN_FROM_THE_OTHER_SIDE[outcomes], outcomes)

@@ -1,0 +1,266 @@
+"""The truth that synthetic judges look at: strengths of items, weights of criteria, lengths.
+
+theta[c, i] is the strength of item i under criterion c, w[c] the weight of criterion c on the log
+scale of the votes on criteria (MAPLE eq. 3 and 6).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.simulate.checked import Checked, Nonnegative, Rule, Share, build
+from voirdire.simulate.questions import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Weighting = Literal["softmax", "proportional", "uniform"]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What a simulated panel was asked about.
+
+    Attributes
+    ----------
+    items, criteria : tuple of str
+        Names, zero-padded so that sorted order is index order.
+    strengths : (C, N) float
+        theta[criterion, item].
+    weights : (C,) float
+        w, on the log scale.
+    length : (N,) float
+        The length covariate.
+    judges : DataFrame or None
+        One row per judge: ``judge``, ``kind``, ``reliability`` (the chance that the judge names the better
+        item, given that it names one, averaged over the item comparisons it was asked, each in
+        both orders), ``first_pick`` (the chance that it names the item shown first, likewise; 1/2 plus
+        the position bias) and ``eta1``, ``eta2`` (the coins of the two-coin model that gives exactly
+        its answers; NaN where none does). None from the array path.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> strengths, weights = np.array([[1.0, 0.0], [0.0, 3.0]]), np.log([3.0, 1.0])
+    >>> truth = Truth(("a", "b"), ("x", "y"), strengths, weights, length=np.zeros(2))
+    >>> truth.scores()
+    array([0.75, 0.75])
+    >>> truth.scores("uniform")
+    array([0.5, 1.5])
+    """
+
+    items: tuple[str, ...]
+    criteria: tuple[str, ...]
+    strengths: FloatArray
+    weights: FloatArray
+    length: FloatArray
+    judges: pd.DataFrame | None = None
+
+    def scores(self, weighting: Weighting = "softmax") -> FloatArray:
+        """The (N,) overall scores s_i = sum_c q_c theta[c, i].
+
+        q is softmax(w) (MAPLE eq. 6), w / sum(w) ("proportional": natural for the ranks truth, whose
+        weights are positive scores) or 1 / C ("uniform").
+
+        Raises
+        ------
+        InputError
+            An unknown weighting; proportional weighting with weights that are not all positive.
+        """
+        if weighting == "softmax":
+            weights = np.exp(self.weights - self.weights.max())
+        elif weighting == "proportional":
+            if not (self.weights > 0).all():
+                raise InputError("proportional weighting needs weights above 0; use 'softmax' or 'uniform'")
+            weights = self.weights
+        elif weighting == "uniform":
+            weights = np.ones_like(self.weights)
+        else:
+            raise InputError(f"unknown weighting {weighting!r}; give 'softmax', 'proportional' or 'uniform'")
+        scores: FloatArray = (weights / weights.sum()) @ self.strengths
+        return scores
+
+
+@dataclass(frozen=True)
+class TruthSetting(Checked, ABC):
+    """How strengths, weights and lengths come about."""
+
+    noun: ClassVar[str] = "truth"
+
+    @abstractmethod
+    def draw(
+        self, rng: np.random.Generator, items: int, criteria: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Strengths (C, N), weights (C,), lengths (N,)."""
+
+    def shape(self) -> tuple[int, int] | None:
+        """(items, criteria) where the setting itself fixes them."""
+        return None
+
+
+def _correlated(rng: np.random.Generator, items: int, criteria: int, correlation: float) -> FloatArray:
+    """(C, N) standard Normals with the given correlation between criteria (one common factor)."""
+    own = rng.standard_normal((criteria, items))
+    common = rng.standard_normal(items)
+    mixed: FloatArray = math.sqrt(correlation) * common + math.sqrt(1.0 - correlation) * own
+    return mixed
+
+
+@dataclass(frozen=True)
+class RanksTruth(TruthSetting):
+    """Distinct scores 1..N for the items under each criterion and 1..C for the criteria, at random.
+
+    The synthetic data of MAPLE, section 5.1: a strict ranking without ties. ``correlation`` between
+    criteria (a halo in the truth itself) ranks correlated Normals instead of independent ones: the
+    correlation of the ranks is then (6 / pi) arcsin(correlation / 2) for many items.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> strengths, weights, _ = RanksTruth().draw(np.random.default_rng(0), items=4, criteria=2)
+    >>> [sorted(row) for row in strengths.tolist()], sorted(weights.tolist())
+    ([[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]], [1.0, 2.0])
+    """
+
+    kind: ClassVar[str] = "ranks"
+    correlation: Share = 0.0
+
+    def draw(
+        self, rng: np.random.Generator, items: int, criteria: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Random permutations; lengths standard Normal."""
+        drawn = _correlated(rng, items, criteria, self.correlation)
+        strengths = (drawn.argsort(axis=1).argsort(axis=1) + 1).astype(np.float64)
+        weights = (rng.permutation(criteria) + 1).astype(np.float64)
+        return strengths, weights, rng.standard_normal(items)
+
+
+@dataclass(frozen=True)
+class NormalTruth(TruthSetting):
+    """theta ~ Normal(0, sd), then centred to sum to zero under each criterion; w ~ Normal(0, sd_w).
+
+    Centring leaves all differences as drawn: theta[c, i] - theta[c, j] ~ Normal(0, sd sqrt(2)).
+    ``correlation`` is that of an item's strengths under two criteria.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> strengths, _, _ = NormalTruth(sd=2.0).draw(np.random.default_rng(0), items=4, criteria=2)
+    >>> bool(np.allclose(strengths.sum(axis=1), 0))
+    True
+    """
+
+    kind: ClassVar[str] = "normal"
+    sd: Nonnegative = 1.0
+    sd_w: Nonnegative = 1.0
+    correlation: Share = 0.0
+
+    def draw(
+        self, rng: np.random.Generator, items: int, criteria: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Centred Normals; lengths standard Normal."""
+        strengths: FloatArray = self.sd * _correlated(rng, items, criteria, self.correlation)
+        strengths -= strengths.mean(axis=1, keepdims=True)
+        weights = rng.normal(0.0, self.sd_w, criteria)
+        return strengths, weights, rng.standard_normal(items)
+
+
+def _as_finite(value: Any, dimensions: tuple[int, ...]) -> FloatArray | None:
+    """The value as a float array; None unless it is finite and has one of the numbers of dimensions."""
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return array if array.ndim in dimensions and array.size and np.isfinite(array).all() else None
+
+
+_VECTOR = Rule(
+    "a list of finite numbers, or leave it out",
+    lambda v: v is None or _as_finite(v, (1,)) is not None,
+)
+_MATRIX = Rule(
+    "a list of finite numbers for each criterion, one number per item",
+    lambda v: _as_finite(v, (1, 2)) is not None,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTruth(TruthSetting):
+    """Strengths (and weights, lengths) as given.
+
+    Parameters
+    ----------
+    strengths : (C, N) or (N,) of numbers
+        theta[criterion, item].
+    weights : (C,) of numbers, optional
+        w on the log scale; 0 for every criterion if left out.
+    length : (N,) of numbers, optional
+        Drawn from a standard Normal if left out.
+
+    Examples
+    --------
+    >>> GivenTruth([[0.0, 1.0, 2.0], [2.0, 0.0, 1.0]]).shape()
+    (3, 2)
+    """
+
+    kind: ClassVar[str] = "given"
+    strengths: Annotated[Sequence[Any] | FloatArray, _MATRIX]
+    weights: Annotated[Sequence[float] | FloatArray | None, _VECTOR] = None
+    length: Annotated[Sequence[float] | FloatArray | None, _VECTOR] = None
+
+    def conflicts(self) -> Iterator[str]:
+        """Weights and lengths that do not fit the strengths."""
+        items, criteria = self.shape()
+        if self.weights is not None and len(self.weights) != criteria:
+            yield f"{len(self.weights)} weights for {criteria} criteria (rows of strengths)"
+        if self.length is not None and len(self.length) != items:
+            yield f"{len(self.length)} lengths for {items} items (columns of strengths)"
+
+    def shape(self) -> tuple[int, int]:
+        """(items, criteria) of the strengths."""
+        criteria, items = np.atleast_2d(np.asarray(self.strengths, dtype=float)).shape
+        return items, criteria
+
+    def draw(
+        self, rng: np.random.Generator, items: int, criteria: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """What was given; only lengths that were left out are drawn."""
+        strengths = np.atleast_2d(np.array(self.strengths, dtype=float))
+        weights = np.zeros(criteria) if self.weights is None else np.array(self.weights, dtype=float)
+        length = rng.standard_normal(items) if self.length is None else np.array(self.length, dtype=float)
+        return strengths, weights, length
+
+    def spec(self) -> dict[str, Any]:
+        """The table, with arrays as lists."""
+        return {
+            key: value.tolist() if isinstance(value, np.ndarray) else value
+            for key, value in super().spec().items()
+        }
+
+
+TRUTHS: dict[str, type[TruthSetting]] = {cls.kind: cls for cls in (RanksTruth, NormalTruth, GivenTruth)}
+
+
+def truth_from_spec(spec: object) -> TruthSetting:
+    """The truth setting that a kind, a table or an array of strengths describes.
+
+    Raises
+    ------
+    InputError
+        Unknown kind (with the nearest), unknown keys, values that break their rule.
+
+    Examples
+    --------
+    >>> truth_from_spec({"kind": "normal", "sd": 2})
+    NormalTruth(sd=2, sd_w=1.0, correlation=0.0)
+    """
+    if isinstance(spec, np.ndarray):
+        return GivenTruth(spec)
+    return build(TRUTHS, spec, "truth")

@@ -1,0 +1,294 @@
+"""Simulated votes: a panel, a design and a truth make a votes table (or plain arrays)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.simulate.graph import item_names, unconnected
+from voirdire.simulate.implied import judges_table
+from voirdire.simulate.panel import answering_order
+from voirdire.simulate.presentation import Comparisons, Sheet, hand_out, lay_out
+from voirdire.simulate.questions import UNANSWERED, IntArray, Outcomes
+from voirdire.simulate.request import Panel, Request, Seed, checked_request
+from voirdire.simulate.truth import Truth
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class VoteArrays:
+    """Votes as plain arrays, one entry per vote; judge by judge, each in the sequence it answered.
+
+    Attributes
+    ----------
+    judge, criterion, first, second : (n,) int
+        Indices of the panel's judges, of criteria, and of items (for votes on criteria: ``first`` and
+        ``second`` index criteria, and ``criterion`` is 0).
+    outcome : (n,) int8
+        0 first, 1 second, 2 tie.
+    run, context : (n,) int or None
+        From 0; None where the design has no repeats or no contexts.
+    """
+
+    judge: IntArray
+    criterion: IntArray
+    first: IntArray
+    second: IntArray
+    outcome: Outcomes
+    run: IntArray | None
+    context: IntArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedArrays:
+    """What :func:`simulate_counts` returns.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        Names, by index.
+    votes : VoteArrays
+    criteria_votes : VoteArrays or None
+        None with one criterion, or if the design asks for none.
+    truth : Truth
+        Without its table of judges.
+    """
+
+    judges: tuple[str, ...]
+    votes: VoteArrays
+    criteria_votes: VoteArrays | None
+    truth: Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """What :func:`simulate_votes` returns.
+
+    Attributes
+    ----------
+    votes : DataFrame
+        ``judge, criterion, first, second, winner`` (winner is ``first``, ``second`` or ``tie``), and
+        ``context``, ``run`` where the design gives them.
+    criteria_votes : DataFrame or None
+        ``judge, first, second, winner`` (and ``run``): a votes table whose items are the criteria. None
+        with one criterion, or if the design asks for none.
+    truth : Truth
+    seed : dict
+        Everything needed to make the same tables again: ``seed``, ``panel``, ``items``, ``criteria``,
+        ``design`` and ``truth`` as plain tables, NumPy's version and ``bit_generator``.
+    """
+
+    votes: pd.DataFrame
+    criteria_votes: pd.DataFrame | None
+    truth: Truth
+    seed: dict[str, Any]
+
+
+def simulate_votes(
+    panel: Panel,
+    items: int | None = None,
+    criteria: int | None = None,
+    design: object = "all-pairs",
+    truth: object = "ranks",
+    seed: Seed = 0,
+) -> Simulation:
+    """Votes of a panel of synthetic judges, with the truth they looked at.
+
+    Parameters
+    ----------
+    panel : mapping or sequence
+        The judges: name -> judge, or a list; see :func:`~voirdire.simulate.panel_from_spec`.
+    items, criteria : int, optional
+        At least 2 items and 1 criterion; 50 and 5 if left out, or those of a given truth.
+    design : Design, mapping or str
+        Which comparisons are made, in which order; see :mod:`voirdire.simulate.designs`.
+    truth : str, mapping, array or TruthSetting
+        ``"ranks"``, ``"normal"``, a table, or an array of strengths (C, N).
+    seed : int or sequence of int
+        At least 0. Truth, design and each judge have their own generators, a judge's by its name: adding,
+        removing or reordering judges changes nothing in the others' votes.
+
+    Raises
+    ------
+    InputError
+        All problems of panel, design, truth and sizes at once, before anything is simulated; a random
+        design that leaves items unconnected.
+
+    Examples
+    --------
+    >>> from voirdire.simulate import Accuracy, Random
+    >>> simulation = simulate_votes({"ada": Accuracy(0.9), "bob": Random()}, items=4, criteria=2)
+    >>> simulation.votes.columns.tolist(), len(simulation.votes), len(simulation.criteria_votes)
+    (['judge', 'criterion', 'first', 'second', 'winner'], 24, 2)
+    """
+    import pandas as pd
+
+    setup = _set_up(checked_request(panel, items, criteria, design, truth, seed))
+    arrays = _answered(setup)
+    judges, true = pd.Index(arrays.judges), setup.truth
+    compared = {"item": pd.Index(true.items), "criterion": pd.Index(true.criteria)}
+    winners = pd.Index(["first", "second", "tie"])
+    dealt = setup.asked.context
+    contexts = pd.Index(item_names(0 if dealt is None else int(dealt.max()) + 1, "context"))
+
+    def table(votes: VoteArrays, word: str) -> pd.DataFrame:
+        columns: dict[str, Any] = {"judge": judges.take(votes.judge)}
+        if word == "item":
+            columns["criterion"] = compared["criterion"].take(votes.criterion)
+        columns["first"] = compared[word].take(votes.first)
+        columns["second"] = compared[word].take(votes.second)
+        columns["winner"] = winners.take(votes.outcome.astype(np.intp))
+        if votes.context is not None:
+            columns["context"] = contexts.take(votes.context)
+        if votes.run is not None:
+            columns["run"] = votes.run + 1
+        return pd.DataFrame(columns)
+
+    return Simulation(
+        votes=table(arrays.votes, "item"),
+        criteria_votes=None if arrays.criteria_votes is None else table(arrays.criteria_votes, "criterion"),
+        truth=replace(true, judges=judges_table(setup.request.panel, setup.sheets, setup.asked)),
+        seed=setup.request.record(),
+    )
+
+
+def simulate_counts(
+    panel: Panel,
+    items: int | None = None,
+    criteria: int | None = None,
+    design: object = "all-pairs",
+    truth: object = "ranks",
+    seed: Seed = 0,
+) -> SimulatedArrays:
+    """The votes of :func:`simulate_votes` as plain arrays: the fast path for many simulated panels.
+
+    The same arguments and the same votes, without tables and the judges' implied reliability.
+
+    Examples
+    --------
+    >>> from voirdire.simulate import AlwaysFirst
+    >>> simulate_counts({"ada": AlwaysFirst()}, items=3, criteria=1).votes.outcome
+    array([0, 0, 0], dtype=int8)
+    """
+    return _answered(_set_up(checked_request(panel, items, criteria, design, truth, seed)))
+
+
+def check_simulation(
+    panel: Panel,
+    items: int | None = None,
+    criteria: int | None = None,
+    design: object = "all-pairs",
+    truth: object = "ranks",
+    seed: Seed = 0,
+) -> None:
+    """Raise whatever :func:`simulate_votes` would raise for these arguments, without drawing an answer.
+
+    Raises
+    ------
+    InputError
+        As :func:`simulate_votes`.
+
+    Examples
+    --------
+    >>> from voirdire.simulate import Accuracy
+    >>> check_simulation({"ada": Accuracy(flips=99)}, items=3, criteria=1)
+    Traceback (most recent call last):
+    voirdire.errors.InputError: judge 'ada': flips is 99, but ... only 3 votes; lower it or give accuracy
+    """
+    _set_up(checked_request(panel, items, criteria, design, truth, seed))
+
+
+@dataclass(frozen=True, eq=False)
+class _Setup:
+    """All that is settled before the first answer."""
+
+    request: Request
+    truth: Truth
+    asked: Comparisons
+    sheets: dict[str, Sheet]
+
+
+def _set_up(request: Request) -> _Setup:
+    """Draw the truth and hand out the questions; raise what can only be seen then."""
+    items, criteria = request.items, request.criteria
+    strengths, weights, length = request.truth.draw(request.truth_rng(), items, criteria)
+    names = tuple(item_names(items)), tuple(item_names(criteria, "criterion"))
+    truth = Truth(*names, strengths, weights, length)
+    pairs = request.design.pairs(items, request.design_rng())
+    asked = lay_out(request.design, truth, pairs)
+    sheets = {
+        name: hand_out(request.design, asked, len(pairs), request.sheet_rng(name)) for name in request.panel
+    }
+    problems = [
+        f"judge {name!r}: {problem}"
+        for name, judge in request.panel.items()
+        for problem in judge.problems(sheets[name].questions)
+    ]
+    own = [asked.pair[sheet.rows] for sheet in sheets.values() if sheet.rows is not None]
+    if len(own) == len(sheets):
+        covered = np.unique(np.concatenate(own))
+        problems += [f"design: {problem}" for problem in unconnected(items, pairs[covered[covered >= 0]])]
+    if problems:
+        raise InputError(problems)
+    return _Setup(request, truth, asked, sheets)
+
+
+def _answered(setup: _Setup) -> SimulatedArrays:
+    """Let the judges answer, each after those it copies."""
+    panel, sheets = setup.request.panel, setup.sheets
+    answers: dict[str, Outcomes] = {}
+    for name in answering_order(panel):
+        sheet = sheets[name]
+        heard = {
+            other: sheet.hear(sheets[other], answers[other], len(setup.asked.first))
+            for other in panel[name].copied()
+        }
+        answers[name] = panel[name].answer(sheet.questions, setup.request.answer_rng(name), heard)
+    votes, criteria_votes = _collect(setup, answers)
+    return SimulatedArrays(tuple(panel), votes, criteria_votes, setup.truth)
+
+
+def _collect(setup: _Setup, answers: Mapping[str, Outcomes]) -> tuple[VoteArrays, VoteArrays | None]:
+    """The votes on items and on criteria, judge by judge in the sequence of answers."""
+    asked, design = setup.asked, setup.request.design
+    n = len(asked.first)
+    rows, outcomes, flips = [], [], []
+    for name, sheet in setup.sheets.items():
+        row, outcome = np.arange(n) if sheet.rows is None else sheet.rows, answers[name]
+        flip = np.zeros(len(row), dtype=bool) if sheet.flipped is None else sheet.flipped
+        if design.shuffle:
+            sequence = np.argsort(sheet.questions.time)
+            row, outcome, flip = row[sequence], outcome[sequence], flip[sequence]
+        kept = outcome != UNANSWERED
+        if not kept.all():
+            row, outcome, flip = row[kept], outcome[kept], flip[kept]
+        rows.append(row)
+        outcomes.append(outcome)
+        flips.append(flip)
+    judge = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    row, outcome, flip = np.concatenate(rows), np.concatenate(outcomes), np.concatenate(flips)
+    first, second = asked.first[row], asked.second[row]
+    if design.order.startswith("random"):
+        first, second = np.where(flip, second, first), np.where(flip, first, second)
+
+    def arrays(chosen: Any, context: IntArray | None) -> VoteArrays:
+        return VoteArrays(
+            judge=judge[chosen],
+            criterion=asked.criterion[row[chosen]],
+            first=first[chosen],
+            second=second[chosen],
+            outcome=outcome[chosen],
+            run=asked.run[row[chosen]] if design.repeats > 1 else None,
+            context=None if context is None else context[row[chosen]],
+        )
+
+    if asked.of_items == n:
+        return arrays(slice(None), asked.context), None
+    on_items = row < asked.of_items
+    return arrays(on_items, asked.context), arrays(~on_items, None)

@@ -352,6 +352,23 @@ def test_reading_csv_imports_no_dataframe_library(tmp_path: Path) -> None:
     assert run.stdout.strip() == "[]"
 
 
+def test_nothing_needs_pyarrow(tmp_path: Path) -> None:
+    table = {"judge": ["a"], "first": ["x"], "second": ["y"], "winner": ["x"]}
+    paths = [write_csv(tmp_path / "votes.csv", table), write_jsonl(tmp_path / "votes.jsonl", table)]
+    paths.append(tmp_path / "votes.parquet")
+    pd.DataFrame(table).to_parquet(paths[-1])
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; import duckdb, pandas, polars; "
+        "from voirdire.tables.votes import read_votes; frame = pandas.read_csv(sys.argv[1]); "
+        "tables = [*sys.argv[1:], frame, polars.read_csv(sys.argv[1]), duckdb.read_csv(sys.argv[1])]; "
+        "print([read_votes(table).items for table in tables])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code, *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == str([("x", "y")] * 6)
+
+
 def test_the_published_crowd_votes(shared: Path) -> None:
     path = shared / "data" / "llmfao_votes.csv"
     votes = read_votes(path)

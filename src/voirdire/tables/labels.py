@@ -1,0 +1,120 @@
+"""Labels: classes that judges put items into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.tables.encode import IntArray, encode, groups, positions, same_letters
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.rated import Rated, known_names, read_rated
+
+_HINTS = 20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Labels(Rated):
+    """A table of labels as codes.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The labels: in the declared order, else sorted. The names and codes of the rest are those of `Rated`.
+    label : int64 array, shape (rows,)
+        Index into `labels`.
+    declared : bool
+        Whether the labels and their order were declared.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["yes", "no"]})
+    >>> read_labels(table, levels=["no", "unsure", "yes"]).label.tolist()
+    [2, 0]
+    """
+
+    labels: tuple[str, ...]
+    label: IntArray
+    declared: bool = False
+
+
+def read_labels(
+    table: object,
+    *,
+    name: str = "labels",
+    levels: Iterable[object] | None = None,
+    judge: str | None = None,
+) -> Labels:
+    """Read and check a table of labels, one row per answer.
+
+    Columns: ``judge``, ``label``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
+    ``context``, ``system``, ``run`` and ``phase``. Other columns are left alone.
+
+    Parameters
+    ----------
+    table : path, dataframe or Labels
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows; labels
+        that have been read are returned as they are, or coded anew if levels are given.
+    name : str
+        What the table is called in messages.
+    levels : iterable, optional
+        All labels there may be, lowest first where they have an order; a label outside is a problem.
+
+    judge : str, optional
+        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+
+    Returns
+    -------
+    Labels
+        Codes.
+
+    Raises
+    ------
+    InputError
+        With every problem of the table, each with its rows, the value and the remedy. Nothing is dropped or
+        filled in.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["a"], "item": ["x"], "label": ["Yes"]})
+    >>> read_labels(table, levels=["no", "yes"])
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: labels: row 1: label 'Yes' is none of 'no', 'yes'; did you mean 'yes'?
+    """
+    problems = Problems(name)
+    declared = None if levels is None else _declared(levels, problems)
+    if isinstance(table, Labels):
+        if declared is None:
+            return table
+        found = {field: getattr(table, field) for field in Rated.__dataclass_fields__}
+        names, codes = table.labels, table.label
+    else:
+        cells, found = read_rated(table, "label", judge, problems)
+        column = encode(cells.get("label", []), "label", problems)
+        same_letters({"label": column}, problems)
+        names, codes = column.levels, column.codes
+    ordered = tuple(sorted(names)) if declared is None else declared
+    place = positions(names, ordered)
+    outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
+    for number, (level, rows) in enumerate(groups(outside)):
+        hint = nearest(names[level], ordered) if number < _HINTS else ""
+        problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(ordered)}{hint}")
+    problems.raise_any()
+    return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
+
+
+def _declared(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:
+    given = list(levels)
+    column = encode(given, "level", Problems("levels"))
+    names = tuple(column.levels[code] for code in column.codes if code >= 0)
+    if len(names) < len(given):
+        problems.table(f"levels {given!r} are not all names")
+    if len(set(names)) < len(names):
+        problems.table(f"levels {known_names(names)} name one label twice")
+    if len(names) < 2:
+        problems.table(f"levels {known_names(names)} are fewer than two; name all labels there may be")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,185 @@
+"""What tables of scores and of labels share: who said something about which item, by which criterion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.encode import Column, IntArray, encode, groups, positions, same_letters
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import Cells, read_columns
+
+ONLY_CRITERION = "overall"
+
+# Of these, `item` is needed unless `context` and `system` are there.
+_OPTIONAL = ("item", "criterion", "context", "system", "run", "phase")
+
+R = TypeVar("R", bound="Rated")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rated:
+    """Names and codes of a table with one row per answer.
+
+    Attributes
+    ----------
+    judges, criteria, items, contexts, systems, runs, phases : tuple of str
+        The names that the codes stand for, sorted; ``("overall",)`` is the criterion of a table without one,
+        and the last four are empty for a table without such a column. Without an item column, items are
+        named ``context / system``.
+    judge, criterion, item : int64 array, shape (rows,)
+        What each row is about, in the order of the table.
+    context, system, run, phase : int64 array, shape (rows,), or None
+        As above; None without such a column.
+    has_criteria, has_items : bool
+        Whether the table has a criterion column, an item column.
+    """
+
+    judges: tuple[str, ...]
+    criteria: tuple[str, ...]
+    items: tuple[str, ...]
+    contexts: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
+    phases: tuple[str, ...] = ()
+    judge: IntArray
+    criterion: IntArray
+    item: IntArray
+    context: IntArray | None = None
+    system: IntArray | None = None
+    run: IntArray | None = None
+    phase: IntArray | None = None
+    has_criteria: bool = False
+    has_items: bool = True
+
+    @property
+    def rows(self) -> int:
+        """The number of answers."""
+        return len(self.judge)
+
+    def subset(self: R, rows: NDArray[np.bool_]) -> R:
+        """Keep some rows, under the same names and codes.
+
+        Parameters
+        ----------
+        rows : bool array, shape (rows,)
+            Which rows to keep.
+
+        Raises
+        ------
+        ValueError
+            If `rows` is not a boolean mask with one entry per row.
+        """
+        mask = np.asarray(rows)
+        if mask.dtype != np.bool_ or mask.shape != (self.rows,):
+            raise ValueError(
+                f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
+            )
+        kept: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            kept[field.name] = value[mask] if isinstance(value, np.ndarray) else value
+        return type(self)(**kept)
+
+
+def read_rated(
+    table: object, value: str, judge: str | None, problems: Problems
+) -> tuple[Cells, dict[str, Any]]:
+    """Read the columns and code the names; problems are collected, not raised.
+
+    Parameters
+    ----------
+    table : path or dataframe
+        What `read_columns` takes.
+    value : str
+        The column of answers.
+    judge : str or None
+        The judge of a table that has no column of judges.
+    problems : Problems
+        Where problems are reported.
+
+    Returns
+    -------
+    cells : dict of str to sequence
+        The columns as read.
+    names : dict
+        The fields of `Rated`; codes are -1 where a cell is unusable, which has been reported.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["b", "a"], "item": "x", "score": [1, 2]})
+    >>> read_rated(table, "score", None, Problems("scores"))[1]["judge"].tolist()
+    [1, 0]
+    """
+    cells = read_columns(table, [value] if judge else ["judge", value], _OPTIONAL, problems)
+    rows = max(map(len, cells.values()), default=0)
+    if cells and not rows:
+        problems.table(f"there are no {value}s")
+    has_items = "item" in cells
+    if not has_items and not {"context", "system"} <= cells.keys():
+        problems.table("column 'item' is missing; give it, or both 'context' and 'system'")
+    columns = {name: encode(of, name, problems) for name, of in cells.items() if name != value}
+    for name in columns:
+        same_letters({name: columns[name]}, problems)
+    nothing = Column((), np.full(rows, -1))
+    columns.setdefault("judge", Column((judge,), np.zeros(rows, np.int64)) if judge else nothing)
+    if not has_items:
+        known = {"context", "system"} <= columns.keys()
+        columns["item"] = _cross(columns["context"], columns["system"]) if known else nothing
+    only = Column((ONLY_CRITERION,), np.zeros(rows, np.int64))
+    found: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items}
+    columns.setdefault("criterion", only)
+    plurals = {"criterion": "criteria"}
+    for name, column in columns.items():
+        levels = tuple(sorted(column.levels))
+        found[plurals.get(name, f"{name}s")] = levels
+        found[name] = np.append(positions(column.levels, levels), -1)[column.codes]
+    if "run" in columns:
+        _twice(found, problems)
+    return cells, found
+
+
+def _cross(context: Column, system: Column) -> Column:
+    width = max(len(system.levels), 1)
+    usable = (context.codes >= 0) & (system.codes >= 0)
+    both = np.where(usable, context.codes * width + system.codes, -1)
+    found, inverse = np.unique(both[usable], return_inverse=True)
+    codes = np.full(len(both), -1)
+    codes[usable] = inverse
+    names = [f"{context.levels[code // width]} / {system.levels[code % width]}" for code in found]
+    return Column(tuple(names), codes.astype(np.int64))
+
+
+def _twice(found: dict[str, Any], problems: Problems) -> None:
+    """Report answers that one run of a judge gave twice: the run column says they should be one."""
+    keys = [
+        found[name] for name in ("judge", "criterion", "context", "item", "run", "phase") if name in found
+    ]
+    key = np.column_stack(keys)
+    _, cell = np.unique(key, axis=0, return_inverse=True)
+    cell = np.where((key >= 0).all(axis=1), cell, -1)
+    for _, rows in groups(cell):
+        if len(rows) > 1:
+            judge, item = found["judges"][found["judge"][rows[0]]], found["items"][found["item"][rows[0]]]
+            run = found["runs"][found["run"][rows[0]]]
+            problems.rows(
+                rows[1:] + 1,
+                f"judge {judge!r} has answered for item {item!r} in run {run!r} already; keep one",
+            )
+
+
+def known_names(names: Sequence[str], shown: int = 8) -> str:
+    """List names for a message.
+
+    Examples
+    --------
+    >>> known_names(["a", "b"])
+    "'a', 'b'"
+    """
+    text = ", ".join(repr(one) for one in names[:shown])
+    return f"{text}, ... ({len(names)} in all)" if len(names) > shown else text

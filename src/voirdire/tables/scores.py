@@ -1,0 +1,129 @@
+"""Scores: numbers that judges give to items."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.problems import Problems
+from voirdire.tables.rated import Rated, read_rated
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scores(Rated):
+    """A table of scores as codes and numbers.
+
+    Attributes
+    ----------
+    score : float array, shape (rows,)
+        The scores, finite, in the order of the table. The names and codes are those of `Rated`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = read_scores(pd.DataFrame({"judge": ["a", "b"], "item": "x", "score": ["3", 4.5]}))
+    >>> scores.judges, scores.score.tolist()
+    (('a', 'b'), [3.0, 4.5])
+    """
+
+    score: NDArray[np.float64]
+
+
+def read_scores(table: object, *, name: str = "scores", judge: str | None = None) -> Scores:
+    """Read and check a table of scores, one row per score.
+
+    Columns: ``judge``, ``score``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
+    ``context``, ``system``, ``run`` and ``phase``. Other columns are left alone. A judge may score an item
+    more than once; with a ``run`` column, once in each run.
+
+    Parameters
+    ----------
+    table : path, dataframe or Scores
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; any dataframe that narwhals knows; scores
+        that have been read are returned as they are.
+    name : str
+        What the table is called in messages.
+    judge : str, optional
+        The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+
+    Returns
+    -------
+    Scores
+        Codes and numbers.
+
+    Raises
+    ------
+    InputError
+        With every problem of the table, each with its rows, the value and the remedy. Nothing is dropped or
+        filled in.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_scores(pd.DataFrame({"judge": ["a"], "item": ["x"], "score": ["good"]}))
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: scores: row 1: score 'good' is not a number; words go into a column 'label'
+    """
+    if isinstance(table, Scores):
+        return table
+    problems = Problems(name)
+    cells, found = read_rated(table, "score", judge, problems)
+    score = numbers(cells["score"], problems) if "score" in cells else np.empty(0)
+    problems.raise_any()
+    return Scores(score=score, **found)
+
+
+def numbers(values: Sequence[object], problems: Problems) -> NDArray[np.float64]:
+    """Read a column of scores, reporting every cell that is not a finite number.
+
+    Examples
+    --------
+    >>> numbers(["1", 2, 3.5], Problems("scores")).tolist()
+    [1.0, 2.0, 3.5]
+    """
+    read: dict[object, float] = {}
+    wrong: dict[str, list[int]] = {}
+    result = np.full(len(values), np.nan)
+    for row, value in enumerate(values):
+        if type(value) is float and math.isfinite(value):
+            result[row] = value
+            continue
+        known = read.get(value) if isinstance(value, str) else None
+        if known is None:
+            outcome = _number(value)
+            if isinstance(outcome, str):
+                if outcome:
+                    wrong.setdefault(outcome, []).append(row + 1)
+                continue
+            known = outcome
+            if isinstance(value, str):
+                read[value] = known
+        result[row] = known
+    for reason, rows in wrong.items():
+        problems.rows(rows, f"score {reason}")
+    return result
+
+
+def _number(value: object) -> float | str:
+    """The number, or why there is none; an empty reason where that was reported already."""
+    if isinstance(value, bool | np.bool_):
+        return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
+    if isinstance(value, int | float | np.integer | np.floating):
+        number = float(value)
+    else:
+        name = name_of(value)
+        if isinstance(name, Refused):
+            return name.reason
+        try:
+            number = float(name)
+        except ValueError:
+            return f"{name!r} is not a number; words go into a column 'label'"
+    if math.isnan(number):
+        return "is empty"
+    return number if math.isfinite(number) else f"is {number}, which is not a finite number"

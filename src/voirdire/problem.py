@@ -44,8 +44,23 @@ class Problem:
         return self.program.model
 
 
-def pose(model: Model, votes: Votes, criteria_votes: Votes | None = None) -> Problem:
+def pose(
+    model: Model,
+    votes: Votes,
+    criteria_votes: Votes | None = None,
+    *,
+    ties: bool | None = None,
+    keep_empty: bool = False,
+) -> Problem:
     """Bring a table of votes, and votes on its criteria, into the form of a model.
+
+    Parameters
+    ----------
+    ties : bool, optional
+        Whether the model has its tie term; by default, whether the tables have ties.
+    keep_empty : bool
+        Keep outcomes without a vote, so that tables with the same cells and other counts (the folds of a
+        cross-validation) have arrays of one shape and share one compilation.
 
     Raises
     ------
@@ -65,13 +80,16 @@ def pose(model: Model, votes: Votes, criteria_votes: Votes | None = None) -> Pro
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
         as_items = _levels(criteria_votes.items, criteria)
-        tables["criteria"] = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
+        tables["criteria"] = cells(
+            criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items
+        )
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
-    ties = any(table.counts[:, 2].any() for table in tables.values())
+    if ties is None:
+        ties = any(table.counts[:, 2].any() for table in tables.values())
     program = Program(model, len(judges), len(criteria), len(votes.items), ties)
-    data = {"votes": encode(model, tables["votes"], len(votes.items), ties)}
+    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
     if "criteria" in tables:
-        data["criteria"] = encode(model, tables["criteria"], len(criteria), ties)
+        data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     return Problem(program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes)
 
@@ -99,10 +117,12 @@ def cells(
     if items is not None:
         first, second = items[first], items[second]
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
-    return Cells(_levels(votes.judges, judges)[votes.judge], column, first, second, votes.counts.astype(float))
+    return Cells(
+        _levels(votes.judges, judges)[votes.judge], column, first, second, votes.counts.astype(float)
+    )
 
 
-def encode(model: Model, table: Cells, items: int, ties: bool) -> dict[str, Any]:
+def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False) -> dict[str, Any]:
     """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
 
     A model without position effects does not see which item was shown first, one without reliability does not see
@@ -125,7 +145,8 @@ def encode(model: Model, table: Cells, items: int, ties: bool) -> dict[str, Any]
     outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
     keys, inverse = np.unique(outcome_key, return_inverse=True)
     weight = np.bincount(inverse, np.concatenate([table.counts[:, 0], table.counts[:, 1]]), len(keys))
-    keys, weight = keys[weight > 0], weight[weight > 0]
+    if not keep_empty:
+        keys, weight = keys[weight > 0], weight[weight > 0]
     outcome = (keys >= 2**62).astype(np.int64)
     keys = keys - outcome * 2**62
     out |= {"judge": keys // size, "pair": keys % size, "outcome": outcome, "weight": weight}

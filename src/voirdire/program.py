@@ -83,13 +83,15 @@ class Program:
     @property
     def has_mirror(self) -> bool:
         """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
-        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None  # type: ignore[arg-type]
+        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
 
     def values(self, x: Array, xp: Any) -> Values:
         """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
         lead = x.shape[:-1]
         return {
-            p.name: p.value(x[..., self.slices[p.name]].reshape((*lead, *p.free_shape(self.sizes))), self.sizes, xp)
+            p.name: p.value(
+                x[..., self.slices[p.name]].reshape((*lead, *p.free_shape(self.sizes))), self.sizes, xp
+            )
             for p in self.parameters
         }
 

@@ -87,7 +87,9 @@ class Model:
             section = getattr(self, name, None) if name in _KINDS else None
             if section is None:
                 have = [kind for kind in _KINDS if getattr(self, kind) is not None]
-                problems.append(f"priors: model {self.name} has no section {name!r}; it has {', '.join(have)}")
+                problems.append(
+                    f"priors: model {self.name} has no section {name!r}; it has {', '.join(have)}"
+                )
                 continue
             merged = section.numbers | dict(numbers)
             problems += _check_numbers(f"priors: {name}", _KINDS[name][section.kind], merged)
@@ -147,7 +149,9 @@ def load_model(model: str | Path | Model) -> Model:
         return _read(Path(model))
     names = model_names()
     if str(model) not in names:
-        raise InputError(f"unknown model {str(model)!r}{_nearest(str(model), names)}; known: {', '.join(names)}")
+        raise InputError(
+            f"unknown model {str(model)!r}{_nearest(str(model), names)}; known: {', '.join(names)}"
+        )
     return _read(locate("models") / f"{model}.toml")
 
 

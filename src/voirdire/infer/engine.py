@@ -16,16 +16,17 @@ import jax.numpy as jnp
 
 from voirdire.infer.lbfgs import Minimum, minimise
 from voirdire.program import Data, Program
+from voirdire.terms.arrays import Array
 
 HESSIAN_COLUMNS = 32  # columns of the Hessian computed together: bounds its memory
 
 
 def double_precision() -> AbstractContextManager[None]:
     """Context in which JAX computes in 64 bits."""
-    return jax.enable_x64(True)  # type: ignore[no-untyped-call,no-any-return]
+    return jax.enable_x64(True)  # type: ignore[no-any-return]
 
 
-def negative_log_density(program: Program, x: jax.Array, data: Data) -> jax.Array:
+def negative_log_density(program: Program, x: Array, data: Data) -> Array:
     """Minus the log posterior density of one flat vector."""
     return -program.log_density(x, data, jnp)
 
@@ -55,10 +56,10 @@ def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callab
 def hessian(program: Program) -> Callable[[Any, Data], jax.Array]:
     """Compiled Hessian of minus the log density, of (x, data): forward over reverse, in blocks of columns."""
 
-    def full(x: jax.Array, data: Data) -> jax.Array:
+    def full(x: Array, data: Data) -> Array:
         gradient = jax.grad(lambda y: negative_log_density(program, y, data))
 
-        def column(direction: jax.Array) -> jax.Array:
+        def column(direction: Array) -> Array:
             return jax.jvp(gradient, (x,), (direction,))[1]
 
         eye = jnp.eye(x.shape[0], dtype=x.dtype)

@@ -9,7 +9,7 @@ own rounding error. Pairs with too little curvature are skipped.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp

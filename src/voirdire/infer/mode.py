@@ -95,7 +95,9 @@ def _run(search: Any, start: Floats, data: Data) -> Mode:
     end = search(start[None, :], data)
     gradient = float(np.abs(np.asarray(end.gradient)).max(initial=0.0))
     value = -float(end.value[0])
-    return Mode(np.asarray(end.x[0]), value, gradient, int(end.iterations[0]), int(end.evaluations[0]), (value,))
+    return Mode(
+        np.asarray(end.x[0]), value, gradient, int(end.iterations[0]), int(end.evaluations[0]), (value,)
+    )
 
 
 def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
@@ -147,7 +149,10 @@ def _log_odds(part: dict[str, Any], signs: Floats, shape: tuple[int, int]) -> Fl
     judge_sign = signs[part["judge"]] if len(signs) > 1 else np.ones(len(part["judge"]))
     net = part["weight"] * judge_sign * (1.0 - 2.0 * part["outcome"])
     row = part["pair_criterion"][part["pair"]]
-    first, second = row * shape[1] + part["pair_first"][part["pair"]], row * shape[1] + part["pair_second"][part["pair"]]
+    first, second = (
+        row * shape[1] + part["pair_first"][part["pair"]],
+        row * shape[1] + part["pair_second"][part["pair"]],
+    )
     size = shape[0] * shape[1]
     balance = np.bincount(first, net, size) - np.bincount(second, net, size)
     total = np.bincount(first, part["weight"], size) + np.bincount(second, part["weight"], size)

@@ -24,6 +24,7 @@ from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import symmetric_log_prior
 from voirdire.problem import Problem
 from voirdire.program import Data, Program
+from voirdire.terms.arrays import Array
 
 Floats = npt.NDArray[np.float64]
 
@@ -105,7 +106,7 @@ def _compiled(program: Program, warmup: int) -> tuple[Callable[..., Any], Callab
     from numpyro.infer import NUTS
 
     def kernel(mean: jax.Array, root: jax.Array, data: Data) -> Any:
-        def potential(z: jax.Array) -> jax.Array:
+        def potential(z: Array) -> Array:
             x = mean + root @ z
             likelihood = program.log_likelihood(program.values(x, jnp), data, jnp)
             return -(symmetric_log_prior(program, x, jnp) + likelihood)

@@ -66,7 +66,9 @@ def answered(d: Array, obs: Observations, xp: Any) -> Array:
     return both[obs.pair + obs.outcome * d.shape[0]]
 
 
-def flipped(logit_first: Array, logit_second: Array, index: Array, d: Array, obs: Observations, xp: Any) -> Array:
+def flipped(
+    logit_first: Array, logit_second: Array, index: Array, d: Array, obs: Observations, xp: Any
+) -> Array:
     """Log probability of the outcome under two coins on top of Bradley-Terry.
 
     P(first) = e1 s(d) + (1 - e2) s(-d) and P(second) = (1 - e1) s(d) + e2 s(-d), with s the logistic function,

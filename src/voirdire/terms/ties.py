@@ -72,7 +72,10 @@ class DavidsonByJudge(Davidson):
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tie`` (log nu of the typical judge) and each judge's deviation ``tie_judge``."""
-        return (*super().parameters(prior), Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])))
+        return (
+            *super().parameters(prior),
+            Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
+        )
 
     def propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu_k."""
@@ -100,5 +103,3 @@ def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:
     log_decided_mass = half + xp.log1p(xp.exp(-2.0 * half))  # log 2 cosh(d/2)
     total = xp.logaddexp(propensity, log_decided_mass)
     return propensity - total, log_decided_mass - total
-
-

@@ -1,0 +1,261 @@
+"""What may be wrong with a fit, each as a level, a number and a plain sentence that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.posterior import Posterior
+from voirdire.problem import Problem
+from voirdire.tables.graph import Connectivity, connectivity
+
+Level = Literal["ok", "warn", "fail"]
+Floats = npt.NDArray[np.float64]
+
+RHAT = 1.01
+ESS = 400.0
+MIRROR_WARN = 0.05
+MIRROR_FAIL = 0.30
+EBFMI = 0.3
+_NAMED = 5  # names listed in a sentence before it only counts
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check.
+
+    Parameters
+    ----------
+    check : str
+        Its name, e.g. "mirror" or "rhat".
+    level : "ok", "warn" or "fail"
+    value : float or None
+    message : str
+        One sentence, with what to do where the level is not "ok".
+    """
+
+    check: str
+    level: Level
+    value: float | None
+    message: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the check as a plain dictionary."""
+        return asdict(self)
+
+
+def worst(checks: Sequence[Check]) -> Level:
+    """Return the worst level among the checks.
+
+    Examples
+    --------
+    >>> worst([Check("a", "ok", 1.0, ""), Check("b", "warn", 2.0, "")])
+    'warn'
+    """
+    order: list[Level] = ["ok", "warn", "fail"]
+    return order[max((order.index(check.level) for check in checks), default=0)]
+
+
+def convergence(gradient: float, converged: bool) -> Check:
+    """Whether the search for the mode arrived."""
+    if converged:
+        return Check(
+            "convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e})."
+        )
+    return Check(
+        "convergence",
+        "fail",
+        gradient,
+        f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the "
+        "mode's. Use tighter priors or report the table.",
+    )
+
+
+def curvature(smallest: float) -> Check:
+    """Whether the posterior is curved in every direction at the mode."""
+    if smallest > 0:
+        return Check(
+            "curvature", "ok", smallest, "The posterior falls off in every direction around the mode."
+        )
+    return Check(
+        "curvature",
+        "fail",
+        smallest,
+        "The mode is no proper maximum (a direction of the posterior is flat or rises), so Laplace intervals are "
+        "not to be trusted; use method='nuts' or tighter priors.",
+    )
+
+
+def mirror(mass: float, at_mode: bool = False) -> Check:
+    """How much posterior mass the opposite orientation has."""
+    level: Level = "fail" if mass > MIRROR_FAIL else "warn" if mass > MIRROR_WARN else "ok"
+    where = " (at the mode alone)" if at_mode else ""
+    message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
+    if level != "ok":
+        message += (
+            " The votes cannot settle it, only the prior does; collect human answers to some of these pairs."
+        )
+    return Check("mirror", level, mass, message)
+
+
+def both_modes(share: float) -> Check:
+    """Whether chains of a sampler that sees one orientation's prior sat in the other."""
+    message = (
+        f"{share:.0%} of the draws lay in the mirrored mode and were folded back: this sampler cannot weigh the two "
+        "modes. Use sampler='numpyro', which targets both alike."
+    )
+    return Check("both-modes", "warn", share, message)
+
+
+def comparisons(problem: Problem) -> list[Check]:
+    """Whether items can be compared at all, and whether some win or lose everything."""
+    criteria = problem.model.criteria == "separate"
+    found = connectivity(problem.votes if criteria else _collapsed(problem))
+    return [_connected(found), _separated(found)]
+
+
+def unvoted_weights(problem: Problem) -> list[Check]:
+    """Whether criterion weights rest on votes."""
+    weights = problem.model.weights
+    if weights is None or weights.kind != "votes" or problem.criteria_votes is not None:
+        return []
+    if len(problem.criteria) == 1:
+        return []
+    message = (
+        "No votes on criteria were given: the weights and their intervals are the prior's alone, equal on average. "
+        "Pass criteria=..., or use maple-fixed-weights to set them equal."
+    )
+    return [Check("weights", "warn", float(len(problem.criteria)), message)]
+
+
+def below_chance(problem: Problem, summary: dict[str, Any]) -> list[Check]:
+    """Judges whose reliability is below one half with the interval's probability."""
+    high = np.asarray(summary["reliability_high"], dtype=float)
+    if np.isnan(high).all():
+        return []
+    names = [problem.judges[index] for index in np.flatnonzero(high < 0.5)]
+    if not names:
+        return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
+    message = (
+        f"{_listed(names)} clearly worse than chance: their answers are used reversed. Look at their prompts and "
+        "answers; if they are many, check the panel's orientation with human answers."
+    )
+    return [Check("below-chance", "warn", float(len(names)), message)]
+
+
+def sampling(diagnostics: dict[str, float | str]) -> list[Check]:
+    """R-hat, bulk and tail effective sample size, divergences and E-BFMI of a NUTS run."""
+    rhat, bulk, tail = (float(diagnostics[key]) for key in ("rhat", "ess_bulk", "ess_tail"))
+    worst_rhat, worst_bulk = diagnostics["rhat_of"], diagnostics["ess_bulk_of"]
+    divergences, ebfmi = float(diagnostics["divergences"]), float(diagnostics["ebfmi"])
+    more = "draw more (draws=, warmup=)"
+    checks = [
+        _threshold(
+            "rhat",
+            rhat,
+            rhat <= RHAT,
+            f"Largest R-hat {rhat:.4f} ({worst_rhat})",
+            f"chains disagree; {more}",
+        ),
+        _threshold(
+            "ess_bulk",
+            bulk,
+            bulk >= ESS,
+            f"Smallest bulk effective sample size {bulk:.0f} ({worst_bulk})",
+            f"means are noisy; {more}",
+        ),
+        _threshold(
+            "ess_tail",
+            tail,
+            tail >= ESS,
+            f"Smallest tail effective sample size {tail:.0f} ({diagnostics['ess_tail_of']})",
+            f"interval ends are noisy; {more}",
+        ),
+        _threshold(
+            "divergences",
+            divergences,
+            divergences == 0,
+            f"{divergences:.0f} divergent transitions",
+            "the sampler missed a narrow region; use tighter priors",
+        ),
+        _threshold(
+            "ebfmi",
+            ebfmi,
+            ebfmi >= EBFMI,
+            f"Smallest E-BFMI {ebfmi:.2f}",
+            f"the energy is explored slowly; {more}",
+        ),
+    ]
+    return checks
+
+
+def _threshold(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:
+    if fine:
+        return Check(name, "ok", value, f"{fact}.")
+    return Check(name, "fail" if name in ("rhat", "divergences") else "warn", value, f"{fact}: {otherwise}.")
+
+
+def _collapsed(problem: Problem) -> Any:
+    from dataclasses import replace
+
+    votes = problem.votes
+    return replace(votes, criteria=problem.criteria, criterion=votes.criterion * 0)
+
+
+def _connected(found: list[Connectivity]) -> Check:
+    broken = [graph for graph in found if len(graph.components) > 1]
+    if not broken:
+        return Check(
+            "connectivity", "ok", 0.0, "Every item can be compared with every other through the votes."
+        )
+    graph = broken[0]
+    apart = sorted(graph.components, key=len)
+    count = len(graph.components)
+    where = (
+        ""
+        if len(found) == 1
+        else f" under criterion {graph.criterion!r} (and {len(broken) - 1} more criteria)"
+    )
+    message = (
+        f"The comparison graph falls into {count} groups{where}, e.g. {_listed(list(apart[0]), verb=False)} "
+        "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
+        "Collect votes between the groups."
+    )
+    return Check("connectivity", "warn", float(max(len(g.components) for g in broken)), message)
+
+
+def _separated(found: list[Connectivity]) -> Check:
+    names = sorted({item for graph in found for item in (*graph.always_win, *graph.always_lose)})
+    if not names:
+        return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
+    message = (
+        f"{_listed(names)} winning or losing every vote (under some criterion): how far they stand out is bounded by "
+        "the prior, not by the votes."
+    )
+    return Check("separation", "warn", float(len(names)), message)
+
+
+def _listed(names: list[str], verb: bool = True) -> str:
+    shown = ", ".join(names[:_NAMED])
+    rest = len(names) - _NAMED
+    text = f"{shown} and {rest} more" if rest > 0 else shown
+    return f"{text} {'is' if len(names) == 1 else 'are'}" if verb else text
+
+
+def all_checks(
+    problem: Problem,
+    posterior: Posterior,
+    judge_summary: dict[str, Any],
+    found: list[Check],
+) -> list[Check]:
+    """Checks that every fit makes, after those of its method."""
+    return [
+        *found,
+        *comparisons(problem),
+        *unvoted_weights(problem),
+        *(below_chance(problem, judge_summary) if posterior.values is not None else []),
+    ]

@@ -1,0 +1,380 @@
+"""The verb ``fit`` and what it returns."""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire import checks as check
+from voirdire import summaries
+from voirdire.checks import Check
+from voirdire.errors import InputError
+from voirdire.posterior import Posterior
+from voirdire.problem import Problem, pose
+from voirdire.specs import Model, Priors, load_model
+from voirdire.tables.votes import read_votes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = npt.NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+METHODS = ("laplace", "nuts", "map")
+SAMPLERS = ("numpyro", "nutpie", "pymc")
+LAPLACE_DRAWS = 4000
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model and the counted votes.
+    posterior : Posterior
+        Centre and draws.
+    method, sampler : str
+    seed : int
+    prob : float
+        Probability of every interval in the tables.
+    seconds : float
+        Time the fit took.
+    versions : dict
+    sample_stats : dict of array
+        What the sampler recorded, shape (chains, draws) each; empty unless NUTS ran.
+    notes : tuple of str
+        Choices made on the user's behalf, in words.
+    """
+
+    problem: Problem
+    posterior: Posterior
+    method: str
+    sampler: str
+    seed: int
+    prob: float
+    seconds: float
+    versions: dict[str, str]
+    method_checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+    @property
+    def model(self) -> Model:
+        """The model that was fitted."""
+        return self.problem.model
+
+    def ranking(self) -> pd.DataFrame:
+        """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
+
+        The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
+        bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
+        """
+        return summaries.frame(self._ranking)
+
+    def judges(self) -> pd.DataFrame:
+        """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`."""
+        return summaries.frame(self._judges)
+
+    def judges_by_criterion(self) -> pd.DataFrame:
+        """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
+        return summaries.frame(summaries.judges_by_criterion(self.problem, self.posterior, self.prob))
+
+    def criteria(self) -> pd.DataFrame:
+        """Criteria: weight (they sum to one) with interval."""
+        return summaries.frame(self._criteria)
+
+    def strengths(self) -> pd.DataFrame:
+        """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
+        return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
+
+    @cached_property
+    def _checks(self) -> tuple[Check, ...]:
+        return tuple(check.all_checks(self.problem, self.posterior, self._judges, list(self.method_checks)))
+
+    def checks(self) -> pd.DataFrame:
+        """What may be wrong: check, level (ok, warn, fail), value, message."""
+        found = [entry.as_dict() for entry in self._checks]
+        return summaries.frame({key: [entry[key] for entry in found] for key in found[0]})
+
+    @property
+    def level(self) -> str:
+        """The worst level among the checks."""
+        return check.worst(self._checks)
+
+    def predict(self, votes: object) -> pd.DataFrame:
+        """Probability of each answer to each comparison; see :func:`voirdire.predict.predict`."""
+        from voirdire.predict import predict
+
+        return predict(self, votes)
+
+    @property
+    def idata(self) -> Any:
+        """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws (method "map").
+        """
+        from voirdire.infer.diagnose import to_arviz
+
+        if self.posterior.draws is None:
+            raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+        program = self.problem.program
+        values = {k: v for k, v in program.values(self.posterior.draws, np).items() if v.size}
+        coords = {
+            "judge": list(self.problem.judges),
+            "criterion": list(self.problem.criteria),
+            "item": list(self.problem.items),
+        }
+        dims = {p.name: list(p.dims) for p in program.parameters}
+        return to_arviz(values, self.sample_stats, coords, dims)
+
+    @property
+    def pymc_model(self) -> Any:
+        """The same model and table as a ``pymc.Model``."""
+        from voirdire.infer.pymc_model import pymc_model
+
+        return pymc_model(self.problem)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the fit to a folder, whole or not at all; see :func:`voirdire.store.save`."""
+        from voirdire.store import save
+
+        return save(self, folder, overwrite=overwrite)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as plain Python, in the shape of ``voirdire fit --json``."""
+        return {
+            "model": self.model.name,
+            "method": self.method,
+            "seed": self.seed,
+            "prob": self.prob,
+            "votes": int(self.problem.judge_votes.sum()),
+            "seconds": round(self.seconds, 3),
+            "versions": self.versions,
+            "notes": list(self.notes),
+            "items": summaries.records(self._ranking),
+            "judges": summaries.records(self._judges),
+            "criteria": summaries.records(self._criteria),
+            "checks": [entry.as_dict() for entry in self._checks],
+        }
+
+    @cached_property
+    def _ranking(self) -> summaries.Columns:
+        return summaries.ranking(self.problem, self.posterior, self.prob)
+
+    @cached_property
+    def _judges(self) -> summaries.Columns:
+        return summaries.judges(self.problem, self.posterior, self.prob)
+
+    @cached_property
+    def _criteria(self) -> summaries.Columns:
+        return summaries.criteria(self.problem, self.posterior, self.prob)
+
+    def __repr__(self) -> str:
+        problem = self.problem
+        return (
+            f"<Fit of {self.model.name} by {self.method}: {int(problem.judge_votes.sum())} votes, "
+            f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
+        )
+
+
+def fit(
+    votes: object,
+    criteria: object = None,
+    *,
+    model: str | Path | Model | None = None,
+    method: str = "laplace",
+    prob: float = 0.9,
+    seed: int = 0,
+    priors: Priors | None = None,
+    draws: int = 1000,
+    warmup: int = 500,
+    chains: int = 4,
+    sampler: str = "numpyro",
+    progress: Progress | None = None,
+) -> Fit:
+    """Fit a model of a judge panel to a table of votes.
+
+    Parameters
+    ----------
+    votes : path, dataframe or Votes
+        One row per vote: judge, first, second, winner and optionally criterion, context, run; see
+        :func:`voirdire.tables.votes.read_votes`.
+    criteria : path, dataframe or Votes, optional
+        Votes on the criteria themselves: the same columns, the items are criteria.
+    model : str, path or Model, optional
+        A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
+        ``maple-position`` with a criterion column, else ``crowd-bt-position``.
+    method : "laplace", "nuts" or "map"
+        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone.
+    prob : float
+        Probability of the intervals, between 0 and 1.
+    seed : int
+        Seed of the draws.
+    priors : mapping, optional
+        Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
+    draws, warmup, chains : int
+        Of NUTS; draws and warmup per chain.
+    sampler : "numpyro", "nutpie" or "pymc"
+        What runs NUTS: the Laplace-whitened sampler, or another one on :attr:`Fit.pymc_model`.
+    progress : callable, optional
+        Called with (transitions made, transitions in all) while NUTS runs.
+
+    Returns
+    -------
+    Fit
+
+    Raises
+    ------
+    InputError
+        The table, the model or the request is wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame(
+    ...     {"judge": ["ann", "bob"] * 3, "first": "x", "second": "y", "winner": ["x", "x", "x", "x", "x", "y"]}
+    ... )
+    >>> fit(votes, model="crowd-bt", method="map").ranking()["item"].tolist()
+    ['x', 'y']
+    """
+    start = time.perf_counter()
+    _check_request(method, prob, sampler, seed, draws, warmup, chains)
+    table = read_votes(votes)
+    on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
+    notes: list[str] = []
+    if model is None:
+        model = "maple-position" if table.has_criteria else "crowd-bt-position"
+        why = (
+            "the table has a criterion column" if table.has_criteria else "the table has no criterion column"
+        )
+        notes.append(f"No model was named: {model}, because {why}.")
+    spec = load_model(model).with_priors(priors)
+    problem = pose(spec, table, on_criteria)
+    sizes = (chains, warmup, draws)
+    posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+    return Fit(
+        problem,
+        posterior,
+        method,
+        sampler if method == "nuts" else "",
+        seed,
+        prob,
+        time.perf_counter() - start,
+        _versions(method, sampler),
+        tuple(found),
+        tuple(notes),
+        stats,
+    )
+
+
+def _infer(
+    problem: Problem,
+    method: str,
+    seed: int,
+    sampler: str,
+    sizes: tuple[int, int, int],
+    progress: Progress | None,
+) -> tuple[Posterior, list[Check], dict[str, npt.NDArray[Any]]]:
+    from voirdire.infer import mirror
+    from voirdire.infer.laplace import laplace
+    from voirdire.infer.mode import find_mode
+
+    program = problem.program
+    mode = find_mode(problem)
+    found = [check.convergence(mode.gradient, mode.converged)]
+    if method == "map":
+        if program.has_mirror:
+            _, ratio, _ = mirror.fold(program, mode.x)
+            found.append(check.mirror(mirror.mass_from_oriented(ratio), at_mode=True))
+        return Posterior(program, mode.x, None), found, {}
+    approximation = laplace(problem, mode)
+    if method == "laplace":
+        found.append(check.curvature(approximation.smallest_curvature))
+        draws = approximation.draws(LAPLACE_DRAWS, np.random.default_rng(seed))[None]
+        if program.has_mirror:
+            draws, ratio, _ = mirror.fold(program, draws)
+            found.append(check.mirror(mirror.mass_from_oriented(ratio)))
+        return Posterior(program, approximation.mean, draws), found, {}
+    run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
+    draws = run.x
+    if program.has_mirror:
+        draws, ratio, turned = mirror.fold(program, draws)
+        found.append(check.mirror(mirror.mass_from_symmetric(ratio)))
+        if not symmetric and turned.any():
+            found.append(check.both_modes(float(turned.mean())))
+    from voirdire.infer.diagnose import diagnose
+
+    found += check.sampling(diagnose(program, draws, run.diverging, run.energy))
+    stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
+    return Posterior(program, draws.mean(axis=(0, 1)), draws), found, stats
+
+
+def _nuts(
+    problem: Problem,
+    approximation: Any,
+    seed: int,
+    sampler: str,
+    sizes: tuple[int, int, int],
+    progress: Progress | None,
+) -> tuple[Any, bool]:
+    """Draws, and whether the sampler targeted both orientations alike."""
+    chains, warmup, draws = sizes
+    if sampler != "numpyro":
+        from voirdire.infer.pymc_samplers import sample_pymc
+
+        return sample_pymc(problem, sampler, seed, chains, warmup, draws), False
+    from voirdire.infer.nuts import sample
+
+    done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
+
+    def tell(count: int) -> None:
+        nonlocal done
+        with lock:
+            done = min(done + count, total)
+            if progress is not None:
+                progress(done, total)
+
+    run = sample(problem, approximation, seed=seed, chains=chains, warmup=warmup, draws=draws, progress=tell)
+    return run, True
+
+
+def _check_request(
+    method: str, prob: float, sampler: str, seed: int, draws: int, warmup: int, chains: int
+) -> None:
+    problems = []
+    if method not in METHODS:
+        problems.append(f"method {method!r} is none of {', '.join(METHODS)}")
+    if sampler not in SAMPLERS:
+        problems.append(f"sampler {sampler!r} is none of {', '.join(SAMPLERS)}")
+    if not 0.0 < prob < 1.0:
+        problems.append(f"prob {prob} is not between 0 and 1; 0.9 gives 90% intervals")
+    if seed < 0:
+        problems.append(f"seed {seed} is negative; use a whole number from 0")
+    for name, value, least in (("draws", draws, 4), ("warmup", warmup, 20), ("chains", chains, 1)):
+        if value < least:
+            problems.append(f"{name} {value} is too few; at least {least}")
+    if problems:
+        raise InputError(problems)
+
+
+def _versions(method: str, sampler: str) -> dict[str, str]:
+    names = ["voirdire", "numpy", "jax"]
+    if method == "nuts":
+        names += ["numpyro", "arviz"] if sampler == "numpyro" else ["pymc", "arviz"]
+        names += ["nutpie"] if sampler == "nutpie" else []
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}

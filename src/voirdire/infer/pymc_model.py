@@ -1,0 +1,95 @@
+"""The model as a PyMC model, built from the same term functions, for users to extend and for other samplers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.problem import Problem
+from voirdire.program import Program
+from voirdire.terms.parameters import LogitBeta, Parameter
+
+Floats = npt.NDArray[np.float64]
+
+
+def pymc_model(problem: Problem) -> Any:
+    """Build a ``pymc.Model``.
+
+    Random variables carry the parameters' names: probabilities as ``pm.Beta``, others as ``pm.Normal``; what sums to
+    zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are observed as counts of distinct
+    (judge, pair, outcome), named after their table. The log density equals that of the compiled program.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.problem import pose
+    >>> from voirdire.specs import load_model
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
+    >>> sorted(v.name for v in pymc_model(pose(load_model("crowd-bt"), read_votes(table))).free_RVs)
+    ['reliability', 'strength_free']
+    """
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    program = problem.program
+    coords = {
+        "judge": list(problem.judges),
+        "criterion": list(problem.criteria),
+        "item": list(problem.items),
+    }
+    with pm.Model(coords=coords) as model:
+        values = {p.name: _variable(p, program, pm, pt) for p in program.parameters}
+        names = iter(_part_names(problem))
+        for log, weight in program.log_parts(values, problem.data, pt):
+            pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
+    return model
+
+
+def _weighted(count: Any, log: Any) -> Any:
+    return count * log
+
+
+def _part_names(problem: Problem) -> list[str]:
+    ties = problem.program.ties and problem.model.ties is not None
+    parts = ("decided", "tied", "not_tied") if ties else ("decided",)
+    return [f"{table}_{part}" for table in problem.data for part in parts]
+
+
+def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:
+    prior = parameter.prior
+    if isinstance(prior, LogitBeta):
+        probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
+        return pm.math.logit(probability)
+    if not parameter.zero_sum:
+        return pm.Normal(parameter.name, prior.mean, prior.sd, dims=parameter.dims)
+    free = pm.Normal(
+        f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(program.sizes)
+    )
+    return pm.Deterministic(parameter.name, parameter.value(free, program.sizes, pt), dims=parameter.dims)
+
+
+def point(program: Program, x: Floats) -> dict[str, Floats]:
+    """Value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
+    found = {}
+    for parameter in program.parameters:
+        value = x[program.slices[parameter.name]].reshape(parameter.free_shape(program.sizes))
+        suffix = (
+            "_logodds__" if isinstance(parameter.prior, LogitBeta) else "_free" if parameter.zero_sum else ""
+        )
+        found[f"{parameter.name}{suffix}"] = value
+    return found
+
+
+def free_draws(program: Program, posterior: Any) -> Floats:
+    """Free coordinates, shape (chains, draws, size), of a PyMC posterior group."""
+    parts = []
+    for parameter in program.parameters:
+        zero_sum = "_free" if parameter.zero_sum else ""
+        value = np.asarray(posterior[f"{parameter.name}{zero_sum}"], dtype=float)
+        if isinstance(parameter.prior, LogitBeta):
+            value = np.log(value) - np.log1p(-value)
+        parts.append(value.reshape(*value.shape[:2], -1))
+    return np.concatenate(parts, axis=-1)

@@ -1,0 +1,48 @@
+"""NUTS on the PyMC model by PyMC's own sampler or nutpie, in the shape of :mod:`voirdire.infer.nuts`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.nuts import Draws
+from voirdire.infer.pymc_model import free_draws, pymc_model
+from voirdire.problem import Problem
+
+
+def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
+    """Sample the PyMC model of a problem.
+
+    Its chains start where PyMC puts them and may settle in either of two mirrored modes.
+
+    Raises
+    ------
+    InputError
+        The sampler is not installed.
+    """
+    import importlib.util
+
+    import pymc as pm
+
+    if importlib.util.find_spec(sampler) is None:
+        raise InputError(f"sampler {sampler!r} is not installed; pip install {sampler}")
+    with pymc_model(problem):
+        trace = pm.sample(
+            draws=draws,
+            tune=warmup,
+            chains=chains,
+            cores=1,
+            random_seed=seed,
+            nuts_sampler=sampler,
+            progressbar=False,
+            compute_convergence_checks=False,
+        )
+    stats = trace["sample_stats"] if hasattr(trace, "children") else trace.sample_stats
+    posterior = trace["posterior"] if hasattr(trace, "children") else trace.posterior
+    steps = stats["n_steps"] if "n_steps" in stats else stats["tree_size"]
+    return Draws(
+        free_draws(problem.program, posterior),
+        np.asarray(stats["diverging"], dtype=bool),
+        np.asarray(stats["energy"], dtype=float),
+        np.asarray(steps, dtype=np.int64),
+    )

@@ -1,0 +1,71 @@
+"""What is known after a fit: the centre of the posterior and its draws, as named values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.program import Program
+from voirdire.terms.reliability import Values
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Centre and draws of a posterior in free coordinates.
+
+    Parameters
+    ----------
+    program : Program
+    centre : array, shape (size,)
+        The mode, or the mean of the draws for NUTS.
+    draws : array, shape (chains, draws, size), or None for the mode alone
+    """
+
+    program: Program
+    centre: Floats
+    draws: Floats | None
+
+    @cached_property
+    def central_values(self) -> Values:
+        """Named values at the centre."""
+        return self.program.values(self.centre, np)
+
+    @cached_property
+    def values(self) -> Values | None:
+        """Named values of all draws, chains joined: shape (draws, ...)."""
+        if self.draws is None:
+            return None
+        return self.program.values(self.draws.reshape(-1, self.program.size), np)
+
+    def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
+        """Equal-tailed interval of ``prob`` along the first axis."""
+        low, high = np.quantile(draws, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0)
+        return low, high
+
+
+def weights(program: Program, values: Values) -> Floats:
+    """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, or equal ones.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> program = Program(load_model("maple"), judges=1, criteria=2, items=2, ties=False)
+    >>> weights(program, {"weight": np.array([0.0, 0.0])})
+    array([0.5, 0.5])
+    """
+    if "weight" not in values:
+        lead = values["strength"].shape[:-2]
+        return np.full((*lead, program.criteria), 1.0 / program.criteria)
+    log = values["weight"] - values["weight"].max(axis=-1, keepdims=True)
+    raw = np.exp(log)
+    return np.asarray(raw / raw.sum(axis=-1, keepdims=True))
+
+
+def scores(program: Program, values: Values) -> Floats:
+    """Integrated score of each item, sum_c weight_c strength_c,i (MAPLE eq. 6), shape (..., items)."""
+    return np.asarray(np.einsum("...c,...ci->...i", weights(program, values), values["strength"]))

@@ -57,6 +57,7 @@ PANEL = {
     "tired": Drifting(OneCoin(1.0), OneCoin(0.5)),
     "undecided": TieProne(1.0, of=TwoCoin(0.9, 0.7)),
 }
+ORDERS = ["fixed", "swap", "random", "random-by-criterion"]
 DESIGNS = [
     AllPairs(),
     AllPairs(order="swap", repeats=2),
@@ -202,7 +203,7 @@ def test_what_a_judge_is_shown_does_not_depend_on_its_kind():
     assert_frame_equal(one.drop(columns="winner"), other.drop(columns="winner"))
 
 
-@pytest.mark.parametrize("order", ["fixed", "swap", "random", "random-by-criterion"])
+@pytest.mark.parametrize("order", ORDERS)
 def test_copies_name_the_same_winner_in_every_order(order):
     panel = {"ada": OneCoin(0.8), "echo": Copycat("ada")}
     votes = simulate_votes(panel, items=12, criteria=3, design=AllPairs(order=order), truth="normal").votes
@@ -239,16 +240,20 @@ def test_criterion_blind_answers_are_the_same_under_every_criterion(order):
     assert answers.eq(answers["criterion-1"], axis=0).all(axis=None)
 
 
-def test_halo_follows_the_overall_winner():
+@pytest.mark.parametrize("order", ORDERS)
+def test_halo_follows_the_overall_winner(order):
     """With pull 1 a perfectly sharp judge names the overall winner under every criterion."""
-    simulation = simulate_votes({"a": Halo(1.0, of=Accuracy(1.0))}, items=15, criteria=4)
+    panel = {"a": Halo(1.0, of=Accuracy(1.0))}
+    simulation = simulate_votes(panel, items=15, criteria=4, design=AllPairs(order=order))
     overall = dict(zip(simulation.truth.items, simulation.truth.scores(), strict=True))
     gap = simulation.votes["first"].map(overall) - simulation.votes["second"].map(overall)
     assert ((gap > 0) == (simulation.votes["winner"] == "first")).all()
 
 
-def test_a_great_effect_of_length_decides_alone():
-    simulation = simulate_votes({"a": VerbosityBiased(1e6)}, items=15, criteria=2)
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_great_effect_of_length_decides_alone(order):
+    panel = {"a": VerbosityBiased(1e6)}
+    simulation = simulate_votes(panel, items=15, criteria=2, design=AllPairs(order=order))
     length = dict(zip(simulation.truth.items, simulation.truth.length, strict=True))
     gap = simulation.votes["first"].map(length) - simulation.votes["second"].map(length)
     assert ((gap > 0) == (simulation.votes["winner"] == "first")).all()

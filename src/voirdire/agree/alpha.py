@@ -30,6 +30,9 @@ from voirdire.agree.ratings import Ratings
 from voirdire.agree.statistic import FloatArray, PanelStatistic, ratio
 from voirdire.errors import InputError
 
+# With more levels, only pairs of levels that meet in a unit keep totals.
+_FEW = 20
+
 Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
@@ -134,8 +137,10 @@ def _ordinal(ratings: Ratings) -> PanelStatistic:
     """Distances depend on the margins, so each pair of unlike levels that occurs keeps a total of its own."""
     levels = len(ratings.levels)
     counts = LevelCounts(ratings)
-    present = counts(np.ones((1, len(ratings.judges))))[0] > 0
-    low, high = np.nonzero(np.triu(present.T.astype(float) @ present, 1))
+    low, high = np.triu_indices(levels, 1)
+    if levels > _FEW:
+        present = counts(np.ones((1, len(ratings.judges))))[0] > 0
+        low, high = np.nonzero(np.triu(present.T.astype(float) @ present, 1))
 
     def features(judges: FloatArray) -> FloatArray:
         given, factor = _pairable(counts, judges)

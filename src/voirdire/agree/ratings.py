@@ -31,8 +31,16 @@ class Ratings:
         The context (cluster) of each unit, coded 0, 1, ... without gaps.
     units : tuple of str
         Names of the rows, for tables of cases.
-    criterion : str or None
-        The criterion, None for a table without.
+    criterion, phase : str or None
+        The criterion and the phase, None for a table without.
+    tie : str or None
+        The level that stands for a tie, where answers are votes on pairs.
+    pairs : int64 array, shape (units, 2), or None
+        The two items of each unit, as places in `items`; the first level is a vote for the first of them.
+    items : tuple of str
+        The items' names.
+    mirrored : bool
+        Whether which item of a pair comes first is arbitrary, so that coefficients average over both orders.
     notes : dict of str to str
         What was done to a judge's answers on the way, such as combining repeated ones.
 
@@ -51,6 +59,11 @@ class Ratings:
     contexts: IntArray | None = None
     units: tuple[str, ...] = ()
     criterion: str | None = None
+    phase: str | None = None
+    tie: str | None = None
+    pairs: IntArray | None = None
+    items: tuple[str, ...] = ()
+    mirrored: bool = False
     notes: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -76,6 +89,11 @@ class Ratings:
             )
         columns = [self.judges.index(one) for one in judges]
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns])
+
+    def flipped(self) -> Ratings:
+        """The same answers with the levels in reverse: votes on pairs whose items have changed places."""
+        last = len(self.levels) - 1
+        return replace(self, codes=np.where(self.codes >= 0, last - self.codes, -1), levels=self.levels[::-1])
 
     def with_column(self, name: str, codes: IntArray) -> Ratings:
         """Add a column, such as the majority of a panel."""

@@ -21,7 +21,8 @@ class Labels(Rated):
     Attributes
     ----------
     labels : tuple of str
-        The labels: in the declared order, else sorted. The names and codes of the rest are those of `Rated`.
+        The labels: in the declared order, else sorted (numbers by value). The names and codes of the rest
+        are those of `Rated`.
     label : int64 array, shape (rows,)
         Index into `labels`.
     declared : bool
@@ -97,7 +98,7 @@ def read_labels(
         column = encode(cells.get("label", []), "label", problems)
         same_letters({"label": column}, problems)
         names, codes = column.levels, column.codes
-    ordered = tuple(sorted(names)) if declared is None else declared
+    ordered = _sorted(names) if declared is None else declared
     place = positions(names, ordered)
     outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
     for number, (level, rows) in enumerate(groups(outside)):
@@ -105,6 +106,14 @@ def read_labels(
         problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(ordered)}{hint}")
     problems.raise_any()
     return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
+
+
+def _sorted(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Sort by value if all are numbers, so that 10 comes after 9; else by letters."""
+    try:
+        return tuple(sorted(names, key=float))
+    except ValueError:
+        return tuple(sorted(names))
 
 
 def _declared(levels: Iterable[object], problems: Problems) -> tuple[str, ...]:

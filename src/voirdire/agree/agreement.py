@@ -1,0 +1,164 @@
+"""The verb `agreement`: how well judges agree, measure by measure, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.agree.intervals import Interval, Method
+from voirdire.agree.match import Orientation, Repeats, match
+from voirdire.agree.resample import RESAMPLES, Replicates, Unit, bootstrap, check_request
+from voirdire.agree.rows import Row, frame_of
+from voirdire.agree.tasks import Task, plan
+from voirdire.agree.undefined import why_undefined
+from voirdire.tables.detect import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.agree.ratings import Ratings
+
+# Intervals from fewer clusters than this cover too little (Cameron, Gelbach and Miller, Review of Economics
+# and Statistics 90, 2008).
+FEW = 20
+
+
+def agreement(
+    table: object,
+    *,
+    measures: str | Iterable[str] | None = None,
+    judges: Sequence[str] | None = None,
+    against: str | None = None,
+    pairs: bool | None = None,
+    levels: Sequence[object] | None = None,
+    repeats: Repeats | None = None,
+    orientation: Orientation | None = None,
+    unit: Unit = "item",
+    interval: Method = "percentile",
+    resamples: int = RESAMPLES,
+    prob: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Measure how well judges agree.
+
+    Parameters
+    ----------
+    table : path, dataframe, Votes, Scores or Labels
+        Votes, scores or labels, told apart by their columns ``winner``, ``score`` and ``label``.
+    measures : str or iterable of str, optional
+        Names of measures (see `voirdire.agree.measures.MEASURES`); by default those that suit the table.
+    judges : sequence of str, optional
+        The judges to compare; all by default.
+    against : str, optional
+        Compare each judge with this one only; ``"majority"`` is the majority of the other judges.
+    pairs : bool, optional
+        Whether to compare judges two by two, too; by default if there are at most 8.
+    levels : sequence, optional
+        All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
+    repeats, orientation
+        As in `voirdire.agree.match.match`.
+    unit : {"item", "context", "judge", "both"}
+        What is resampled. "context" keeps items of a context together; "judge" and "both" resample the panel,
+        and leave what compares named judges without intervals.
+    interval : {"percentile", "basic", "bca", "studentised"}
+        Kind of interval.
+    resamples, prob, seed
+        Number of resamples, coverage, and seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure, judges, criterion and level, with columns measure, judges (tuple of names),
+        criterion (None without), level (the phase, or the item of a win rate; None without), value, low,
+        high (NaN where undefined), n (units used) and note (why a value is undefined, what was combined or
+        left out). What was not listed because there would be too much of it is named in ``attrs["notes"]``.
+
+    Raises
+    ------
+    InputError
+        For a table or a request that is wrong, with every problem found.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = {"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyynnnnn")}
+    >>> found = agreement(pd.DataFrame(table), measures=["agreement_rate", "cohen_kappa"], resamples=500)
+    >>> found[["measure", "value", "n"]].values.tolist()
+    [['agreement_rate', 0.75, 4], ['cohen_kappa', 0.5, 4]]
+    """
+    check_request(resamples, unit, prob, interval)
+    read = read_table(table, levels=levels)
+    matched = match(read, repeats=repeats, levels=levels, orientation=orientation)
+    work, notes = plan(matched, measures, judges, against, pairs)
+    rows: list[Row] = []
+    for ratings, tasks in zip(matched, work, strict=True):
+        found = _resample(tasks, ratings, unit, interval, resamples, prob, seed)
+        rows += [_row(task, ratings, one, unit) for task, one in zip(tasks, found, strict=True)]
+    frame = frame_of(rows)
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def _resample(
+    tasks: Sequence[Task],
+    ratings: Ratings,
+    unit: Unit,
+    interval: Method,
+    resamples: int,
+    prob: float,
+    seed: int,
+) -> list[Replicates]:
+    """Resample what can be; what has no judges to resample keeps its value and gets a note."""
+    whole = [task for task in tasks if unit in ("item", "context") or task.of_panel]
+    done = bootstrap(
+        [task.statistic for task in whole],
+        unit=unit,
+        groups=ratings.contexts,
+        resamples=resamples,
+        seed=seed,
+        prob=prob,
+        method=interval,
+    )
+    ready = dict(zip(map(id, whole), done, strict=True))
+    return [ready.get(id(task)) or _point(task, len(ratings.codes)) for task in tasks]
+
+
+def _point(task: Task, units: int) -> Replicates:
+    value = float(task.fixed.values(np.ones((1, units)))[0])
+    why = "no interval: it compares named judges, which resampling the panel would exchange"
+    return Replicates(value, np.empty(0), Interval(None, None, why))
+
+
+def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit) -> Row:
+    notes = [found.interval.note]
+    if np.isnan(found.estimate):
+        notes = [why_undefined(task.ratings, task.measure)]
+    elif found.interval.low is not None:
+        notes.append(_few(task, ratings, unit))
+    notes += [f"{judge}: {ratings.notes[judge]}" for judge in task.judges if judge in ratings.notes]
+    nan = float("nan")
+    low, high = found.interval.low, found.interval.high
+    return Row(
+        measure=task.measure,
+        judges=task.judges,
+        criterion=ratings.criterion,
+        level=task.level if task.level is not None else ratings.phase,
+        value=found.estimate,
+        low=nan if low is None else low,
+        high=nan if high is None else high,
+        n=int(task.fixed.support.sum()),
+        note="; ".join(filter(None, notes)),
+    )
+
+
+def _few(task: Task, ratings: Ratings, unit: Unit) -> str:
+    """Warn where what is resampled is so few that the interval cannot be trusted."""
+    if unit == "context" and ratings.contexts is not None:
+        number, name = len(np.unique(ratings.contexts[task.fixed.support])), "contexts"
+    elif unit in ("judge", "both"):
+        number, name = len(task.judges), "judges"
+    else:
+        return ""
+    return f"only {number} {name} to resample: the interval is likely too narrow" if number < FEW else ""

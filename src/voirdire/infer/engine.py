@@ -39,7 +39,7 @@ def value_and_gradient(program: Program) -> Callable[[Any, Data], tuple[jax.Arra
 
 @lru_cache(maxsize=256)
 def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
-    """Compiled search for the mode, of (starts, data) with starts of shape (starts, size)."""
+    """Compiled search for the mode, of (starts, data), both with a leading axis of tables."""
 
     def one(start: jax.Array, data: Data) -> Minimum:
         return minimise(
@@ -49,7 +49,7 @@ def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callab
             max_iterations=max_iterations,
         )
 
-    return jax.jit(jax.vmap(one, in_axes=(0, None)))
+    return jax.jit(jax.vmap(one))
 
 
 @lru_cache(maxsize=256)

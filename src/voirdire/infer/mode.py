@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
+MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
+REVERSED_SHARE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +53,10 @@ class Mode:
 def find_mode(
     problem: Problem,
     *,
-    start: Floats | None = None,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> Mode:
-    """Maximise the posterior density.
-
-    The first start takes every judge as fairly reliable, so it follows the majority. Where the mode found there
-    holds a judge worse than chance, two more are tried: its mirror, and one whose judges' signs come from the leading
-    direction of their agreement; the highest wins.
+    """Maximise the posterior density of one problem; see :func:`find_modes`.
 
     Examples
     --------
@@ -70,34 +68,95 @@ def find_mode(
     >>> find_mode(pose(load_model("bradley-terry"), read_votes(table))).converged
     True
     """
-    program, data = problem.program, problem.data
+    return find_modes(problem.program, [problem.data], tolerance=tolerance, max_iterations=max_iterations)[0]
+
+
+def find_modes(
+    program: Program,
+    tables: Sequence[Data],
+    *,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MAX_ITERATIONS,
+) -> list[Mode]:
+    """Maximise the posterior density for several tables of the same sizes at once, in one compiled batch.
+
+    The first start takes every judge as fairly reliable, so it follows the majority. Where the mode found there is in
+    doubt (its mirror is nearly as probable, or more than a quarter of the panel's information is used reversed), two
+    more are tried: the mirror, and a start whose judges' signs come from the leading direction of their agreement.
+    The highest wins.
+
+    Parameters
+    ----------
+    program : Program
+    tables : sequence of Data
+        Tables that differ in length are padded with outcomes of weight zero.
+    """
+    padded = pad(tables)
     majority = np.ones(program.judges)
-    starts = [start if start is not None else starting_point(program, data, majority)]
     with engine.double_precision():
         search = engine.minimiser(program, tolerance, max_iterations)
-        found = [_run(search, starts[0], data)]
-        if program.has_mirror and _worse_than_chance(program, found[0].x):
-            signs = agreement_signs(program, data)
-            tries = [program.mirror(found[0].x, np), starting_point(program, data, signs)]
-            found += [_run(search, x, data) for x in tries]
-    best = max(found, key=lambda mode: mode.log_density)
+        found = [
+            [mode] for mode in _search(search, [starting_point(program, t, majority) for t in tables], padded)
+        ]
+        doubtful = [in_doubt(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
+        if any(doubtful):
+            mirrored = [program.mirror(modes[0].x, np) for modes in found]
+            signed = [starting_point(program, t, agreement_signs(program, t)) for t in tables]
+            for starts in (mirrored, signed):
+                for modes, mode, doubt in zip(found, _search(search, starts, padded), doubtful, strict=True):
+                    modes += [mode] if doubt else []
+    return [_best(modes) for modes in found]
+
+
+def in_doubt(program: Program, x: Floats, data: Data) -> bool:
+    """Whether a mode might not be the highest, so that other starts are worth their cost."""
+    if not program.has_mirror:
+        return False
+    if program.log_prior(program.mirror(x, np), np) > program.log_prior(x, np) - MIRROR_MARGIN:
+        return True
+    values = program.values(x, np)
+    if "reliability" in values:
+        informedness = np.tanh(0.5 * values["reliability"])
+    else:
+        informedness = 0.5 * (np.tanh(0.5 * values["coin_first"]) + np.tanh(0.5 * values["coin_second"]))
+    part = data["votes"]
+    information = np.bincount(part["judge"], part["weight"], program.judges) * informedness
+    return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
+
+
+def pad(tables: Sequence[Data]) -> Data:
+    """Stack tables of the same sizes, shape (tables, ...); shorter ones get zeros, which weigh nothing."""
+    first = tables[0]
+    stacked: Data = {}
+    for table, part in first.items():
+        stacked[table] = {}
+        for name in part:
+            columns = [np.asarray(data[table][name]) for data in tables]
+            length = max(len(column) for column in columns)
+            stacked[table][name] = np.stack([np.pad(c, (0, length - len(c))) for c in columns])
+    return stacked
+
+
+def _best(modes: list[Mode]) -> Mode:
+    best = max(modes, key=lambda mode: mode.log_density)
     return Mode(
         best.x,
         best.log_density,
         best.gradient,
-        sum(mode.iterations for mode in found),
-        sum(mode.evaluations for mode in found),
-        tuple(mode.log_density for mode in found),
+        sum(mode.iterations for mode in modes),
+        sum(mode.evaluations for mode in modes),
+        tuple(mode.log_density for mode in modes),
     )
 
 
-def _run(search: Any, start: Floats, data: Data) -> Mode:
-    end = search(start[None, :], data)
-    gradient = float(np.abs(np.asarray(end.gradient)).max(initial=0.0))
-    value = -float(end.value[0])
-    return Mode(
-        np.asarray(end.x[0]), value, gradient, int(end.iterations[0]), int(end.evaluations[0]), (value,)
-    )
+def _search(search: Any, starts: list[Floats], padded: Data) -> list[Mode]:
+    end = search(np.stack(starts), padded)
+    gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
+    columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
+    return [
+        Mode(x, float(value), float(gradient), int(iterations), int(evaluations), (float(value),))
+        for x, value, gradient, iterations, evaluations in zip(*columns, strict=True)
+    ]
 
 
 def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
@@ -158,10 +217,3 @@ def _log_odds(part: dict[str, Any], signs: Floats, shape: tuple[int, int]) -> Fl
     total = np.bincount(first, part["weight"], size) + np.bincount(second, part["weight"], size)
     theta = 2.0 * np.arctanh(balance / (total + 1.0)).reshape(shape)
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
-
-
-def _worse_than_chance(program: Program, x: Floats) -> bool:
-    values = program.values(x, np)
-    if "reliability" in values:
-        return bool((values["reliability"] < 0).any())
-    return bool((values["coin_first"] + values["coin_second"] < 0).any())

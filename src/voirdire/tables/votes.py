@@ -117,7 +117,7 @@ class Votes:
                 f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
             )
         cell = self.row_cell[mask]
-        return _count(
+        return count_votes(
             (self.judges, self.criteria, self.items),
             (self.judge[cell], self.criterion[cell], self.first[cell], self.second[cell]),
             self.row_outcome[mask],
@@ -192,7 +192,7 @@ def read_votes(
 
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
-    return _count(names, codes, outcome, contexts, row_context, "criterion" in columns)
+    return count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns)
 
 
 @dataclass(frozen=True)
@@ -274,14 +274,31 @@ def _outcome(
     return np.where(word >= 0, word, named)
 
 
-def _count(
-    names: _Names,
-    codes: _Codes,
+def count_votes(
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
+    codes: tuple[IntArray, IntArray, IntArray, IntArray],
     outcome: IntArray,
-    contexts: tuple[str, ...],
-    row_context: IntArray | None,
-    has_criteria: bool,
+    contexts: tuple[str, ...] = (),
+    row_context: IntArray | None = None,
+    has_criteria: bool = False,
 ) -> Votes:
+    """Count votes that are coded already; nothing is checked.
+
+    Parameters
+    ----------
+    names : tuple
+        Sorted names of judges, criteria and items.
+    codes : tuple of int64 array, shape (rows,)
+        Judge, criterion, first and second of each vote.
+    outcome : int64 array, shape (rows,)
+        0 first, 1 second, 2 tie.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, dtype=np.int64)
+    >>> count_votes((("ann",), ("overall",), ("x", "y")), (one, one, one, one + 1), np.array([0, 2])).counts.tolist()
+    [[1, 0, 1]]
+    """
     judge, criterion, first, second = codes
     # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
     left, row_left = np.unique(judge * len(names[1]) + criterion, return_inverse=True)
@@ -320,4 +337,4 @@ def _recode(votes: Votes, known: _Known, problems: Problems) -> Votes:
     )
     names, codes = _place(columns, given, problems)
     problems.raise_any()
-    return _count(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)
+    return count_votes(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)

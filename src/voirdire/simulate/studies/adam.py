@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from voirdire.infer import engine
 from voirdire.program import Data, Program
+from voirdire.terms.arrays import Array
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,7 +49,7 @@ def adam_modes(program: Program, padded: Data, count: int, seed: list[int]) -> l
 
 @lru_cache(maxsize=32)
 def _compiled(program: Program) -> Any:
-    def one(start: jax.Array, data: Data) -> jax.Array:
+    def one(start: Array, data: Data) -> Array:
         slope = jax.grad(lambda x: -program.log_likelihood(program.values(x, jnp), data, jnp))
 
         def epoch(number: Any, state: Any) -> Any:

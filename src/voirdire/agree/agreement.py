@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.agree.intervals import Interval, Method
 from voirdire.agree.match import Orientation, Repeats, match
 from voirdire.agree.resample import RESAMPLES, Replicates, Unit, bootstrap, check_request
-from voirdire.agree.rows import Row, frame_of
+from voirdire.agree.rows import Row, frame_of, row_of
 from voirdire.agree.tasks import Task, plan
 from voirdire.agree.undefined import why_undefined
 from voirdire.tables.detect import read_table
@@ -132,24 +132,15 @@ def _point(task: Task, units: int) -> Replicates:
 
 
 def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit) -> Row:
-    notes = [found.interval.note]
-    if np.isnan(found.estimate):
-        notes = [why_undefined(task.ratings, task.measure)]
-    elif found.interval.low is not None:
-        notes.append(_few(task, ratings, unit))
-    notes += [f"{judge}: {ratings.notes[judge]}" for judge in task.judges if judge in ratings.notes]
-    nan = float("nan")
-    low, high = found.interval.low, found.interval.high
-    return Row(
-        measure=task.measure,
-        judges=task.judges,
-        criterion=ratings.criterion,
-        level=task.level if task.level is not None else ratings.phase,
-        value=found.estimate,
-        low=nan if low is None else low,
-        high=nan if high is None else high,
-        n=int(task.fixed.support.sum()),
-        note="; ".join(filter(None, notes)),
+    return row_of(
+        task.measure,
+        task.judges,
+        ratings,
+        found,
+        task.fixed,
+        level=task.level,
+        undefined=why_undefined(task.ratings, task.measure),
+        note="" if found.interval.low is None else _few(task, ratings, unit),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -55,6 +55,43 @@ def difference(a: Statistic, b: Statistic) -> Statistic:
     return WeightedStatistic(
         support | b.support, lambda w: a.values(w) - b.values(w), a.row_size + b.row_size
     )
+
+
+def mean_of(statistics: Sequence[Statistic]) -> Statistic:
+    """The mean of several statistics on the same resample, such as one per left-out judge.
+
+    Parameters
+    ----------
+    statistics : sequence of Statistic
+        Of the same units, at least one.
+
+    Returns
+    -------
+    Statistic
+        Undefined where one of them is.
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
+    >>> mean_of([total, total]).values(np.ones((1, 2))).tolist()
+    [5.0]
+    """
+    counted = [one for one in statistics if isinstance(one, CountStatistic)]
+    if len(counted) < len(statistics):
+        support = np.any([one.support for one in statistics], axis=0)
+        return WeightedStatistic(
+            support,
+            lambda w: np.mean([one.values(w) for one in statistics], axis=0),
+            sum(one.row_size for one in statistics),
+        )
+    ends = np.cumsum([0, *(one.row_size for one in counted)])
+
+    def kernel(t: FloatArray) -> FloatArray:
+        parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
+        mean: FloatArray = np.mean(parts, axis=0)
+        return mean
+
+    return CountStatistic(np.hstack([one.features for one in counted]), kernel)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.agree.panel import LevelCounts
 from voirdire.agree.ratings import Ratings
-from voirdire.agree.statistic import CountStatistic, FloatArray, IntArray, ratio
+from voirdire.agree.statistic import CountStatistic, IntArray, share_of
 from voirdire.errors import InputError
 
 
@@ -102,11 +102,5 @@ def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatis
     m = size if at_least is None else at_least
     if not 2 <= m <= size:
         raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
-    complete = ratings.rated.all(axis=1)
     most = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
-    features = np.column_stack([complete, complete & (most >= m)]).astype(float)
-    return CountStatistic(features, _share)
-
-
-def _share(t: FloatArray) -> FloatArray:
-    return ratio(t[..., 1], t[..., 0])
+    return share_of(ratings.complete, most >= m)

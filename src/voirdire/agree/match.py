@@ -134,28 +134,28 @@ def _votes(votes: Votes, repeats: Repeats, orientation: Orientation | None) -> l
 
 def _scores(scores: Scores, repeats: Repeats, levels: Sequence[object] | None) -> list[Ratings]:
     _allowed(repeats, ("mean", "error"), "scores")
-    declared = None if levels is None else _declared(levels)
-    matched = []
+    parts = []
     for criterion, phase, rows in _parts(scores):
         unit, names, context = _units(scores, rows)
         judge, shape = scores.judge[rows], (len(names), len(scores.judges))
-        number = np.zeros(shape)
+        number, total = np.zeros(shape), np.zeros(shape)
         np.add.at(number, (unit, judge), 1)
-        repeated = _repeated(number[..., None], repeats, scores.judges)
-        total = np.zeros(shape)
         np.add.at(total, (unit, judge), scores.score[rows])
+        notes = _notes(_repeated(number[..., None], repeats, scores.judges), scores.judges, "their mean")
         mean = np.divide(total, number, out=np.full(shape, np.nan), where=number > 0)
-        seen = np.unique(mean[number > 0])
+        parts.append((criterion, phase, names, context, notes, mean))
+    declared = None if levels is None else _declared(levels)
+    matched = []
+    for criterion, phase, names, context, notes, mean in parts:
+        # The phases of a criterion share their levels.
+        seen = np.unique(np.concatenate([part[-1].ravel() for part in parts if part[0] == criterion]))
+        seen = seen[~np.isnan(seen)]
         worth = seen if declared is None else declared
         outside = seen[~np.isin(seen, worth)]
         if len(outside):
-            raise InputError(
-                [
-                    f"score {one:g} is not among the levels {known_names([f'{w:g}' for w in worth])}"
-                    for one in outside
-                ]
-            )
-        codes = np.where(number > 0, np.searchsorted(worth, np.nan_to_num(mean)), -1)
+            known = known_names([f"{one:g}" for one in worth])
+            raise InputError([f"score {one:g} is not among the levels {known}" for one in outside])
+        codes = np.where(np.isnan(mean), -1, np.searchsorted(worth, np.nan_to_num(mean)))
         matched.append(
             Ratings(
                 judges=scores.judges,
@@ -167,7 +167,7 @@ def _scores(scores: Scores, repeats: Repeats, levels: Sequence[object] | None) -
                 units=names,
                 criterion=criterion,
                 phase=phase,
-                notes=_notes(repeated, scores.judges, "their mean"),
+                notes=notes,
             )
         )
     return matched

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voirdire.agree.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
@@ -67,9 +68,15 @@ class Ratings:
     notes: dict[str, str] = field(default_factory=dict)
 
     @property
-    def rated(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def rated(self) -> NDArray[np.bool_]:
         """Which judge rated which unit; shape (units, judges)."""
         return self.codes >= 0
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which units every judge rated; shape (units,)."""
+        complete: NDArray[np.bool_] = np.all(self.rated, axis=1)
+        return complete
 
     def select(self, judges: Sequence[str]) -> Ratings:
         """Keep some judges, in the given order; levels and units stay.
@@ -89,6 +96,17 @@ class Ratings:
             )
         columns = [self.judges.index(one) for one in judges]
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns])
+
+    def keep(self, units: NDArray[np.bool_]) -> Ratings:
+        """Keep some units."""
+        contexts = None if self.contexts is None else np.unique(self.contexts[units], return_inverse=True)[1]
+        return replace(
+            self,
+            codes=self.codes[units],
+            contexts=None if contexts is None else contexts.astype(np.int64),
+            units=tuple(name for name, kept in zip(self.units, units, strict=True) if kept),
+            pairs=None if self.pairs is None else self.pairs[units],
+        )
 
     def flipped(self) -> Ratings:
         """The same answers with the levels in reverse: votes on pairs whose items have changed places."""

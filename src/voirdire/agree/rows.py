@@ -7,6 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from voirdire.agree.ratings import Ratings
+from voirdire.agree.resample import Replicates
+from voirdire.agree.statistic import Statistic
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -42,6 +46,59 @@ class Row:
     high: float
     n: int
     note: str = ""
+
+
+def row_of(
+    measure: str,
+    judges: tuple[str, ...],
+    ratings: Ratings,
+    found: Replicates,
+    statistic: Statistic,
+    *,
+    level: str | None = None,
+    undefined: str,
+    note: str = "",
+) -> Row:
+    """Make a row of what was resampled.
+
+    Parameters
+    ----------
+    measure, judges, level
+        As in `Row`; the phase of the ratings stands in for a level that is None.
+    ratings : Ratings
+        Where criterion, phase and notes on the judges come from.
+    found : Replicates
+        Value and interval.
+    statistic : Statistic
+        What was resampled; its support is counted.
+    undefined : str
+        Why there is no value, if there is none.
+    note : str
+        What else to say of a defined value.
+
+    Examples
+    --------
+    >>> from voirdire.agree.ratings import ratings_from_matrix
+    >>> from voirdire.agree.resample import bootstrap
+    >>> from voirdire.agree.two import agreement_rate
+    >>> rate = agreement_rate(ratings := ratings_from_matrix([["a", None], ["a", None]]))
+    >>> row_of("agreement_rate", ("1", "2"), ratings, bootstrap([rate])[0], rate, undefined="no overlap").note
+    'no overlap'
+    """
+    notes = [undefined] if math.isnan(found.estimate) else [found.interval.note, note]
+    notes += [f"{judge}: {ratings.notes[judge]}" for judge in judges if judge in ratings.notes]
+    low, high = found.interval.low, found.interval.high
+    return Row(
+        measure=measure,
+        judges=judges,
+        criterion=ratings.criterion,
+        level=level if level is not None else ratings.phase,
+        value=found.estimate,
+        low=math.nan if low is None else low,
+        high=math.nan if high is None else high,
+        n=int(statistic.support.sum()),
+        note="; ".join(filter(None, notes)),
+    )
 
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:

@@ -197,6 +197,20 @@ class PlainStatistic:
         )
 
 
+def share_of(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:
+    """The share of used units that are hits; undefined where none is used.
+
+    Examples
+    --------
+    >>> share = share_of(np.array([True, True, False]), np.array([True, False, True]))
+    >>> share.values(np.ones((1, 3))).tolist()
+    [0.5]
+    """
+    return CountStatistic(
+        np.column_stack([used, used & hit]).astype(float), lambda t: ratio(t[..., 1], t[..., 0])
+    )
+
+
 def ratio(numerator: FloatArray, denominator: FloatArray, scale: FloatArray | float = 1.0) -> FloatArray:
     """Divide, with NaN where the denominator is zero or rounding error at the given scale.
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.agree.ratings import Ratings
-from voirdire.agree.statistic import CountStatistic, FloatArray, ratio
+from voirdire.agree.statistic import CountStatistic, FloatArray, ratio, share_of
 from voirdire.agree.weights import Scheme, agreement_weights
 
 
@@ -40,7 +40,7 @@ def agreement_rate(ratings: Ratings) -> CountStatistic:
     [0.5]
     """
     both, same = _overlap(ratings)
-    return CountStatistic(np.column_stack([both, same]).astype(float), lambda t: ratio(t[..., 1], t[..., 0]))
+    return share_of(both, same)
 
 
 def cohen_kappa(ratings: Ratings, scheme: Scheme = "identity") -> CountStatistic:

@@ -1,0 +1,224 @@
+"""Every model file, with and without ties: its density is the one its equation states, in all three engines.
+
+The likelihood is compared with a loop over the rows of the table in plain Python, written from the equation in the
+model file and sharing no code with the package; the prior with SciPy's densities and the file's own numbers.
+A model file that is not listed in ``EQUATIONS`` fails here: write its equation down.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from voirdire.infer import engine
+from voirdire.infer.pymc_model import point, pymc_model
+from voirdire.predict import probabilities
+from voirdire.specs import load_model, locate
+from voirdire.tables.votes import read_votes
+
+# PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
+pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+
+Row = tuple[
+    str, str | None, str, str, str
+]  # judge, criterion (None: a vote on criteria), first, second, winner
+
+
+# --- the equations of the model files, in plain Python ---------------------------------------------------------
+
+
+def s(t: float) -> float:
+    return 1.0 / (1.0 + math.exp(-t))
+
+
+def plain(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return s(d), s(-d), d
+
+
+def two_coins(logit1: float, logit2: float, d: float) -> tuple[float, float, float]:
+    (e1, f1), (e2, f2) = (s(logit1), s(-logit1)), (s(logit2), s(-logit2))
+    return e1 * s(d) + f2 * s(-d), f1 * s(d) + e2 * s(-d), d
+
+
+def one_coin(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return two_coins(v["reliability"][k], v["reliability"][k], d)
+
+
+def one_coin_by_criterion(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    logit = v["reliability"][k] + (0.0 if c is None else v["reliability_deviation"][k][c])
+    return two_coins(logit, logit, d)
+
+
+def two_coin(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return two_coins(v["coin_first"][k], v["coin_second"][k], d)
+
+
+def sharpness(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    perceived = math.exp(v["log_discrimination"][k]) * d
+    return s(perceived), s(-perceived), perceived
+
+
+def sharpness_and_shift(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    perceived, shift = math.exp(v["log_discrimination"][k]) * d, v["shift"][k]
+    return s(perceived + shift), s(-perceived - shift), perceived
+
+
+Judging = Callable[[dict[str, Any], int, int | None, float], tuple[float, float, float]]
+# judge k's P(first | no tie), P(second | no tie), and the difference as the judge perceives it, which drives P(tie)
+EQUATIONS: dict[str, Judging] = {
+    "majority-vote": plain,
+    "bradley-terry": plain,
+    "bradley-terry-judge-ties": plain,
+    "crowd-bt": one_coin,
+    "crowd-bt-position": two_coin,
+    "bt-sigma": sharpness,
+    "bt-sigma-position": sharpness_and_shift,
+    "maple": one_coin,
+    "maple-fixed-reliability": plain,
+    "maple-fixed-weights": one_coin,
+    "maple-position": two_coin,
+    "maple-criterion-reliability": one_coin_by_criterion,
+}
+ONE_TIE_HABIT = {"majority-vote", "bradley-terry"}
+IGNORE_CRITERIA_VOTES = {"maple-fixed-weights"}
+
+
+def three_chances(
+    name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool
+) -> tuple[float, float, float]:
+    """P(first), P(second), P(tie) as the model file writes them."""
+    first, second, perceived = EQUATIONS[name](v, k, c, d)
+    tie, decided = 0.0, 1.0
+    if ties:
+        nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]))
+        both = 2 * math.cosh(perceived / 2)
+        tie, decided = nu / (nu + both), both / (nu + both)
+    return decided * first, decided * second, tie
+
+
+def majority(rows: list[Row]) -> list[Row]:
+    """One vote per unordered pair, for the item with more votes."""
+    lead: Counter[tuple[str, str]] = Counter()
+    for _, _, first, second, winner in rows:
+        low, high = sorted((first, second))
+        won = {"first": first, "second": second}.get(winner)
+        lead[low, high] += 0 if won is None else 1 if won == low else -1
+    return [
+        ("ann", "clear", low, high, "tie" if net == 0 else "first" if net > 0 else "second")
+        for (low, high), net in lead.items()
+    ]
+
+
+def row_by_row(case: Any, v: dict[str, Any]) -> float:
+    name, problem = case.name, case.problem
+    rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
+    if name == "majority-vote":
+        rows = majority(rows)
+    separate = name.startswith("maple")
+    if separate and name not in IGNORE_CRITERIA_VOTES:
+        rows += [(j, None, f, g, w) for j, f, g, w in case.on_criteria.itertuples(index=False, name=None)]
+    total = 0.0
+    for judge, criterion, first, second, winner in rows:
+        k = problem.judges.index(judge)
+        if criterion is None:
+            c, where, names = None, v["weight"], problem.criteria
+        else:
+            c = problem.criteria.index(criterion) if separate else 0
+            where, names = v["strength"][c], problem.items
+        d = where[names.index(first)] - where[names.index(second)]
+        chances = three_chances(name, v, k, c, d, problem.program.ties)
+        total += math.log(chances[["first", "second", "tie"].index(winner)])
+    return total
+
+
+def test_every_file_has_its_equation_here() -> None:
+    files = {path.stem for path in locate("models").glob("*.toml")}
+    assert files == set(EQUATIONS)
+    assert all(load_model(name).name == name for name in files)
+
+
+def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
+    for x in case.points:
+        values = case.values(x)
+        assert case.log_likelihood(values) == pytest.approx(row_by_row(case, values), rel=1e-12)
+
+
+def test_the_prior_has_the_files_numbers(case: Any) -> None:
+    file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
+    strength, coin = file["strength"], file["reliability"]
+
+    def zero_sum(values: np.ndarray, sd: float) -> float:
+        # the sum-to-zero plane keeps lengths, so its density is that of one coordinate fewer, at distance 0
+        flat = values.reshape(-1, values.shape[-1])
+        return float(stats.norm.logpdf(flat, 0, sd).sum() - len(flat) * stats.norm.logpdf(0, 0, sd))
+
+    def beta(logit: np.ndarray) -> float:
+        p = stats.logistic.cdf(logit)
+        return float((stats.beta.logpdf(p, coin["a"], coin["b"]) + stats.logistic.logpdf(logit)).sum())
+
+    def normal(values: Any, mean: float, sd: float) -> float:
+        return float(stats.norm.logpdf(values, mean, sd).sum())
+
+    density: dict[str, Callable[[Any], float]] = {
+        "strength": lambda v: zero_sum(v, strength["sd"]),
+        "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
+        "reliability": beta,
+        "coin_first": beta,
+        "coin_second": beta,
+        "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
+        "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
+        "shift": lambda v: normal(v, 0.0, coin["shift_sd"]),
+        "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
+        "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
+    }
+    for x in case.points[:2]:
+        expected = sum(density[name](value) for name, value in case.values(x).items())
+        assert case.program.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
+
+
+def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:
+    program, data = case.program, case.problem.data
+    model = pymc_model(case.problem)
+    pymc = model.compile_logp(mode="FAST_COMPILE")
+    assert len(model.value_vars) == len(program.parameters)
+    rng = np.random.default_rng(4)
+    for x in case.points:
+        reference = float(program.log_density(x, data, np))
+        with engine.double_precision():
+            value, gradient = engine.value_and_gradient(program)(x, data)
+            value, gradient = float(value), np.asarray(gradient)
+        assert -value == pytest.approx(reference, rel=1e-12)
+        # PyMC's own constants carry a few 1e-8
+        assert float(pymc(point(program, x))) == pytest.approx(reference, rel=1e-12, abs=1e-6)
+        step, along = 1e-5, rng.normal(size=(4, program.size))
+        for u in [*along, *np.eye(program.size)]:
+            ahead, behind = (float(program.log_density(x + h * u, data, np)) for h in (step, -step))
+            slope = (ahead - behind) / (2 * step)
+            assert -gradient @ u == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
+    known = {
+        "judges": case.problem.judges,
+        "criteria": case.problem.votes.criteria,
+        "items": case.problem.items,
+    }
+    votes = read_votes(case.new_votes, **known)
+    separate = case.model.criteria == "separate"
+    for x in case.points:
+        values = case.values(x)
+        got = probabilities(case.model, case.program, [values], votes)
+        assert (got >= 0).all()
+        np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
+        cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
+        for row, (k, c, first, second) in zip(got, cells, strict=True):
+            theta = values["strength"][c if separate else 0]
+            expected = three_chances(case.name, values, k, c, theta[first] - theta[second], case.program.ties)
+            np.testing.assert_allclose(row, expected, rtol=1e-11)

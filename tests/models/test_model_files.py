@@ -1,0 +1,102 @@
+"""What the model files say beside their equation: what they reduce to, what mirrors them, which numbers they use."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from voirdire.specs import load_model, locate
+from voirdire.terms import RELIABILITY, STRENGTH, TIES
+
+MIRRORED = {
+    *("crowd-bt", "crowd-bt-position"),
+    *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
+}
+
+
+def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, bool], Any]) -> None:
+    for reduction in case.model.reduces_to:
+        simple = make_case(reduction.model, case.ties)
+        for x in simple.points[:3]:
+            values = simple.values(x)
+            expected = simple.log_likelihood(values)
+            for section, terms in {"strength": STRENGTH, "reliability": RELIABILITY, "ties": TIES}.items():
+                ours, theirs = (getattr(model, section).kind for model in (case.model, simple.model))
+                if ours != theirs:
+                    values = terms[ours].lifts[theirs](values)
+            lifted = {
+                p.name: np.broadcast_to(values[p.name], p.shape(case.program.sizes))
+                for p in case.program.parameters
+            }
+            assert case.log_likelihood(lifted) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "simpler"),
+    [
+        ("bradley-terry-judge-ties", "bradley-terry"),
+        ("bt-sigma", "bradley-terry-judge-ties"),
+        ("bt-sigma-position", "bt-sigma"),
+        ("crowd-bt", "bradley-terry-judge-ties"),
+        ("crowd-bt-position", "crowd-bt"),
+        ("maple", "maple-fixed-reliability"),
+        ("maple-position", "maple"),
+        ("maple-criterion-reliability", "maple"),
+    ],
+)
+def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
+    assert simpler in {reduction.model for reduction in load_model(name).reduces_to}
+
+
+@pytest.mark.parametrize("path", sorted(locate("models").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
+    content = tomllib.loads(path.read_text())
+    for section in ("strength", "weights", "reliability", "ties"):
+        for key in content.get(section, {}):
+            # "sd" belongs to several sections, so the equation must say whose it is
+            wanted = rf"\b{section}\.{key}\b" if key in ("sd", "mean", "judge_sd") else rf"\b{key}\b"
+            assert key == "kind" or re.search(wanted, content["equation"]), f"{section}.{key}"
+
+
+def turned(values: dict[str, Any]) -> dict[str, Any]:
+    """Every strength and weight of opposite sign, every coin turned over."""
+    out = {**values, "strength": -values["strength"]}
+    for name in ("weight", "reliability", "reliability_deviation"):
+        if name in values:
+            out[name] = -values[name]
+    if "coin_first" in values:  # e1 -> 1 - e2, e2 -> 1 - e1
+        out |= {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}
+    return out
+
+
+def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> None:
+    program = case.program
+    assert program.has_mirror == (case.name in MIRRORED)
+    if not program.has_mirror:
+        with pytest.raises(ValueError, match="no mirror"):
+            program.mirror(case.points[0], np)
+        return
+    for x in case.points:
+        twin = program.mirror(x, np)
+        np.testing.assert_allclose(program.mirror(twin, np), x, atol=1e-13)
+        ours, theirs = (case.log_likelihood(case.values(y)) for y in (x, twin))
+        assert theirs == pytest.approx(ours, rel=1e-12)
+        expected = turned(case.values(x))
+        for name, value in case.values(twin).items():
+            np.testing.assert_allclose(value, expected[name], atol=1e-12, err_msg=name)
+    matrix = program.mirror(np.eye(program.size), np)
+    np.testing.assert_allclose(program.mirror(case.points[2], np), case.points[2] @ matrix, atol=1e-12)
+    assert abs(np.linalg.det(matrix)) == pytest.approx(1.0)
+
+
+def test_without_a_mirror_the_likelihood_has_a_direction(case: Any) -> None:
+    if case.program.has_mirror:
+        return
+    values = case.values(case.points[0])
+    assert abs(case.log_likelihood(turned(values)) - case.log_likelihood(values)) > 0.01

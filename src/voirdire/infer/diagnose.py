@@ -32,35 +32,57 @@ def diagnose(
     -------
     dict
         The worst ``rhat``, ``ess_bulk``, ``ess_tail`` with the value they belong to (``rhat_of``, ...), the number of
-        ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016).
+        ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016). A value that some chain never moves,
+        or that is not finite, has R-hat infinity and no effective draw.
     """
     import arviz as az
 
-    values = {name: value for name, value in program.values(draws, np).items() if value.size}
-    dataset = az.convert_to_dataset(values)
+    values = {
+        p.name: value
+        for p, value in zip(program.parameters, program.values(draws, np).values(), strict=True)
+        # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
+        if value.size and not (p.zero_sum and value.shape[-1] == 1)
+    }
+    bad = {name: _useless(value) for name, value in values.items()}
+    # ArviZ warns about useless draws or finds them fine, by version: it sees others in their place
+    dataset = az.convert_to_dataset(
+        {name: np.where(bad[name], _counting(value), value) for name, value in values.items()}
+    )
     found: dict[str, float | str] = {}
-    rhat = worst(az.rhat(dataset), np.max)
-    found["rhat"], found["rhat_of"] = rhat
+    found["rhat"], found["rhat_of"] = _worst(az.rhat(dataset), bad, np.inf)
     for kind in ("bulk", "tail"):
-        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = worst(az.ess(dataset, method=kind), np.min)
+        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(az.ess(dataset, method=kind), bad, 0.0)
     found["divergences"] = float(diverging.sum())
-    found["ebfmi"] = float(np.min(np.square(np.diff(energy, axis=1)).mean(axis=1) / energy.var(axis=1)))
+    found["ebfmi"] = _ebfmi(energy)
     return found
 
 
-def worst(statistic: Any, pick: Any) -> tuple[float, str]:
-    """Worst value of a dataset of statistics and the name of the parameter it belongs to."""
+def _useless(value: Floats) -> npt.NDArray[np.bool_]:
+    """Whether some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
+    still = (value == value[:, :1]).all(axis=1).any(axis=0)
+    return np.asarray(still | ~np.isfinite(value).all(axis=(0, 1)))
+
+
+def _counting(value: Floats) -> Floats:
+    chains, draws = value.shape[:2]
+    return np.arange(float(chains * draws)).reshape(chains, draws, *[1] * (value.ndim - 2))
+
+
+def _worst(statistic: Any, bad: dict[str, npt.NDArray[np.bool_]], of_bad: float) -> tuple[float, str]:
+    """Worst of a dataset of statistics, ``of_bad`` (the worst there is) for bad ones, and the parameter's name."""
+    pick: Any = max if of_bad > 0 else min
     of_each = {
-        str(name): float(pick(np.nan_to_num(np.asarray(statistic[name]), nan=_harmless(pick))))
-        for name in statistic.data_vars
+        name: float(pick(np.where(here, of_bad, np.asarray(statistic[name])).ravel())) for name, here in bad.items()
     }
-    name = max(of_each, key=lambda key: of_each[key] if pick is np.max else -of_each[key])
+    name = pick(of_each, key=lambda key: of_each[key])
     return of_each[name], name
 
 
-def _harmless(pick: Any) -> float:
-    # a value that never moves (the only level of a zero-sum parameter) has no R-hat and no ESS
-    return 1.0 if pick is np.max else float("inf")
+def _ebfmi(energy: Floats) -> float:
+    variance = energy.var(axis=1)
+    if not (variance > 0).all():  # NaN too
+        return 0.0
+    return float(np.min(np.square(np.diff(energy, axis=1)).mean(axis=1) / variance))
 
 
 def to_arviz(

@@ -1,6 +1,64 @@
-"""Bayesian aggregation of judge panels: what is better, whom to trust, which criteria matter, how sure."""
+"""Bayesian aggregation of judge panels: what is better, whom to trust, which criteria matter, how sure.
+
+Examples
+--------
+>>> import pandas as pd
+>>> import voirdire
+>>> table = {"judge": ["ann", "bob"] * 2, "first": "x", "second": "y", "winner": ["x", "x", "first", "y"]}
+>>> voirdire.fit(pd.DataFrame(table), model="crowd-bt").ranking()["item"].tolist()
+['x', 'y']
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 
-__all__ = ["InputError"]
+# Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
+from voirdire.fit import Fit, fit
+
+if TYPE_CHECKING:
+    from voirdire import datasets
+    from voirdire.catalogue import models
+    from voirdire.crossval import cross_validate
+    from voirdire.simulate import simulate_votes
+    from voirdire.store import load
+    from voirdire.tables.votes import read_votes
+
+__all__ = [
+    "Fit",
+    "InputError",
+    "cross_validate",
+    "datasets",
+    "fit",
+    "load",
+    "models",
+    "read_votes",
+    "simulate_votes",
+]
 __version__ = "0.1.0"
+
+# Where the names live that are imported at their first use.
+_HOMES = {
+    "cross_validate": "voirdire.crossval",
+    "load": "voirdire.store",
+    "models": "voirdire.catalogue",
+    "read_votes": "voirdire.tables.votes",
+    "simulate_votes": "voirdire.simulate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("voirdire.datasets")
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'voirdire' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -264,7 +264,12 @@ def fit(
         )
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
+    notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     problem = pose(spec, table, on_criteria)
+    if on_criteria is not None and problem.criteria_votes is None:
+        notes.append(
+            f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
+        )
     sizes = (chains, warmup, draws)
     posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
     return Fit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 COLLAPSED = "overall"
+_NAMED = 5  # names listed in a message before it only counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +181,16 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None) -> None:
         unknown = sorted(set(criteria_votes.items) - set(votes.criteria))
         if unknown and model.criteria == "separate":
             problems.append(
-                f"votes on criteria name {', '.join(map(repr, unknown))}, under which no vote on items was given; "
-                f"the votes' criteria are {', '.join(map(repr, votes.criteria))}"
+                f"votes on criteria name {_some(unknown)}, under which no vote on items was given; "
+                f"the criteria of the votes are {_some(votes.criteria)}"
             )
     if problems:
         raise InputError(problems)
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(repr, names[:_NAMED])) + rest
 
 
 def _levels(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:

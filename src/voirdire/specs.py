@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ _KINDS: dict[str, Mapping[str, Any]] = {
     "ties": TIES,
     "weights": WEIGHTS,
 }
+_HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
 _CHOICES = {"data": ("votes",), "criteria": ("collapse", "separate"), "pool": ("none", "majority")}
 
@@ -91,6 +91,9 @@ class Model:
                     f"priors: model {self.name} has no section {name!r}; it has {', '.join(have)}"
                 )
                 continue
+            if not isinstance(numbers, Mapping):
+                problems.append(f"priors: {name} must map keys to numbers, not be {numbers!r}")
+                continue
             merged = section.numbers | dict(numbers)
             problems += _check_numbers(f"priors: {name}", _KINDS[name][section.kind], merged)
             if not problems:
@@ -148,11 +151,12 @@ def load_model(model: str | Path | Model) -> Model:
     if str(model).endswith(".toml"):
         return _read(Path(model))
     names = model_names()
-    if str(model) not in names:
-        raise InputError(
-            f"unknown model {str(model)!r}{_nearest(str(model), names)}; known: {', '.join(names)}"
-        )
-    return _read(locate("models") / f"{model}.toml")
+    name = str(model)
+    if any(mark in name for mark in "/\\."):
+        raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
+    if name not in names:
+        raise InputError(f"unknown model {name!r}{_nearest(name, names)}; known: {', '.join(names)}")
+    return _read(locate("models") / f"{name}.toml")
 
 
 def _read(path: Path) -> Model:
@@ -198,7 +202,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
             continue
         if not isinstance(section, dict) or "kind" not in section:
             problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
-        elif section["kind"] not in terms:
+        elif not isinstance(section["kind"], str) or section["kind"] not in terms:
             near = _nearest(str(section["kind"]), list(terms))
             problems.append(f"[{name}] kind {section['kind']!r} is unknown{near}; known: {', '.join(terms)}")
         else:
@@ -208,15 +212,24 @@ def _problems(content: dict[str, Any]) -> list[str]:
         problems.append("[weights] needs criteria = 'separate'")
     if content.get("criteria") == "separate" and "weights" not in content:
         problems.append("criteria = 'separate' needs a [weights] section")
-    for entry in content.get("reduces_to", []):
-        if not isinstance(entry, dict) or set(entry) != {"model", "when"}:
-            problems.append("each [[reduces_to]] needs exactly 'model' and 'when'")
+    simpler = content.get("reduces_to", [])
+    if not isinstance(simpler, list) or any(not _is_reduction(entry) for entry in simpler):
+        problems.append("each [[reduces_to]] needs exactly 'model' and 'when', both text")
     return problems
 
 
+def _is_reduction(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and set(entry) == {"model", "when"}
+        and all(isinstance(text, str) for text in entry.values())
+    )
+
+
 def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
+    takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
     problems = [
-        f"{place} has no key {key!r}{_nearest(key, list(term.keys))}; {term.kind} takes {', '.join(term.keys) or 'none'}"
+        f"{place} has no key {key!r}{_nearest(key, list(term.keys))}; {takes}"
         for key in numbers
         if key not in term.keys
     ]
@@ -224,7 +237,7 @@ def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[st
         value = numbers.get(key)
         if value is None:
             problems.append(f"{place} needs {key!r}, a {rule} number")
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not -_HUGE < value < _HUGE:
             problems.append(f"{place} {key} must be a number, not {value!r}")
         elif rule == "positive" and value <= 0:
             problems.append(f"{place} {key} must be positive, not {value!r}")

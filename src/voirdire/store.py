@@ -6,11 +6,12 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from voirdire.specs import Model, Reduction, Section
 from voirdire.tables.votes import Votes
 
 FORMAT = 1
+FILES = ("result.json", "run.json", "arrays.npz")
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
 _NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
 
@@ -36,7 +38,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     Raises
     ------
     InputError
-        The folder exists and is not empty (and ``overwrite`` is not set), or cannot be written.
+        The folder holds something (with ``overwrite``: something that is no saved fit), or cannot be written.
     """
     arrays: dict[str, Any] = {"centre": fit.posterior.centre}
     if fit.posterior.draws is not None:
@@ -63,7 +65,8 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "tables": names,
     }
     with new_folder(folder, overwrite=overwrite) as place:
-        (place / "result.json").write_text(json.dumps(fit.as_dict(), indent=1), encoding="utf-8")
+        result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
+        (place / "result.json").write_text(result, encoding="utf-8")
         (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
         np.savez_compressed(place / "arrays.npz", **arrays)
     return Path(folder)
@@ -96,18 +99,25 @@ def load(folder: str | Path) -> Fit:
             )
     try:
         run = json.loads((place / "run.json").read_text(encoding="utf-8"))
+        if run.get("format") != FORMAT:
+            raise InputError(
+                f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
+            )
         with np.load(place / "arrays.npz", allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-    except (ValueError, OSError, EOFError, KeyError) as error:
-        raise InputError(f"{place}: the saved fit cannot be read ({error}); save it again") from error
-    if run.get("format") != FORMAT:
+        return _fit(run, arrays)
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, BadZipFile) as error:
         raise InputError(
-            f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
-        )
-    votes = _votes(run["tables"]["votes"], arrays, "votes")
-    on_criteria = (
-        _votes(run["tables"]["criteria"], arrays, "criteria") if "criteria" in run["tables"] else None
-    )
+            f"{place}: the saved fit is damaged ({type(error).__name__}: {error}); save it again"
+        ) from error
+
+
+def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
+    tables = run["tables"]
+    votes = _votes(tables["votes"], arrays, "votes")
+    on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
     problem = pose(_model(run["model"]), votes, on_criteria)
     posterior = Posterior(problem.program, arrays["centre"], arrays.get("draws"))
     stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
@@ -127,39 +137,91 @@ def load(folder: str | Path) -> Fit:
 
 
 @contextmanager
-def new_folder(folder: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
+def new_folder(
+    folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES
+) -> Iterator[Path]:
     """Yield a temporary folder that becomes ``folder`` if the block ends well, and vanishes if it does not.
+
+    Parameters
+    ----------
+    folder : str or Path
+    overwrite : bool
+        Whether a folder that holds nothing but ``ours`` may be replaced; any other is never touched.
+    ours : collection of str
+        Names of the files and folders that the block writes.
 
     Raises
     ------
     InputError
-        ``folder`` is a file, or holds something and ``overwrite`` is not set, or its parent cannot be written.
+        As :func:`check_new_folder`, or the folder cannot be written.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with new_folder(parent + "/run", ours=["note"]) as place:
+    ...         _ = (place / "note").write_text("done")
+    ...     Path(parent, "run", "note").read_text()
+    'done'
     """
-    target = Path(folder)
-    check_new_folder(target, overwrite=overwrite)
+    check_new_folder(folder, overwrite=overwrite, ours=ours)
+    target = Path(os.path.abspath(folder))
+    place = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        raise InputError(f"output folder {target}: cannot be written ({error.strerror})") from error
-    try:
         yield place
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(place, target)
+        place.chmod(0o777 & ~_umask())  # mkdtemp makes it private
+        if target.is_dir():
+            # what was there is moved aside, so that at no time it is gone and the new one not there yet
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as aside:
+                os.replace(target, Path(aside, "old"))
+                os.replace(place, target)
+        else:
+            os.replace(place, target)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"output folder {folder}: cannot be written ({reason}); name another") from error
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
 
 
-def check_new_folder(folder: str | Path, *, overwrite: bool = False) -> None:
-    """Raise InputError where :func:`new_folder` would, before any work is done."""
-    target = Path(folder)
+def check_new_folder(folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES) -> None:
+    """Raise where :func:`new_folder` would, before any work is done.
+
+    Raises
+    ------
+    InputError
+        ``folder`` is a file or the current folder; it holds something and ``overwrite`` is not set; it holds
+        something that is not ``ours``; it or the folder it is to stand in cannot be written.
+    """
+    target = Path(os.path.abspath(folder))
+    place = f"output folder {folder}:"
     if target.exists() and not target.is_dir():
-        raise InputError(f"output folder {target}: is a file; name a folder")
-    if target.is_dir() and any(target.iterdir()) and not overwrite:
+        raise InputError(f"{place} is a file; name a folder")
+    if target == Path.cwd():
+        raise InputError(f"{place} is the current folder; name a new folder in it")
+    parent = next(above for above in target.parents if above.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{place} cannot be written, {parent} is {_refusal(parent)}; name another")
+    held = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
+    strangers = [name for name in held if name not in ours]
+    if strangers and overwrite:
         raise InputError(
-            f"output folder {target}: is not empty; name another or pass --overwrite (overwrite=True)"
+            f"{place} holds {strangers[0]!r}, which is no part of what would be replaced; name another folder"
         )
+    if held and not overwrite:
+        raise InputError(f"{place} is not empty; name another or pass --overwrite (overwrite=True)")
+
+
+def _refusal(parent: Path) -> str:
+    return "not yours to write" if parent.is_dir() else "no folder"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,7 @@ def diagnose(
         ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016). A value that some chain never moves,
         or that is not finite, has R-hat infinity and no effective draw.
     """
-    import arviz as az
-
+    az = _arviz()
     values = {
         p.name: value
         for p, value in zip(program.parameters, program.values(draws, np).values(), strict=True)
@@ -85,6 +85,14 @@ def _ebfmi(energy: Floats) -> float:
     return float(np.min(np.square(np.diff(energy, axis=1)).mean(axis=1) / variance))
 
 
+def _arviz() -> Any:
+    with warnings.catch_warnings():
+        # ArviZ 0.23 announces its successor at its first import of each day
+        warnings.filterwarnings("ignore", r"\s*ArviZ is undergoing a major refactor", FutureWarning)
+        import arviz
+    return arviz
+
+
 def to_arviz(
     values: dict[str, Floats],
     sample_stats: dict[str, npt.NDArray[Any]],
@@ -92,8 +100,7 @@ def to_arviz(
     dims: dict[str, list[str]],
 ) -> Any:
     """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of named draws, shape (chains, draws, ...)."""
-    import arviz as az
-
+    az = _arviz()
     groups = {"posterior": values} | ({"sample_stats": sample_stats} if sample_stats else {})
     if hasattr(az, "InferenceData"):
         return az.from_dict(**groups, coords=coords, dims=dims)

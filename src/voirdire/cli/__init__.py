@@ -1,0 +1,75 @@
+"""The command ``voirdire``: one module per verb, and this one that puts them together.
+
+To add a verb, write a function whose parameters are annotated for Typer and whose docstring is its help, and name
+it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the
+group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
+
+Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+import typer.core
+
+from voirdire import __version__
+from voirdire.cli.console import fail
+from voirdire.cli.demo import demo
+from voirdire.cli.fit import fit
+from voirdire.cli.models import models
+from voirdire.errors import InputError
+
+VERBS: tuple[Callable[..., None], ...] = (demo, models, fit)
+
+
+class _Group(typer.core.TyperGroup):
+    """The verbs, with wrong input turned into a message and exit code 1."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            fail(str(error))
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=_Group,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for verb in VERBS:
+    app.command()(verb)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"voirdire {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def voirdire(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Bayesian aggregation of judge panels: what is better, which judges to trust, which criteria matter, how sure.
+
+    Every verb takes --json: one JSON object on stdout, nothing else.
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # a name that the terminal's encoding lacks is shown escaped
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="voirdire")

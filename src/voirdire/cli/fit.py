@@ -1,0 +1,169 @@
+"""The verb ``fit``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+FAILED_CHECK = 3
+
+
+class Method(StrEnum):
+    """How the posterior is found."""
+
+    laplace = "laplace"
+    nuts = "nuts"
+    map = "map"
+
+
+class Sampler(StrEnum):
+    """What runs NUTS."""
+
+    numpyro = "numpyro"
+    nutpie = "nutpie"
+    pymc = "pymc"
+
+
+def fit(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE",
+            help="Votes as CSV, Parquet or JSONL: judge, first, second, winner (and criterion, context).",
+        ),
+    ],
+    criteria: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Votes on the criteria: the same columns, the items are criteria."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
+            "has a criterion column, else crowd-bt-position.",
+        ),
+    ] = None,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals."
+        ),
+    ] = Method.laplace,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
+    ] = None,
+    draws: Annotated[int | None, typer.Option(help="Draws per chain of nuts (1000 if left out).")] = None,
+    warmup: Annotated[int | None, typer.Option(help="Warm-up per chain of nuts (500 if left out).")] = None,
+    chains: Annotated[int | None, typer.Option(help="Chains of nuts (4 if left out).")] = None,
+    sampler: Annotated[
+        Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Save the fit to this new or empty folder.")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a fit saved in --out.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Fit a model of a judge panel to a table of votes: a ranking, the judges, the criteria, checks."""
+    from voirdire.fit import fit as run
+    from voirdire.store import check_new_folder
+
+    sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
+    sizes = {name: value for name, value in sizes.items() if value is not None}
+    if sizes and method is not Method.nuts:
+        raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
+    if overwrite and out is None:
+        raise typer.BadParameter("--overwrite is for --out")
+    priors = _priors(prior or [])
+    if out is not None:
+        check_new_folder(out, overwrite=overwrite)
+    with console.progress(f"Fitting by {method.value}") as progress:
+        result = run(
+            table,
+            criteria,
+            model=model,
+            method=method.value,
+            prob=prob,
+            seed=seed,
+            priors=priors,
+            progress=progress,
+            **sizes,
+        )
+        if out is not None:
+            result.save(out, overwrite=overwrite)
+    if json:
+        console.emit(result.as_dict())
+    else:
+        show(result)
+    if out is not None:
+        console.saved(out, json)
+    if strict and result.level == "fail":
+        names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
+        console.fail(f"failed checks: {names}")
+        raise typer.Exit(FAILED_CHECK)
+
+
+def headline(result: Fit) -> str:
+    """What was fitted to what, in one line."""
+    problem = result.problem
+    criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
+    by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
+    return (
+        f"{result.model.name} by {by}: {int(problem.judge_votes.sum()):,} votes, {len(problem.items):,} items, "
+        f"{len(problem.judges):,} judges{criteria}; {result.seconds:.1f} s"
+    )
+
+
+def show(result: Fit) -> None:
+    """Print a fit as tables."""
+    from voirdire.cli import show
+
+    found, out = result.as_dict(), console.stdout()
+    out.print(console.plain(headline(result)))
+    for note in result.notes:
+        out.print(console.plain(note))
+    judges = show.judges(found["judges"], result.prob)
+    parts = [show.ranking(found["items"], result.prob), judges, show.criteria(found["criteria"], result.prob)]
+    for part in [*parts, show.checks(found["checks"])]:
+        if part is not None:
+            out.print()
+            out.print(part)
+    if judges is None:
+        out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
+
+
+def _priors(changes: list[str]) -> dict[str, dict[str, float]]:
+    found: dict[str, dict[str, float]] = {}
+    problems = []
+    for change in changes:
+        place, equals, text = change.partition("=")
+        section, dot, key = place.strip().partition(".")
+        try:
+            value = float(text)
+        except ValueError:
+            equals = ""
+        if not (equals and dot and section and key):
+            problems.append(
+                f"--prior {change!r} is not section.key=number; write for example reliability.a=8"
+            )
+        elif key in found.setdefault(section, {}):
+            problems.append(f"--prior {place.strip()} is given twice; give it once")
+        else:
+            found[section][key] = value
+    if problems:
+        raise InputError(problems)
+    return found

@@ -1,0 +1,85 @@
+"""The verb ``models``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli import console
+
+if TYPE_CHECKING:
+    from voirdire.specs import Model
+
+
+def models(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME|FILE]", help="Show one model's card.", show_default=False)
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """List the models, or show one: equation, priors, identifiability, source."""
+    from voirdire import catalogue
+    from voirdire.specs import load_model
+
+    if name is None:
+        found = catalogue.models()
+        if json:
+            console.emit({"models": [catalogue.card(model) for model in found.values()]})
+        else:
+            _list(found)
+        return
+    model = load_model(name)
+    if json:
+        console.emit(catalogue.card(model))
+    else:
+        _card(model)
+
+
+def _list(found: dict[str, Model]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("model", no_wrap=True)
+    table.add_column("what it is")
+    for name, model in found.items():
+        table.add_row(name, model.title)
+    out = console.stdout()
+    out.print(table)
+    out.print("\nvoirdire models NAME shows a card: equation, priors, identifiability, source.")
+
+
+def _card(model: Model) -> None:
+    from rich import box
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    from voirdire.catalogue import criteria_in_words, prior_lines
+
+    def text(content: str, style: str = "") -> Text:
+        return Text("\n".join(console.plain(line) for line in content.split("\n")), style=style)
+
+    priors = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for column in ("term", "kind", "prior's numbers"):
+        priors.add_column(column)
+    for line in prior_lines(model):
+        priors.add_row(*line)
+    if model.ties is None:
+        priors.add_row("ties", "refused", "")
+    out = console.stdout()
+    out.print(text(model.name, "bold"))
+    out.print(text(f"{model.title}\n"))
+    out.print(Padding(text(f"{model.equation}\n"), (0, 0, 0, 2)))
+    out.print(priors)
+    facts = [
+        ("Criteria", criteria_in_words(model)),
+        ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
+        *(("Reduces to", f"{simpler.model} when {simpler.when}") for simpler in model.reduces_to),
+        ("Identifiability", model.identifiability),
+        ("Source", model.source),
+    ]
+    out.print()
+    for name, content in facts:
+        out.print(Text.assemble((f"{name}: ", "bold"), text(content)))

@@ -1,0 +1,163 @@
+"""Tables of a fit for people: short, at most 80 columns wide where names are short."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from voirdire.cli.console import plain
+
+Row = Mapping[str, Any]
+
+LIMIT = 20
+_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+
+
+def ranking(rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | None = None) -> RenderableType:
+    """The best items: score, interval, ranks and probability of being best; with true ranks if they are known.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``items`` of a result, best first.
+    prob : float
+        Probability of the intervals.
+    true_ranks : mapping, optional
+    """
+    sure = rows[0]["low"] is not None
+    table = _table("Items, best first", prob if sure else None)
+    table.add_column("rank", justify="right")
+    if true_ranks:
+        table.add_column("true", justify="right")
+    table.add_column("item", overflow="fold")
+    table.add_column("score", justify="right")
+    if sure:
+        table.add_column("interval", justify="right")
+        table.add_column("ranks", justify="right")
+        table.add_column("best", justify="right")
+    for row in rows[:LIMIT]:
+        cells = [f"{row['rank']:.0f}"]
+        cells += [str(true_ranks[row["item"]])] if true_ranks else []
+        cells += [row["item"], number(row["score"])]
+        if sure:
+            ranks = f"{row['rank_low']:.0f} to {row['rank_high']:.0f}"
+            cells += [_interval(row["low"], row["high"]), ranks, f"{row['p_best']:.0%}"]
+        _add(table, cells)
+    return _with_rest(table, len(rows) - LIMIT, "items")
+
+
+def judges(
+    rows: Sequence[Row], prob: float, true: Mapping[str, tuple[float, float]] | None = None
+) -> Table | None:
+    """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``judges`` of a result.
+    true : mapping, optional
+        True reliability and position bias by judge.
+    """
+    if all(row["reliability"] is None for row in rows):
+        return None
+    sure = rows[0]["reliability_low"] is not None
+    leaning = rows[0]["position_bias"] is not None
+    columns = ["reliability", "position_bias"] if leaning else ["reliability"]
+    table = _table("Judges, most reliable first", prob if sure else None)
+    table.add_column("judge", overflow="fold")
+    table.add_column("votes", justify="right")
+    for name in columns:
+        table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
+        if true:
+            table.add_column("true", justify="right")
+    ordered = sorted(rows, key=lambda row: (-row["reliability"], row["judge"]))
+    half = LIMIT // 2
+    shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
+    for row in shown_rows:
+        if row is None:
+            _add(table, [f"... {len(ordered) - LIMIT} between"])
+            continue
+        cells = [row["judge"], f"{row['votes']:,}"]
+        for place, name in enumerate(columns):
+            cells.append(_with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]))
+            cells += [number(true[row["judge"]][place])] if true else []
+        _add(table, cells)
+    return table
+
+
+def criteria(
+    rows: Sequence[Row], prob: float, true: Mapping[str, float] | None = None
+) -> RenderableType | None:
+    """Criteria by weight, largest first; None where there is only one."""
+    if len(rows) < 2:
+        return None
+    sure = rows[0]["low"] is not None
+    table = _table("Criteria, by weight", prob if sure else None)
+    table.add_column("criterion", overflow="fold")
+    table.add_column("weight", justify="right")
+    if true:
+        table.add_column("true", justify="right")
+    ordered = sorted(rows, key=lambda row: -row["weight"])
+    for row in ordered[:LIMIT]:
+        cells = [row["criterion"], _with_interval(row["weight"], row["low"], row["high"])]
+        cells += [number(true[row["criterion"]])] if true else []
+        _add(table, cells)
+    return _with_rest(table, len(rows) - LIMIT, "criteria")
+
+
+def checks(rows: Sequence[Row]) -> Table:
+    """Checks, worst first."""
+    table = _table("Checks")
+    table.add_column("level")
+    table.add_column("check")
+    table.add_column("finding", overflow="fold")
+    order = list(_STYLES)[::-1]
+    for row in sorted(rows, key=lambda row: order.index(row["level"])):
+        level = Text(row["level"], style=_STYLES[row["level"]])
+        table.add_row(level, Text(row["check"]), Text(plain(row["message"])))
+    return table
+
+
+def number(value: float) -> str:
+    """A number with two digits after the point, never minus zero.
+
+    Examples
+    --------
+    >>> number(1.237), number(-0.001)
+    ('1.24', '0.00')
+    """
+    return f"{value:z.2f}"
+
+
+def _interval(low: float, high: float) -> str:
+    return f"[{number(low)}, {number(high)}]"
+
+
+def _with_interval(value: float, low: float | None, high: float | None) -> str:
+    return number(value) if low is None or high is None else f"{number(value)} {_interval(low, high)}"
+
+
+def _table(title: str, prob: float | None = None) -> Table:
+    intervals = f" [{100 * prob:g}% interval]" if prob else ""
+    return Table(
+        title=Text(title + intervals, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+
+
+def _add(table: Table, cells: Sequence[str]) -> None:
+    table.add_row(*(Text(plain(cell)) for cell in cells))
+
+
+def _with_rest(table: Table, rest: int, what: str) -> RenderableType:
+    if rest <= 0:
+        return table
+    return Group(table, Text(f"and {rest} more {what}: --json and --out hold them all"))

@@ -196,7 +196,8 @@ def sampling(diagnostics: dict[str, float | str]) -> list[Check]:
 def _threshold(name: str, value: float, fine: bool, fact: str, otherwise: str) -> Check:
     if fine:
         return Check(name, "ok", value, f"{fact}.")
-    return Check(name, "fail" if name in ("rhat", "divergences") else "warn", value, f"{fact}: {otherwise}.")
+    level: Level = "fail" if name in ("rhat", "divergences") else "warn"
+    return Check(name, level, value if np.isfinite(value) else None, f"{fact}: {otherwise}.")
 
 
 def _collapsed(problem: Problem) -> Any:

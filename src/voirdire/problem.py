@@ -215,10 +215,11 @@ def _unordered(table: Cells) -> Cells:
 
 
 def _majority(table: Cells, items: int) -> Cells:
-    """One outcome per unordered pair: the item with more votes, a tie where both have as many."""
+    """One outcome per unordered pair with a vote: the item with more votes, a tie where both have as many."""
     table = _unordered(table)
     pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
     lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
-    counts = np.stack([lead > 0, lead < 0, lead == 0], axis=1).astype(float)
+    voted = np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0  # cells of a held-out fold have none
+    counts = np.stack([lead > 0, lead < 0, (lead == 0) & voted], axis=1).astype(float)
     zero = np.zeros(len(pairs), dtype=np.int64)
     return Cells(zero, zero, pairs // items, pairs % items, counts)

@@ -83,7 +83,7 @@ def minimise(
     state = _State(
         x=start,
         value=jnp.asarray(jnp.inf, start.dtype),
-        gradient=nothing,
+        gradient=jnp.full_like(start, jnp.inf),  # stays where the objective is not finite at the start
         direction=nothing,
         length=jnp.asarray(1.0, start.dtype),
         steps=empty,

@@ -72,7 +72,8 @@ def _worst(statistic: Any, bad: dict[str, npt.NDArray[np.bool_]], of_bad: float)
     """Worst of a dataset of statistics, ``of_bad`` (the worst there is) for bad ones, and the parameter's name."""
     pick: Any = max if of_bad > 0 else min
     of_each = {
-        name: float(pick(np.where(here, of_bad, np.asarray(statistic[name])).ravel())) for name, here in bad.items()
+        name: float(pick(np.where(here, of_bad, np.asarray(statistic[name])).ravel()))
+        for name, here in bad.items()
     }
     name = pick(of_each, key=lambda key: of_each[key])
     return of_each[name], name

@@ -319,7 +319,8 @@ def _infer(
     draws = run.x
     if program.has_mirror:
         draws, ratio, turned = mirror.fold(program, draws)
-        found.append(check.mirror(mirror.mass_from_symmetric(ratio)))
+        mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
+        found.append(check.mirror(mass))
         if not symmetric and turned.any():
             found.append(check.both_modes(float(turned.mean())))
     from voirdire.infer.diagnose import diagnose

@@ -69,3 +69,14 @@ def mass_from_oriented(ratio: Floats) -> float:
     """Posterior mass of the other orientation, from draws of the posterior within one orientation."""
     mean = float(np.mean(ratio))
     return mean / (1.0 + mean)
+
+
+def mass_from_unweighed(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
+    """Posterior mass of the other orientation, from a sampler of L(x) prior(x) that cannot weigh its two modes.
+
+    How many of its draws lie on either side says nothing, so those within A are used alone, as in
+    :func:`mass_from_oriented`; where there are none, those outside, over which 1/r averages to 1/R.
+    """
+    if not turned.all():
+        return mass_from_oriented(ratio[~turned])
+    return float(1.0 / (1.0 + np.mean(1.0 / ratio)))

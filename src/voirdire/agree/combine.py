@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -16,45 +16,6 @@ from voirdire.agree.statistic import (
     Statistic,
     WeightedStatistic,
 )
-
-
-def difference(a: Statistic, b: Statistic) -> Statistic:
-    """The statistic a - b: both are evaluated on the same resample, which keeps their dependence.
-
-    Parameters
-    ----------
-    a, b : Statistic
-        Two statistics of the same units.
-
-    Returns
-    -------
-    Statistic
-        A `CountStatistic` if both are.
-
-    Raises
-    ------
-    ValueError
-        If they have different numbers of units.
-
-    Examples
-    --------
-    >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
-    >>> difference(first, first).values(np.ones((1, 2))).tolist()
-    [0.0]
-    """
-    support = a.support
-    if len(support) != len(b.support):
-        raise ValueError(
-            f"a paired difference needs the same units; these have {len(support)} and {len(b.support)}"
-        )
-    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
-        split, first, second = a.row_size, a.kernel, b.kernel
-        return CountStatistic(
-            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
-        )
-    return WeightedStatistic(
-        support | b.support, lambda w: a.values(w) - b.values(w), a.row_size + b.row_size
-    )
 
 
 def mean_of(statistics: Sequence[Statistic]) -> Statistic:
@@ -176,6 +137,67 @@ class JointStatistic:
 
 
 TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
+
+
+@overload
+def difference(a: Statistic, b: Statistic) -> Statistic: ...
+@overload
+def difference(
+    a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic
+) -> Statistic | TwoWayStatistic: ...
+def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
+    """The statistic a - b: both are evaluated on the same resample, which keeps their dependence.
+
+    Parameters
+    ----------
+    a, b : Statistic or TwoWayStatistic
+        Two statistics of the same units, both of one direction or both of two.
+
+    Returns
+    -------
+    Statistic or TwoWayStatistic
+        A `CountStatistic` if both are.
+
+    Raises
+    ------
+    ValueError
+        If they have different numbers of units, or only one of them has judges.
+
+    Examples
+    --------
+    >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
+    >>> difference(first, first).values(np.ones((1, 2))).tolist()
+    [0.0]
+    """
+    if isinstance(a, TwoWayStatistic) and isinstance(b, TwoWayStatistic):
+        return _difference_of_panels(a, b)
+    if isinstance(a, TwoWayStatistic) or isinstance(b, TwoWayStatistic):
+        raise ValueError("a paired difference needs two statistics with judges, or two without")
+    if len(a.support) != len(b.support):
+        raise ValueError(
+            f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}"
+        )
+    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
+        split, first, second = a.row_size, a.kernel, b.kernel
+        return CountStatistic(
+            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
+        )
+    one, two = a, b
+    return WeightedStatistic(
+        a.support | b.support, lambda w: one.values(w) - two.values(w), a.row_size + b.row_size
+    )
+
+
+def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStatistic:
+    units, others = (len(one.fixed().support) for one in (a, b))
+    if (units, a.judges) != (others, b.judges):
+        raise ValueError(
+            f"a paired difference needs the same units and judges; these have {units} and {others} units, "
+            f"{a.judges} and {b.judges} judges"
+        )
+    return JointStatistic(
+        units, a.judges, lambda w, v: a.two_way(w, v) - b.two_way(w, v), a.row_size + b.row_size
+    )
 
 
 def by_group(statistic: Statistic, groups: IntArray) -> Statistic:

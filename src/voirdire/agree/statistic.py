@@ -103,6 +103,8 @@ class PanelStatistic:
         Maps judge weights of shape (r, judges) to features of shape (r, units, p).
     kernel : callable
         As in `CountStatistic`.
+    work : int
+        How many numbers a feature takes to compute, so that chunks stay small.
 
     Examples
     --------
@@ -121,6 +123,7 @@ class PanelStatistic:
     judges: int
     unit_features: Callable[[FloatArray], FloatArray]
     kernel: Kernel
+    work: int = 1
 
     def fixed(self) -> CountStatistic:
         """The same statistic with every judge taken once."""
@@ -128,8 +131,8 @@ class PanelStatistic:
 
     @property
     def row_size(self) -> int:
-        """The number of features of all units together."""
-        return int(self.unit_features(np.ones((1, self.judges))).size)
+        """The number of features of all units together, times the numbers each takes to compute."""
+        return int(self.unit_features(np.ones((1, self.judges))).size) * self.work
 
     def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         """Values under weights of units (r, units) and of judges (r, judges), row by row."""

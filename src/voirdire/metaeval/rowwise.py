@@ -21,7 +21,8 @@ def rowwise(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray)
 
     Parameters
     ----------
-    coefficient : {"pearson", "spearman", "kendall_tau_b", "kendall_tau_c", "concordance_index"}
+    coefficient : {"pearson", "spearman", "kendall_tau_b", "kendall_tau_c", "concordance_index",
+    "pairwise_accuracy"}
         Which one.
     x, y : float array, shape (..., n)
         Estimates and truths, NaN where missing; broadcast against each other.
@@ -105,10 +106,17 @@ def _concordance(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
     return ratio(np.sum(pairs * (dx * dy > 0), axis=-1), np.sum(pairs * np.abs(dy), axis=-1))
 
 
+def _accuracy(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    """Pairwise accuracy without calibration: ties only where scores are equal."""
+    dx, dy, pairs = _pairs(x, y, w)
+    return ratio(np.sum(pairs * (dx == dy), axis=-1), np.sum(pairs, axis=-1))
+
+
 _COEFFICIENTS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {
     "pearson": _pearson,
     "spearman": _spearman,
     "kendall_tau_b": _tau_b,
     "kendall_tau_c": _tau_c,
     "concordance_index": _concordance,
+    "pairwise_accuracy": _accuracy,
 }

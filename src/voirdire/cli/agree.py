@@ -1,0 +1,102 @@
+"""The verb ``agree``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voirdire.cli import console
+
+
+class Unit(StrEnum):
+    """What is resampled."""
+
+    item = "item"
+    context = "context"
+    judge = "judge"
+    both = "both"
+
+
+class Interval(StrEnum):
+    """Kind of bootstrap interval."""
+
+    percentile = "percentile"
+    basic = "basic"
+    bca = "bca"
+    studentised = "studentised"
+
+
+class Repeats(StrEnum):
+    """How several answers of one judge about one thing become one."""
+
+    majority = "majority"
+    swap = "swap"
+    mean = "mean"
+    error = "error"
+
+
+def agree(
+    table: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TABLE",
+            help="Votes (judge, first, second, winner), scores (judge, item, score) or labels (judge, item, label) "
+            "as CSV, Parquet or JSONL.",
+        ),
+    ],
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A measure; repeatable. Default: those that suit the table."),
+    ] = None,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A judge to compare; repeatable. Default: all.")
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Compare each judge with this one only, or with the majority of the others."
+        ),
+    ] = None,
+    pairs: Annotated[
+        bool | None,
+        typer.Option("--pairs/--no-pairs", help="Compare judges two by two (default: up to 8 judges)."),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LEVEL", help="An answer there may be; repeat it for each, lowest first."),
+    ] = None,
+    repeats: Annotated[
+        Repeats | None,
+        typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
+    ] = None,
+    unit: Annotated[Unit, typer.Option(help="What is resampled.")] = Unit.item,
+    interval: Annotated[Interval, typer.Option(help="Kind of interval.")] = Interval.percentile,
+    resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
+    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Measure how well judges agree: coefficients with bootstrap intervals."""
+    from voirdire.agree.agreement import agreement
+    from voirdire.cli.results import emit_rows
+
+    found = agreement(
+        table,
+        measures=measure,
+        judges=judge,
+        against=against,
+        pairs=pairs,
+        levels=level,
+        repeats=None if repeats is None else repeats.value,
+        unit=unit.value,
+        interval=interval.value,
+        resamples=resamples,
+        prob=prob,
+        seed=seed,
+    )
+    for note in found.attrs["notes"]:
+        console.tell(note)
+    emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)

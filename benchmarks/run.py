@@ -5,8 +5,8 @@
     python benchmarks/run.py --report        only write README.md
 
 A benchmark is a script in this folder that prints one JSON object: ``title``, ``rows`` (a list of dictionaries, shown
-as a table) and ``notes``. Both sides of every ratio are measured in that one run. Tables from ``VOIRDIRE_SHARED`` (default
-``../shared``) are needed where a title says so.
+as a table) and ``notes``. Both sides of every ratio are measured in that one run. Tables from ``VOIRDIRE_SHARED``
+(default ``../shared``) are needed where a title says so.
 """
 
 from __future__ import annotations

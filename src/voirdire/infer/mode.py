@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,6 +78,7 @@ def find_modes(
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
+    roomy: bool = False,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, in one compiled batch.
 
@@ -90,8 +92,10 @@ def find_modes(
     program : Program
     tables : sequence of Data
         Tables that differ in length are padded with outcomes of weight zero.
+    roomy : bool
+        Pad to powers of four, so that calls with tables of many lengths share a few compilations.
     """
-    padded = pad(tables)
+    padded = pad(tables, roomy=roomy)
     majority = np.ones(program.judges)
     with engine.double_precision():
         search = engine.minimiser(program, tolerance, max_iterations)
@@ -124,7 +128,7 @@ def in_doubt(program: Program, x: Floats, data: Data) -> bool:
     return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
 
 
-def pad(tables: Sequence[Data]) -> Data:
+def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
     """Stack tables of the same sizes, shape (tables, ...); shorter ones get zeros, which weigh nothing."""
     first = tables[0]
     stacked: Data = {}
@@ -133,6 +137,8 @@ def pad(tables: Sequence[Data]) -> Data:
         for name in part:
             columns = [np.asarray(data[table][name]) for data in tables]
             length = max(len(column) for column in columns)
+            if roomy:
+                length = 4 ** math.ceil(math.log(max(length, 1), 4))
             stacked[table][name] = np.stack([np.pad(c, (0, length - len(c))) for c in columns])
     return stacked
 

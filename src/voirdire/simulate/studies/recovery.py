@@ -42,7 +42,8 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
         model = load_model(name)
         problems = [_posed(model, *table) for table in tables]
         for optimiser in study.settings.get("optimisers", ["map"]):
-            found = _fitted(problems, optimiser, [study.seed, *replicates])
+            roomy = study.settings.get("roomy", False)
+            found = _fitted(problems, optimiser, [study.seed, *replicates], roomy)
             if found is None:
                 continue
             for replicate, panel, problem, x in zip(replicates, panels, problems, found, strict=True):
@@ -80,10 +81,10 @@ def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> Problem:
     )
 
 
-def _fitted(problems: list[Problem], optimiser: str, seed: list[int]) -> list[Floats] | None:
+def _fitted(problems: list[Problem], optimiser: str, seed: list[int], roomy: bool) -> list[Floats] | None:
     program, data = problems[0].program, [problem.data for problem in problems]
     if optimiser == "map":
-        return [mode.x for mode in find_modes(program, data)]
+        return [mode.x for mode in find_modes(program, data, roomy=roomy)]
     return adam_modes(program, pad(data), len(data), seed)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -73,8 +75,8 @@ def run_study(
     jobs : int or None
         Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
     out : path, optional
-        Folder for the journal of finished batches and the tables. A run that was stopped goes on from there and ends
-        with the same table.
+        Folder for the journal of finished batches, ``results.csv`` and ``run.json`` (seed, replicates, versions).
+        A run that was stopped goes on from there and ends with the same table.
     progress : callable, optional
         Called with (batches done, batches in all).
 
@@ -109,6 +111,13 @@ def run_study(
     result = StudyResult(checked, kind.aggregate(checked, frame), frame, time.perf_counter() - start)
     if out is not None:
         result.table.to_csv(Path(out) / "results.csv", index=False, lineterminator="\n")
+        record = {
+            "study": checked.name,
+            "seed": checked.seed,
+            "replicates": checked.replicates,
+            "versions": _versions(),
+        }
+        (Path(out) / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return result
 
 
@@ -125,6 +134,11 @@ def _parallel(study: Study, work: list[Any], jobs: int | None) -> Iterator[tuple
 
     pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     yield from pool(delayed(run_unit)(study, unit) for unit in work)
+
+
+def _versions() -> dict[str, str]:
+    packages = ("voirdire", "numpy", "jax", "numpyro", "scipy")
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
 
 
 def _kind(study: Study) -> ModuleType:

@@ -1,0 +1,30 @@
+"""Planning a collection by simulation."""
+
+from __future__ import annotations
+
+import pytest
+
+from voirdire.errors import InputError
+from voirdire.simulate.plan import SPLITS, plan
+
+
+def test_the_cheapest_split_that_reaches_the_target_is_recommended():
+    found = plan({"good": {"reliability": 0.95, "price": 1.0}}, items=6, target=0.7, replicates=6, seed=1)
+    table = found.table
+    assert len(table) == len(SPLITS)
+    reached = table[table["reached"]]
+    assert found.best["price"] == reached["price"].min()
+    assert (table["price"] == table["votes"]).all()
+    full = table.query("share == 1.0").set_index("repeats")
+    assert full.loc[1, "votes"] == 15
+    assert full.loc[4, "votes"] == 60
+    # four times the votes cannot do worse by more than their noise (3 standard errors)
+    noise = (full.loc[1, "mcse"] ** 2 + full.loc[4, "mcse"] ** 2) ** 0.5
+    assert full.loc[4, "concordance"] > full.loc[1, "concordance"] - 3 * noise
+    assert "expected concordance" in str(found)
+
+
+def test_wrong_requests_are_named_all_at_once():
+    with pytest.raises(InputError) as caught:
+        plan([0.4, 1.2], items=2, criteria=0, target=1.0, spread=0.0, replicates=1)
+    assert len(caught.value.problems) == 7

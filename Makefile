@@ -7,7 +7,7 @@ JOBS ?= 2
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test test-slow test-full test-latest lint clean
+.PHONY: help setup demo models-table picture test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -20,6 +20,8 @@ help:
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff and mypy"
+	@echo "make models-table write the tables of models in models/README.md and README.md anew"
+	@echo "make picture      draw docs/demo.svg anew"
 	@echo "make clean        remove environments and caches"
 
 # Debian's python3 has no ensurepip unless python3-venv is installed: then its own pip fills the environment.
@@ -48,6 +50,12 @@ setup: $(VENV)/.installed-dev
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/voirdire demo
+
+models-table: $(VENV)/.installed
+	$(VENV)/bin/python -m voirdire.catalogue
+
+picture: $(VENV)/.installed
+	$(VENV)/bin/python docs/picture.py
 
 test: setup
 	$(PYTEST) -m "not slow"

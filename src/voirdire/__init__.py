@@ -21,38 +21,47 @@ from voirdire.fit import Fit, fit
 
 if TYPE_CHECKING:
     from voirdire import datasets
+    from voirdire.agree.agreement import agreement
     from voirdire.catalogue import models
     from voirdire.crossval import cross_validate
+    from voirdire.metaeval.verb import metaeval
     from voirdire.simulate import simulate_votes
+    from voirdire.simulate.plan import plan
     from voirdire.store import load
     from voirdire.tables.votes import read_votes
 
 __all__ = [
     "Fit",
     "InputError",
+    "agreement",
     "cross_validate",
     "datasets",
     "fit",
     "load",
+    "metaeval",
     "models",
+    "plan",
     "read_votes",
     "simulate_votes",
 ]
 __version__ = "0.1.0"
 
-# Where the names live that are imported at their first use.
+# Names imported at their first use: modules (metaeval can be called), and where the others live.
+_MODULES = ("datasets", "metaeval")
 _HOMES = {
+    "agreement": "voirdire.agree.agreement",
     "cross_validate": "voirdire.crossval",
     "load": "voirdire.store",
     "models": "voirdire.catalogue",
+    "plan": "voirdire.simulate.plan",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return importlib.import_module("voirdire.datasets")
+    if name in _MODULES:
+        return importlib.import_module(f"voirdire.{name}")
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value

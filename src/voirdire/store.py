@@ -103,7 +103,8 @@ def load(folder: str | Path) -> Fit:
             raise InputError(
                 f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
             )
-        with np.load(place / "arrays.npz", allow_pickle=False) as stored:
+        # opened here, because np.load leaves a damaged file open
+        with (place / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         return _fit(run, arrays)
     except InputError:
@@ -120,6 +121,8 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
     problem = pose(_model(run["model"]), votes, on_criteria)
     posterior = Posterior(problem.program, arrays["centre"], arrays.get("draws"))
+    if posterior.centre.shape != (problem.program.size,):
+        raise ValueError("the arrays are not those of the model")
     stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
     return Fit(
         problem,

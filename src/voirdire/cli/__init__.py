@@ -17,13 +17,17 @@ import typer
 import typer.core
 
 from voirdire import __version__
+from voirdire.cli.agree import agree
 from voirdire.cli.console import fail
 from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
+from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
+from voirdire.cli.plan import plan
+from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
 
-VERBS: tuple[Callable[..., None], ...] = (demo, models, fit)
+VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan)
 
 
 class _Group(typer.core.TyperGroup):

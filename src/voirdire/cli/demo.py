@@ -75,4 +75,4 @@ def show(found: Demo, out: Console) -> None:
         f"(majority vote: {did['concordance_majority']:.0%})"
     )
     held = [f"{did[f'{what}_in_interval']} of {did[what]} {what}" for what in ("scores", "judges", "weights")]
-    out.print(f"True values inside {100 * prob:g}% intervals: {', '.join(held)}")
+    out.print(f"True values in {100 * prob:g}% intervals: {', '.join(held)}")

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import voirdire
+
+
+def fresh(code: str) -> str:
+    """What a new interpreter prints."""
+    source = str(Path(voirdire.__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": source}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_the_public_names_are_few_sorted_and_there() -> None:
+    assert len(voirdire.__all__) <= 15
+    assert list(voirdire.__all__) == sorted(voirdire.__all__)
+    for name in voirdire.__all__:
+        found = getattr(voirdire, name)
+        assert inspect.getdoc(found), name
+        assert isinstance(found, types.ModuleType) or callable(found)
+    assert set(voirdire.__all__) <= set(dir(voirdire))
+
+
+def test_the_names_are_the_objects_of_their_modules() -> None:
+    from voirdire import catalogue, crossval, store
+    from voirdire.tables import votes
+
+    assert voirdire.load is store.load
+    assert voirdire.models is catalogue.models
+    assert voirdire.cross_validate is crossval.cross_validate
+    assert voirdire.read_votes is votes.read_votes
+    for name in ("datasets", "metaeval"):
+        assert getattr(voirdire, name) is sys.modules[f"voirdire.{name}"]
+    assert callable(voirdire.metaeval)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'voirdire' has no attribute 'fits'"):
+        _ = voirdire.fits  # type: ignore[attr-defined]
+    with pytest.raises(ImportError, match="fits"):
+        from voirdire import fits  # type: ignore[attr-defined]  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["import voirdire", "import voirdire.store", "import voirdire.fit", "import voirdire.cli"],
+)
+def test_fit_is_the_function_whatever_was_imported_before(before: str) -> None:
+    assert fresh(f"{before}; import voirdire; print(type(voirdire.fit).__name__)") == "function"
+
+
+def test_a_star_import_brings_the_public_names_and_no_more() -> None:
+    code = "before = set(globals()); from voirdire import *; print(*sorted(set(globals()) - before - {'before'}))"
+    assert fresh(code).split() == sorted(voirdire.__all__)
+
+
+def test_names_are_imported_at_their_first_use() -> None:
+    code = (
+        "import sys, voirdire\n"
+        "lazy = ['voirdire.store', 'voirdire.crossval', 'voirdire.simulate', 'voirdire.datasets']\n"
+        "print([name for name in lazy if name in sys.modules])\n"
+        "voirdire.load\n"
+        "print([name for name in lazy if name in sys.modules])"
+    )
+    assert fresh(code).splitlines() == ["[]", "['voirdire.store']"]

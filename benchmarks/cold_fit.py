@@ -8,18 +8,8 @@ from pathlib import Path
 from common import interleaved, median, shared, show
 
 TABLE = str(shared("llmfao_votes.csv"))
-OURS = [
-    sys.executable,
-    "-m",
-    "voirdire.cli",
-    "fit",
-    TABLE,
-    "--model",
-    "crowd-bt-position",
-    "--method",
-    "map",
-    "--json",
-]
+COMMAND = str(Path(sys.executable).with_name("voirdire"))
+OURS = [COMMAND, "fit", TABLE, "--model", "crowd-bt-position", "--method", "map", "--json"]
 PEER = [sys.executable, "-W", "ignore", "-c", "import pymc"]
 
 times = interleaved({"ours": OURS, "peer": PEER}, runs=7)

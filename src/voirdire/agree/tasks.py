@@ -100,9 +100,7 @@ def plan(
     names = _names(matched, measures, against)
     notes: list[str] = []
     if pairs is None and against is None and len(chosen) > _MANY_JUDGES:
-        notes.append(
-            f"pairs of the {len(chosen)} judges are not listed; ask for them by pairs=True, or name judges"
-        )
+        notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
     with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
     work = []
     for ratings in matched:

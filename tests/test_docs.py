@@ -1,0 +1,131 @@
+"""The documents say what is there: examples run, links lead somewhere, the map names the folders that exist."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import VERBS, app
+
+
+def blocks(project: Path, language: str) -> list[str]:
+    text = (project / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_python_of_the_readme_runs(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks(project, "python")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 10
+    namespace: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), namespace)
+    shown = capsys.readouterr().out
+    assert "reliability" in shown
+    assert "separation" in shown
+    # the good judges are told from those that always pick the first item
+    judges = namespace["result"].judges().set_index("judge")  # type: ignore[attr-defined]
+    assert (judges.loc[["one-coin-01", "one-coin-02", "one-coin-03"], "reliability"] > 0.7).all()
+    biased = judges.loc[["always-first-01", "always-first-02"]]
+    assert (biased["position_bias"] > 0.3).all()
+    assert voirdire.load("runs/first").model.name == "crowd-bt-position"
+
+
+def test_the_commands_of_the_readme_run(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (text,) = blocks(project, "sh")
+    for line in text.splitlines():
+        program, *arguments = shlex.split(line)
+        assert program == "voirdire"
+        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        assert result.exit_code == 0, (line, result.stderr)
+    assert voirdire.load("runs/second").model.name == "maple-position"
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "models/README.md"])
+def test_links_within_the_project_lead_somewhere(project: Path, document: str) -> None:
+    text = (project / document).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        if "://" not in target:
+            assert (project / document).parent.joinpath(target).exists(), target
+
+
+def test_the_targets_of_make_that_documents_name_exist(project: Path) -> None:
+    makefile = (project / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+    for document in ("README.md", "CONTRIBUTING.md"):
+        text = (project / document).read_text(encoding="utf-8")
+        named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", text, flags=re.MULTILINE))
+        assert named, document
+        assert named <= targets
+
+
+def test_the_readme_names_every_check_and_no_other(project: Path) -> None:
+    source = Path(voirdire.__file__).with_name("checks.py").read_text(encoding="utf-8")
+    made = set(re.findall(r'(?:\bCheck|_threshold)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
+    text = (project / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| check \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+    assert named == made
+
+
+def test_the_readme_tells_the_methods_that_exist(project: Path) -> None:
+    from voirdire.fit import METHODS
+
+    text = (project / "README.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| `--method` \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
+    assert {re.findall(r"`([^`]+)`", row)[0] for row in table.splitlines()[2:]} == set(METHODS)
+
+
+def test_the_map_names_the_folders_and_modules_that_exist(project: Path) -> None:
+    text = (project / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tables = re.findall(
+        r"^\| (?:folder|in `src/voirdire/`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE
+    )
+    folders, modules = ({re.findall(r"`([^`]+)`", row)[0] for row in t.splitlines()[2:]} for t in tables)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=project, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    if not listed:
+        pytest.skip("the folders that belong to the project are known from git, which is not here")
+    tops = {line.split("/")[0] + "/" for line in listed if "/" in line and not line.startswith(".")}
+    # a folder that so far holds nothing of its own is named all the same
+    assert tops <= folders
+    assert folders - tops <= {"paper_repro/", "simulations/", "docs/", "benchmarks/"}
+    package = project / "src" / "voirdire"
+    found = {path.name for path in package.glob("*.py")} - {"__init__.py"}
+    found |= {f"{path.parent.name}/" for path in package.glob("*/__init__.py")}
+    assert modules == found
+
+
+def test_the_picture_shows_the_demo_of_today(project: Path) -> None:
+    from voirdire.demo import MODEL, PANEL
+
+    picture = (project / "docs" / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
+    for name in (*PANEL, MODEL, "Items, best first", "Judges, most reliable first", "Criteria", "Checks"):
+        assert name in picture, f"{name}: run make picture"
+    assert "http://" not in picture.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_changelog_names_every_verb(project: Path) -> None:
+    text = (project / "CHANGELOG.md").read_text(encoding="utf-8")
+    for verb in VERBS:
+        assert f"`voirdire {verb.__name__}`" in text, verb.__name__
+
+
+def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -> None:
+    from voirdire import catalogue
+
+    with pytest.raises(SystemExit, match="is no source tree of voirdire"):
+        catalogue._write(tmp_path)
+    assert sys.modules["voirdire.catalogue"] is catalogue

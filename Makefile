@@ -4,10 +4,11 @@
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
+STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.toml))
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo models-table picture test test-slow test-full test-latest lint clean
+.PHONY: help setup demo models-table pages studies bench picture test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -20,7 +21,9 @@ help:
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff and mypy"
-	@echo "make models-table write the tables of models in models/README.md and README.md anew"
+	@echo "make pages        write the generated pages (models/, simulations/, README.md's table) anew"
+	@echo "make studies      run all simulation studies (hours) and keep their results"
+	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make picture      draw docs/demo.svg anew"
 	@echo "make clean        remove environments and caches"
 
@@ -53,6 +56,20 @@ demo: $(VENV)/.installed
 
 models-table: $(VENV)/.installed
 	$(VENV)/bin/python -m voirdire.catalogue
+
+pages: models-table
+	$(VENV)/bin/python -m voirdire.simulate.studies.readme > simulations/README.md
+
+# Hours on two cores; each study goes on from runs/ where it was stopped.
+studies: $(VENV)/.installed
+	for study in $(STUDIES); do \
+		$(VENV)/bin/voirdire simulate $$study --jobs $(JOBS) --out runs/$$study > /dev/null && \
+		cp runs/$$study/results.csv runs/$$study/run.json simulations/$$study/ || exit 1; \
+	done
+	$(MAKE) --no-print-directory pages
+
+bench: setup
+	$(VENV)/bin/python benchmarks/run.py
 
 picture: $(VENV)/.installed
 	$(VENV)/bin/python docs/picture.py

@@ -118,6 +118,18 @@ def test_a_folder_and_a_file_that_is_not_there(folder: Path) -> None:
     assert refused(folder, "nowhere.csv") == "votes: file 'nowhere.csv' does not exist"
 
 
+def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.R_OK)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", forbidden)
+        result = run("fit", "votes.csv")
+    assert result.exit_code == 1
+    assert result.stderr == "error: votes: file 'votes.csv' cannot be read: Permission denied\n"
+
+
 def test_a_dataframe_with_nan() -> None:
     table = pd.DataFrame({"judge": ["ann", np.nan], "first": "x", "second": "y", "winner": ["x", "y"]})
     with pytest.raises(InputError, match=r"^votes: row 2: judge is empty$"):
@@ -311,6 +323,6 @@ def test_the_output_folder_is_looked_at_before_the_table(folder: Path) -> None:
 
 def test_an_output_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the administrator, as whom tests may run, may write anywhere: so the system's answer is given here
-    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
     message = refused(folder, "votes.csv")
     assert message == f"output folder out: cannot be written, {folder} is not yours to write; name another"

@@ -51,8 +51,8 @@ def card(model: Model) -> dict[str, Any]:
 
     Examples
     --------
-    >>> card(load_model("crowd-bt"))["prior"]["reliability"]
-    {'kind': 'one-coin', 'a': 2.0, 'b': 1.0}
+    >>> card(load_model("bradley-terry"))["prior"]["reliability"]
+    {'kind': 'fixed'}
     """
     terms = {name: getattr(model, name) for name in _SECTIONS}
     return {
@@ -75,8 +75,8 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
 
     Examples
     --------
-    >>> prior_lines(load_model("bradley-terry"))[0]
-    ('strength', 'normal', 'sd = 3')
+    >>> prior_lines(load_model("crowd-bt").with_priors({"reliability": {"a": 8, "b": 2}}))[1]
+    ('reliability', 'one-coin', 'a = 8, b = 2')
     """
     found = []
     for name, numbers in card(model)["prior"].items():

@@ -22,6 +22,7 @@ def demo(
         Path | None,
         typer.Option(
             metavar="DIR",
+            readable=False,
             help="Save the tables and the fit to this new or empty folder "
             f"({FOLDER} if left out, replaced if it is there).",
         ),

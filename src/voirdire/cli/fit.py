@@ -38,12 +38,17 @@ def fit(
         Path,
         typer.Argument(
             metavar="TABLE",
+            readable=False,  # read_votes says why it cannot be read
             help="Votes as CSV, Parquet or JSONL: judge, first, second, winner (and criterion, context).",
         ),
     ],
     criteria: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Votes on the criteria: the same columns, the items are criteria."),
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Votes on the criteria: the same columns, the items are criteria.",
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -72,7 +77,8 @@ def fit(
         Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Save the fit to this new or empty folder.")
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a fit saved in --out.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,

@@ -2,7 +2,8 @@
 
 - one pass rate: Wilson's interval (Journal of the American Statistical Association 22, 1927)
 - two pass rates: Newcombe's hybrid score interval of the difference (Statistics in Medicine 17, 1998,
-  873-890, method 10) and the pooled z test
+  873-890, method 10), the pooled z test, and the relative lift with its counterpart for ratios, MOVER-R
+  (Newcombe, Statistical Methods in Medical Research 25, 2016)
 - two means: Welch's t interval and test, and the relative lift with Fieller's interval (Journal of the Royal
   Statistical Society B 16, 1954), which is undefined where the base may be zero
 
@@ -168,8 +169,7 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     Returns
     -------
     Comparison
-        With Newcombe's interval and the pooled z test; the lift's interval is Koopman's score interval of
-        the ratio (Biometrics 40, 1984), minus 1.
+        With Newcombe's interval of the difference, the pooled z test, and the MOVER-R interval of the lift.
 
     Raises
     ------
@@ -199,11 +199,23 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     lift = lift_low = lift_high = nan
     if passes_a and passes_b:
         lift = a / b - 1
-        ends = confint_proportions_2indep(*counts, method="score", compare="ratio", alpha=1 - prob)
-        lift_low, lift_high = (float(end) - 1 for end in ends)
+        lift_low, lift_high = (end - 1 for end in _ratio_interval(passes_a, n_a, passes_b, n_b, prob))
     else:
         notes.append("lift undefined: a group without passes")
     return Comparison(a, b, a - b, float(low), float(high), lift, lift_low, lift_high, p, "; ".join(notes))
+
+
+def _ratio_interval(passes_a: int, n_a: int, passes_b: int, n_b: int, prob: float) -> tuple[float, float]:
+    """MOVER-R: the ratios r with (a - r b)^2 = (a - a')^2 + r^2 (b - b')^2, a' and b' Wilson's opposite ends."""
+    a, b = passes_a / n_a, passes_b / n_b
+    (low_a, high_a), (low_b, high_b) = pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob)
+
+    def end(of_a: float, of_b: float, sign: int) -> float:
+        below = of_b * (2 * b - of_b)
+        root = (a * b) ** 2 - of_a * (2 * a - of_a) * below
+        return float((a * b + sign * max(root, 0.0) ** 0.5) / below)
+
+    return end(low_a, high_b, -1), end(high_a, low_b, 1)
 
 
 def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = 0.95) -> Comparison:

@@ -90,7 +90,7 @@ def run_deviation(
         for number, ((criterion, level, one), result) in enumerate(zip(work, found, strict=True)):
             once = _once(scores, place, number) if number < len(parts) else 0
             shown = Ratings((judge,), np.empty((0, 1), np.int64), (), criterion=criterion)
-            note = f"{once} items with a single run, not used" if once else ""
+            note = f"items with a single run, not used: {once}" if once else ""
             why = f"undefined: {judge!r} scored no item more than once"
             rows.append(
                 row_of("run_deviation", (judge,), shown, result, one, level=level, undefined=why, note=note)

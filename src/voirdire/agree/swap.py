@@ -94,7 +94,7 @@ def swap_consistency(
             a, b = one[:, ratings.judges.index(judge)], two[:, ratings.judges.index(judge)]
             both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             once = int(np.sum((a >= 0) ^ (b >= 0)))
-            note = f"{once} pairs shown in one order only, not used" if once else ""
+            note = f"pairs shown in one order only, not used: {once}" if once else ""
             work.append(("position_bias_rate", (judge,), None, share_of(both, changed), note))
             if reference_codes is None:
                 continue

@@ -103,6 +103,7 @@ def to_arviz(
     """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of named draws, shape (chains, draws, ...)."""
     az = _arviz()
     groups = {"posterior": values} | ({"sample_stats": sample_stats} if sample_stats else {})
-    if hasattr(az, "InferenceData"):
+    # not by hasattr(az, "InferenceData"): ArviZ 1 answers to that name with a warning and another class
+    if az.__version__.startswith("0."):
         return az.from_dict(**groups, coords=coords, dims=dims)
     return az.from_dict(groups, coords=coords, dims=dims)

@@ -1,0 +1,118 @@
+"""The Laplace approximation where it is known in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import brentq
+
+from voirdire.infer.laplace import _inverse_root, laplace
+from voirdire.infer.mode import find_mode
+from voirdire.problem import Problem, pose
+from voirdire.specs import load_model
+from voirdire.tables.votes import read_votes
+
+
+def votes(*groups: tuple[str, str, str, str, int]) -> pd.DataFrame:
+    rows = [group[:4] for group in groups for _ in range(group[4])]
+    return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+
+
+def test_two_items_by_hand() -> None:
+    """d = theta_x - theta_y ~ Normal(0, 2 sd^2); 7 of 10 votes for x: one unknown, its score and curvature on paper."""
+    sd = 1.5
+    model = load_model("bradley-terry").with_priors({"strength": {"sd": sd}})
+    table = read_votes(votes(("ann", "x", "y", "x", 7), ("ann", "x", "y", "y", 3)))
+    problem = pose(model, table)
+    found = laplace(problem, find_mode(problem))
+
+    def p(d: float) -> float:
+        return 1.0 / (1.0 + np.exp(-d))
+
+    d = brentq(lambda d: 7 - 10 * p(d) - d / (2 * sd**2), -5, 5, xtol=1e-14)
+    variance = 1.0 / (10 * p(d) * (1 - p(d)) + 1 / (2 * sd**2))
+    draws = np.array([found.mean, found.mean + found.root[:, 0]])
+    theta = problem.program.values(draws, np)["strength"][:, 0]
+    gap = theta[:, 0] - theta[:, 1]
+    assert gap[0] == pytest.approx(d, abs=1e-9)
+    assert (gap[1] - gap[0]) ** 2 == pytest.approx(variance, rel=1e-7)
+    assert found.gradient < 1e-9
+    assert found.smallest_curvature > 0
+
+
+def without_votes(name: str) -> Problem:
+    """A table whose votes have weight zero: the posterior is the prior."""
+    table = read_votes(
+        votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1))
+    )
+    problem = pose(load_model(name), table)
+    none = {
+        key: column * 0 if key in ("weight", "tied", "decided") else column
+        for key, column in problem.data["votes"].items()
+    }
+    return replace(problem, data={"votes": none})
+
+
+def test_a_normal_posterior_is_exact() -> None:
+    """Without votes strengths, discriminations, shifts and ties are normal: mean 0, the files' standard deviations."""
+    problem = without_votes("bt-sigma-position")
+    model = problem.model
+    found = laplace(problem, find_mode(problem))
+    sd = {
+        "strength": model.strength.numbers["sd"],
+        "log_discrimination": model.reliability.numbers["sd"],
+        "shift": model.reliability.numbers["shift_sd"],
+        "tie": model.ties.numbers["sd"],
+        "tie_judge": model.ties.numbers["judge_sd"],
+    }
+    expected = np.concatenate(
+        [np.full(part.stop - part.start, sd[name] ** 2) for name, part in problem.program.slices.items()]
+    )
+    np.testing.assert_allclose(found.root @ found.root.T, np.diag(expected), atol=1e-9)
+    np.testing.assert_allclose(found.mean, 0.0, atol=1e-9)
+    # the values of a sum-to-zero parameter of three levels have two thirds of the variance
+    draws = problem.program.values(found.draws(200_000, np.random.default_rng(0)), np)["strength"]
+    np.testing.assert_allclose(draws.var(axis=0), sd["strength"] ** 2 * 2 / 3, rtol=4 * np.sqrt(2 / 200_000))
+    np.testing.assert_allclose(draws.sum(axis=-1), 0.0, atol=1e-9)
+
+
+def test_a_coin_by_hand() -> None:
+    """The log-odds density a log p + b log(1 - p) has its mode at p = a / (a + b) and curvature (a + b) p (1 - p)."""
+    problem = without_votes("crowd-bt")
+    found = laplace(problem, find_mode(problem))
+    part = problem.program.slices["reliability"]
+    np.testing.assert_allclose(found.mean[part], np.log(2.0), atol=1e-8)
+    covariance = (found.root @ found.root.T)[part, part]
+    np.testing.assert_allclose(covariance, np.eye(2) / (3 * 2 / 3 * 1 / 3), atol=1e-7)
+
+
+def test_newton_steps_finish_a_loose_search() -> None:
+    table = votes(("ann", "x", "y", "x", 7), ("ann", "x", "y", "y", 3))
+    problem = pose(load_model("bradley-terry").with_priors({"strength": {"sd": 1.5}}), read_votes(table))
+    mode = find_mode(problem)
+    exact, polished = (laplace(problem, replace(mode, x=mode.x + off)) for off in (0.0, 1e-3))
+    assert polished.gradient < 1e-9
+    np.testing.assert_allclose(polished.mean, exact.mean, atol=1e-9)
+    np.testing.assert_allclose(polished.root, exact.root, rtol=1e-9)
+
+
+def test_draws_have_the_stated_covariance_and_seed() -> None:
+    problem = without_votes("crowd-bt")
+    found = laplace(problem, find_mode(problem))
+    one, again, other = (found.draws(1000, np.random.default_rng(seed)) for seed in (3, 3, 4))
+    np.testing.assert_array_equal(one, again)
+    assert (one != other).all()
+    assert one.shape == (1000, problem.program.size)
+
+
+def test_a_saddle_is_reported() -> None:
+    """A direction that rises has no standard deviation: the curvature says so with its sign."""
+    root, smallest = _inverse_root(np.diag([4.0, -1.0]))
+    assert smallest == -1.0
+    assert np.isfinite(root).all()
+    root, bound = _inverse_root(np.diag([4.0, 0.25]))
+    np.testing.assert_allclose(root @ root.T, np.diag([0.25, 4.0]))
+    assert 0 < bound <= 0.25

@@ -239,6 +239,8 @@ def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[st
             problems.append(f"{place} needs {key!r}, a {rule} number")
         elif isinstance(value, bool) or not isinstance(value, int | float) or not -_HUGE < value < _HUGE:
             problems.append(f"{place} {key} must be a number, not {value!r}")
+        elif rule == "share" and not 0 <= value < 0.5:
+            problems.append(f"{place} {key} must be from 0 to below 0.5, not {value!r}")
         elif rule == "positive" and value <= 0:
             problems.append(f"{place} {key} must be positive, not {value!r}")
     return problems

@@ -17,7 +17,7 @@ Floats = npt.NDArray[np.float64]
 def pymc_model(problem: Problem) -> Any:
     """Build a ``pymc.Model``.
 
-    Random variables carry the parameters' names: probabilities as ``pm.Beta``, others as ``pm.Normal``; what sums to
+    Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as ``pm.Normal``; what sums to
     zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are observed as counts of
     distinct (judge, pair, outcome), named after their table. The log density equals that of the compiled program.
 
@@ -61,7 +61,12 @@ def _part_names(problem: Problem) -> list[str]:
 def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:
     prior = parameter.prior
     if isinstance(prior, LogitBeta):
-        probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
+        if prior.reversed == 0:
+            probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
+        else:
+            parts = [pm.Beta.dist(prior.a, prior.b), pm.Beta.dist(prior.b, prior.a)]
+            shares = [1.0 - prior.reversed, prior.reversed]
+            probability = pm.Mixture(parameter.name, w=shares, comp_dists=parts, dims=parameter.dims)
         return pm.math.logit(probability)
     if not parameter.zero_sum:
         return pm.Normal(parameter.name, prior.mean, prior.sd, dims=parameter.dims)

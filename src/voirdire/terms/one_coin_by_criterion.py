@@ -13,19 +13,19 @@ from voirdire.terms.reliability import Observations, Values, flipped
 class OneCoinByCriterion:
     """As one-coin, with logit eta_kc = logit eta_k + delta_kc.
 
-    eta_k ~ Beta(a, b) is the judge's typical reliability, delta_kc ~ Normal(0, deviation_sd) its deviation under
+    eta_k is the judge's typical reliability, delta_kc ~ Normal(0, deviation_sd) its deviation under
     criterion c. Votes on the criteria themselves use eta_k. The mirror flips eta_k and every delta_kc.
 
     Examples
     --------
-    >>> prior = {"a": 2.0, "b": 1.0, "deviation_sd": 0.5}
+    >>> prior = {"a": 2.0, "b": 1.0, "reversed": 0.1, "deviation_sd": 0.5}
     >>> [p.dims for p in OneCoinByCriterion().parameters(prior)]
     [('judge',), ('judge', 'criterion')]
     """
 
     kind: ClassVar[str] = "one-coin-by-criterion"
     position_aware: ClassVar[bool] = False
-    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "deviation_sd": "positive"}
+    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share", "deviation_sd": "positive"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "one-coin": lambda values: {**values, "reliability_deviation": 0.0},
     }
@@ -33,7 +33,7 @@ class OneCoinByCriterion:
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``reliability`` (log-odds) per judge and ``reliability_deviation`` per judge and criterion."""
         return (
-            Parameter("reliability", ("judge",), LogitBeta(prior["a"], prior["b"])),
+            Parameter("reliability", ("judge",), LogitBeta(prior["a"], prior["b"], prior["reversed"])),
             Parameter("reliability_deviation", ("judge", "criterion"), Normal(0.0, prior["deviation_sd"])),
         )
 

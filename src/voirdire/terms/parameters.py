@@ -29,19 +29,27 @@ class Normal:
 
 @dataclass(frozen=True)
 class LogitBeta:
-    """Beta(``a``, ``b``) prior on a probability p, as a density of its log-odds x.
+    """Prior on a probability p, (1 - reversed) Beta(a, b) + reversed Beta(b, a), as a density of its log-odds x.
 
-    log f(x) = a log p + b log(1 - p) - log B(a, b) with p = sigmoid(x): the Beta density times the
-    Jacobian p (1 - p). Its mode in x is at p = a / (a + b), the Beta's mean.
+    Each component is the Beta density times the Jacobian p (1 - p) of p = sigmoid(x): a log p + b log(1 - p)
+    - log B(a, b) on the log scale. ``reversed`` (from 0 to below 1/2) is the prior probability that a judge's answers are
+    turned round. It bounds what a judge can say about the orientation of the panel: with a > b, a Beta(a, b) alone
+    vanishes at p = 0, so that two judges that are always wrong outweigh ten that are mostly right, while here the
+    density at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
     """
 
     a: float
     b: float
+    reversed: float
 
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at the log-odds ``x``, elementwise."""
         norm = math.lgamma(self.a) + math.lgamma(self.b) - math.lgamma(self.a + self.b)
-        return self.a * log_sigmoid(x, xp) + self.b * log_sigmoid(-x, xp) - norm
+        right, wrong = log_sigmoid(x, xp), log_sigmoid(-x, xp)
+        straight = self.a * right + self.b * wrong + math.log1p(-self.reversed)
+        if self.reversed == 0:
+            return straight - norm
+        return xp.logaddexp(straight, self.a * wrong + self.b * right + math.log(self.reversed)) - norm
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from voirdire.terms.reliability import Observations, Values, flipped
 
 
 class TwoCoin:
-    """P(first) = e1_k sigmoid(d) + (1 - e2_k) sigmoid(-d), e1_k and e2_k ~ Beta(a, b).
+    """P(first) = e1_k sigmoid(d) + (1 - e2_k) sigmoid(-d), two coins a judge.
 
     e1 = P(says first | first is better), e2 = P(says second | second is better): the two-coin model of binary
     annotation (Raykar et al. 2010) on top of Bradley-Terry. Reliability (e1 + e2) / 2, informedness e1 + e2 - 1,
@@ -20,13 +20,13 @@ class TwoCoin:
 
     Examples
     --------
-    >>> [p.name for p in TwoCoin().parameters({"a": 2.0, "b": 1.0})]
+    >>> [p.name for p in TwoCoin().parameters({"a": 2.0, "b": 1.0, "reversed": 0.1})]
     ['coin_first', 'coin_second']
     """
 
     kind: ClassVar[str] = "two-coin"
     position_aware: ClassVar[bool] = True
-    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive"}
+    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "one-coin": lambda values: {
             **values,
@@ -37,7 +37,7 @@ class TwoCoin:
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge."""
-        coin = LogitBeta(prior["a"], prior["b"])
+        coin = LogitBeta(prior["a"], prior["b"], prior["reversed"])
         return (Parameter("coin_first", ("judge",), coin), Parameter("coin_second", ("judge",), coin))
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:

@@ -15,8 +15,9 @@ from voirdire.infer import mirror
 from voirdire.program import Program
 from voirdire.specs import load_model
 
-SD, A, B = 3.0, 2.0, 1.0  # of strengths, and the Beta prior of every coin
-PRIORS = {"strength": {"sd": SD}, "reliability": {"a": A, "b": B}}
+SD, A, B, REVERSED = 3.0, 2.0, 1.0, 0.1  # of strengths, and the prior of every coin
+PRIORS = {"strength": {"sd": SD}, "reliability": {"a": A, "b": B, "reversed": REVERSED}}
+BETA_ALONE = {"strength": {"sd": SD}, "reliability": {"a": A, "b": B, "reversed": 0.0}}
 
 
 def s(t: Any) -> Any:
@@ -32,7 +33,7 @@ def nodes(low: float, high: float, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mirrored_mass(likelihood: Callable[..., Any], coins: int) -> float:
-    """Mass where prior(mirror(x)) > prior(x): every coin has the same prior, so where the log-odds sum below 0.
+    """Mass where prior(mirror(x)) > prior(x): one or two coins with the same prior, so where the log-odds sum below 0.
 
     d = theta_x - theta_y has variance 2 SD^2. Two coins are integrated over the sum and the difference of their
     log-odds, so that the boundary lies between two grids and the integrand is smooth on both.
@@ -50,7 +51,9 @@ def mirrored_mass(likelihood: Callable[..., Any], coins: int) -> float:
             weight = weight_u[:, None, None] * weight_v[:, None] * weight_d
         density = likelihood(d, *logits)
         for logit in logits:
-            density = density * s(logit) ** A * s(-logit) ** B  # Beta(A, B) as a density of the log-odds
+            # the mixture of Beta(A, B) and Beta(B, A) as a density of the log-odds
+            right, wrong = s(logit), s(-logit)
+            density = density * ((1 - REVERSED) * right**A * wrong**B + REVERSED * right**B * wrong**A)
         halves.append(float((density * weight).sum()))
     return halves[0] / sum(halves)
 
@@ -136,7 +139,9 @@ MIDPOINTS = (np.arange(100_000) + 0.5) / 100_000
 
 
 def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    program = Program(load_model("crowd-bt").with_priors(PRIORS), judges=1, criteria=1, items=2, ties=False)
+    program = Program(
+        load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
+    )
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
     folded, ratio, turned = mirror.fold(program, draws)
     # beyond the midpoint one ratio is another's inverse, up to rounding
@@ -176,7 +181,8 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
     "name", ["crowd-bt", "crowd-bt-position", "maple-position", "maple-criterion-reliability"]
 )
 def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
-    program = Program(load_model(name), judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
+    model = load_model(name).with_priors(BETA_ALONE)
+    program = Program(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
     draws = np.random.default_rng(0).normal(size=(2, 50, program.size))
     folded, ratio, turned = mirror.fold(program, draws)
     here, there = program.log_prior(draws, np), program.log_prior(program.mirror(draws, np), np)
@@ -186,10 +192,19 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     kept = np.where(turned[..., None], program.mirror(draws, np), draws)
     np.testing.assert_array_equal(folded, kept)
     assert not mirror.fold(program, folded)[2].any()
-    # a = 2, b = 1: the prior prefers the half where the product of the coins' odds is above one
+    # the deviations of single criteria have a symmetric prior
     values = program.values(folded, np)
-    coins = [values[key] for key in ("reliability", "coin_first", "coin_second") if key in values]
-    assert (sum(coin.sum(axis=-1) for coin in coins) >= 0).all()
+    coins = [s(values[key]) for key in ("reliability", "coin_first", "coin_second") if key in values]
+    numbers = load_model(name).reliability.numbers
+    a, b, part = numbers["a"], numbers["b"], numbers["reversed"]
+    favour = 0.0
+    for p in coins:
+        straight, turned_ = stats.beta.pdf(p, a, b), stats.beta.pdf(p, b, a)
+        favour += np.log(
+            ((1 - part) * straight + part * turned_) / ((1 - part) * turned_ + part * straight)
+        ).sum(-1)
+    assert (favour >= 0).all()
+    np.testing.assert_allclose(np.log(ratio), -favour, atol=1e-9)
     both = np.logaddexp(here, there)
     np.testing.assert_allclose(mirror.symmetric_log_prior(program, draws, np), both, rtol=1e-12)
 

@@ -103,9 +103,16 @@ def test_judges_count_more_than_votes() -> None:
 
 
 def test_a_prior_that_expects_contrarians_turns_the_panel_over() -> None:
-    """Beta(1, 2) in place of Beta(2, 1): the posterior is the mirror image, and so is its mode."""
+    """The coins' prior with a and b exchanged: the posterior is the mirror image, and so is its mode."""
     problem = ten_to_hundred()
-    model = problem.model.with_priors({"reliability": {"a": 1.0, "b": 2.0}})
+    model = problem.model.with_priors(
+        {
+            "reliability": {
+                "a": problem.model.reliability.numbers["b"],
+                "b": problem.model.reliability.numbers["a"],
+            }
+        }
+    )
     contrary = replace(problem, program=replace(problem.program, model=model))
     ours, theirs = find_mode(problem), find_mode(contrary)
     assert theirs.log_density == pytest.approx(ours.log_density, abs=1e-8)

@@ -160,8 +160,10 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         return float(stats.norm.logpdf(flat, 0, sd).sum() - len(flat) * stats.norm.logpdf(0, 0, sd))
 
     def beta(logit: np.ndarray) -> float:
-        p = stats.logistic.cdf(logit)
-        return float((stats.beta.logpdf(p, coin["a"], coin["b"]) + stats.logistic.logpdf(logit)).sum())
+        p, part = stats.logistic.cdf(logit), coin["reversed"]
+        straight, turned = stats.beta.pdf(p, coin["a"], coin["b"]), stats.beta.pdf(p, coin["b"], coin["a"])
+        jacobian = stats.logistic.logpdf(logit)  # of the log-odds
+        return float((np.log((1 - part) * straight + part * turned) + jacobian).sum())
 
     def normal(values: Any, mean: float, sd: float) -> float:
         return float(stats.norm.logpdf(values, mean, sd).sum())

@@ -41,9 +41,10 @@ _RECOVERY = {
     "designs": list,
     "added": list,
     "best_of": str,
+    "adam_replicates": int,
 }
 _CALIBRATION = {"models": list, "methods": dict, "shape": dict, "ties": bool, "draws": int, "batch": int}
-_OPTIONAL = {"optimisers", "added", "best_of"}
+_OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates"}
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ Unit: TypeAlias = Literal["item", "context", "judge", "both"]
 
 RESAMPLES = 10_000
 
+# OpenBLAS multiplies up to this many numbers in the calling thread.
+_ONE_THREAD = 2**18
+
 
 @dataclass(frozen=True, eq=False)
 class Replicates:
@@ -210,7 +213,7 @@ def _together(statistics: Sequence[Statistic]) -> Callable[[FloatArray], FloatAr
     def evaluate(weights: FloatArray) -> FloatArray:
         values = np.empty((len(weights), len(statistics)))
         for rows in _slices(len(weights), width):
-            totals = weights[rows] @ stacked
+            totals = _product(weights[rows], stacked)
             column = 0
             for s, one in enumerate(statistics):
                 if isinstance(one, CountStatistic):
@@ -221,6 +224,17 @@ def _together(statistics: Sequence[Statistic]) -> Callable[[FloatArray], FloatAr
         return values
 
     return evaluate
+
+
+def _product(weights: FloatArray, features: FloatArray) -> FloatArray:
+    """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
+    rows = _ONE_THREAD // max(1, features.size)
+    if rows < 16:
+        return weights @ features
+    totals = np.empty((len(weights), features.shape[1]))
+    for start in range(0, len(weights), rows):
+        np.matmul(weights[start : start + rows], features, out=totals[start : start + rows])
+    return totals
 
 
 def _over_judges(

@@ -222,9 +222,8 @@ def ratio(numerator: FloatArray, denominator: FloatArray, scale: FloatArray | fl
     >>> ratio(np.array([1.0, 1.0]), np.array([4.0, 1e-17])).tolist()
     [0.25, nan]
     """
-    numerator, denominator, scale = np.broadcast_arrays(numerator, denominator, scale)
     defined = np.abs(denominator) > _ROUNDING * np.abs(scale)
     defined &= denominator != 0
-    result = np.full(numerator.shape, np.nan)
+    result = np.full(np.broadcast(numerator, denominator, defined).shape, np.nan)
     np.divide(numerator, denominator, out=result, where=defined)
     return result

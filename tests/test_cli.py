@@ -164,7 +164,7 @@ def test_a_fit_is_saved_and_read_back(votes: Path) -> None:
 
 def test_strict_exits_with_3_if_a_check_fails_and_still_shows_the_result(votes: Path) -> None:
     # a prior that hardly prefers one orientation leaves the mirrored panel as likely
-    arguments = ("fit", votes, "--model", "crowd-bt", "--prior", "reliability.a=1.01", "--json")
+    arguments = ("fit", votes, "--model", "crowd-bt", "--prior", "reliability.reversed=0.49", "--json")
     lenient, strict = run(*arguments), run(*arguments, "--strict")
     assert (lenient.exit_code, strict.exit_code) == (0, 3)
     assert strict.stderr == "error: failed checks: mirror\n"
@@ -300,11 +300,11 @@ def test_a_card_has_all_of_the_file(project: Path) -> None:
     model = voirdire.models()["maple-position"]
     for part in (model.title, model.equation, model.identifiability, model.source):
         assert " ".join(part.split()) in text
-    a, b = model.reliability.numbers["a"], model.reliability.numbers["b"]
-    assert f"reliability two-coin a = {a:g}, b = {b:g}" in text
+    numbers = model.reliability.numbers
+    assert f"reliability two-coin {', '.join(f'{key} = {value:g}' for key, value in numbers.items())}" in text
     assert "Reduces to: maple when e1_k = e2_k for every judge" in text
     card = json.loads(run("models", "maple-position", "--json").stdout)
-    assert card["prior"]["reliability"] == {"kind": "two-coin", "a": a, "b": b}
+    assert card["prior"]["reliability"] == {"kind": "two-coin"} | numbers
     file = project / "models" / "maple-position.toml"
     assert json.loads(run("models", file, "--json").stdout) == card
 

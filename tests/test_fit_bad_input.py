@@ -225,7 +225,8 @@ def test_a_probability_outside_zero_and_one(folder: Path, prob: str) -> None:
         ),
         ("reliability.a=-1", "priors: reliability a must be positive, not -1.0"),
         ("reliability.a=inf", "priors: reliability a must be a number, not inf"),
-        ("reliability.c=1", "priors: reliability has no key 'c'; two-coin takes a, b"),
+        ("reliability.c=1", "priors: reliability has no key 'c'; two-coin takes a, b, reversed"),
+        ("reliability.reversed=0.5", "priors: reliability reversed must be from 0 to below 0.5, not 0.5"),
         (
             "weights.sd=1",
             "priors: model crowd-bt-position has no section 'weights'; it has strength, reliability, ties",

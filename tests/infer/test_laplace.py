@@ -43,12 +43,12 @@ def test_two_items_by_hand() -> None:
     assert found.smallest_curvature > 0
 
 
-def without_votes(name: str) -> Problem:
+def without_votes(name: str, priors: dict[str, dict[str, float]] | None = None) -> Problem:
     """A table whose votes have weight zero: the posterior is the prior."""
     table = read_votes(
         votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1))
     )
-    problem = pose(load_model(name), table)
+    problem = pose(load_model(name).with_priors(priors), table)
     none = {
         key: column * 0 if key in ("weight", "tied", "decided") else column
         for key, column in problem.data["votes"].items()
@@ -81,7 +81,7 @@ def test_a_normal_posterior_is_exact() -> None:
 
 def test_a_coin_by_hand() -> None:
     """The log-odds density a log p + b log(1 - p) has its mode at p = a / (a + b) and curvature (a + b) p (1 - p)."""
-    problem = without_votes("crowd-bt")
+    problem = without_votes("crowd-bt", {"reliability": {"a": 2.0, "b": 1.0, "reversed": 0.0}})
     found = laplace(problem, find_mode(problem))
     part = problem.program.slices["reliability"]
     np.testing.assert_allclose(found.mean[part], np.log(2.0), atol=1e-8)

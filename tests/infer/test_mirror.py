@@ -33,7 +33,9 @@ def nodes(low: float, high: float, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mirrored_mass(likelihood: Callable[..., Any], coins: int) -> float:
-    """Mass where prior(mirror(x)) > prior(x): one or two coins with the same prior, so where the log-odds sum below 0.
+    """Mass where prior(mirror(x)) > prior(x): one or two coins of one prior, so where the log-odds sum below 0.
+
+    (The log ratio of the prior at x and at -x is an odd increasing function of a coin's log-odds x.)
 
     d = theta_x - theta_y has variance 2 SD^2. Two coins are integrated over the sum and the difference of their
     log-odds, so that the boundary lies between two grids and the integrand is smooth on both.
@@ -181,7 +183,7 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
     "name", ["crowd-bt", "crowd-bt-position", "maple-position", "maple-criterion-reliability"]
 )
 def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
-    model = load_model(name).with_priors(BETA_ALONE)
+    model = load_model(name)
     program = Program(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
     draws = np.random.default_rng(0).normal(size=(2, 50, program.size))
     folded, ratio, turned = mirror.fold(program, draws)
@@ -195,7 +197,7 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     # the deviations of single criteria have a symmetric prior
     values = program.values(folded, np)
     coins = [s(values[key]) for key in ("reliability", "coin_first", "coin_second") if key in values]
-    numbers = load_model(name).reliability.numbers
+    numbers = model.reliability.numbers
     a, b, part = numbers["a"], numbers["b"], numbers["reversed"]
     favour = 0.0
     for p in coins:

@@ -82,10 +82,10 @@ def test_with_many_votes_it_agrees_with_laplace(problem: Problem, approximation:
 
 
 def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: Laplace) -> None:
-    """The same shapes with weights of zero: theta normal, eta Beta(2, 1) with the mirrored half folded over.
+    """The same shapes with weights of zero: theta normal, coins of their mixture with the mirrored half folded over.
 
-    Whitened by the wrong covariance (that of the real table), so the sampler has to adapt. Folding makes the product
-    of the coins' odds exceed one; by symmetry |theta| keeps its prior, and the coins' is checked by simulation.
+    Whitened by the wrong covariance (that of the real table), so the sampler has to adapt. By symmetry folding leaves
+    |theta| its prior; the folded coins' distribution is that of a simulation.
     """
     votes = {**problem.data["votes"], "weight": problem.data["votes"]["weight"] * 0.0}
     empty = replace(problem, data={"votes": votes})
@@ -100,8 +100,12 @@ def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: 
         edge = stats.norm.ppf(0.5 + probability / 2) * sd
         np.testing.assert_allclose((np.abs(free) < edge).mean(axis=0), probability, atol=band)
     rng = np.random.default_rng(3)
-    logit = stats.logistic.ppf(stats.beta(2, 1).rvs((200_000, 3), random_state=rng))
-    logit = np.where(logit.sum(axis=1, keepdims=True) < 0, -logit, logit)
+    numbers = problem.model.reliability.numbers
+    eta = stats.beta(numbers["a"], numbers["b"]).rvs((200_000, 3), random_state=rng)
+    eta = np.where(rng.random(eta.shape) < numbers["reversed"], 1 - eta, eta)
+    logit = np.log(eta) - np.log1p(-eta)
+    simulated = np.concatenate([np.zeros((len(logit), 9)), logit], axis=1)
+    logit = program.values(mirror.fold(program, simulated)[0], np)["reliability"]
     coins = program.values(mirror.fold(program, drawn.x)[0], np)["reliability"].reshape(-1, 3)
     for edge in (-1.0, 0.0, 1.0, 2.0):
         np.testing.assert_allclose((coins < edge).mean(axis=0), (logit < edge).mean(axis=0), atol=band)

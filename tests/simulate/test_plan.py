@@ -11,7 +11,8 @@ from voirdire.simulate.plan import SPLITS, plan
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():
     found = plan({"good": {"reliability": 0.95, "price": 1.0}}, items=6, target=0.7, replicates=6, seed=1)
     table = found.table
-    assert len(table) == len(SPLITS)
+    # 6 items have 15 pairs: a tenth or a quarter of them could not link the items
+    assert len(table) == len([split for split in SPLITS if split[0] >= 0.5])
     reached = table[table["reached"]]
     assert found.best["price"] == reached["price"].min()
     assert (table["price"] == table["votes"]).all()

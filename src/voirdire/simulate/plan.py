@@ -166,6 +166,8 @@ def _study(
     designs = [
         {"name": f"{share}|{repeats}", **_pairs(share), "order": "random", "repeats": repeats}
         for share, repeats in SPLITS
+        if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
+        or share == 1.0
     ]
     settings: dict[str, Any] = {
         "items": items,

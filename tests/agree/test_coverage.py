@@ -59,7 +59,7 @@ def single(n: int, rng: np.random.Generator) -> dict[str, Statistic]:
 
 
 def clustered(contexts: int, size: int, rng: np.random.Generator) -> tuple[dict[str, Statistic], np.ndarray]:
-    """Whole contexts are known to a judge or not, with one answer true throughout; four fifths of a score's variance are its context's."""
+    """Whole contexts are known to a judge or not; four fifths of the variance of a score are its context's."""
     groups = np.repeat(np.arange(contexts), size)
     knows = (rng.random((contexts, 4)) < KNOWN)[groups]
     panel = answers(knows, rng.choice(3, contexts, p=SHARES)[groups], rng)

@@ -275,6 +275,40 @@ def test_posterior_draws_at_every_level(level: str) -> None:
     assert np.isfinite(rows[["value", "low", "high"]].to_numpy(float)).all()
 
 
+def test_a_fit_in_place_of_scores() -> None:
+    from voirdire.fit import fit
+
+    rng = np.random.default_rng(0)
+    strength = np.linspace(-2, 2, 12)
+    rows = []
+    for i, j in np.argwhere(np.triu(np.ones((12, 12)), 1)):
+        wins = rng.random(2) < 1 / (1 + np.exp(strength[j] - strength[i]))
+        rows += [
+            {
+                "judge": f"g{k}",
+                "first": f"x{i:02d}",
+                "second": f"x{j:02d}",
+                "winner": "first" if w else "second",
+            }
+            for k, w in enumerate(wins)
+        ]
+    fitted = fit(pd.DataFrame(rows), model="bradley-terry")
+    people = pd.DataFrame({"judge": "people", "item": [f"x{i:02d}" for i in range(12)], "score": strength})
+    found = metaeval(people, "people", draws=fitted, coefficients="pearson", resamples=500).iloc[0]
+    assert found["judges"] == ("fit", "people")
+    scores = fitted.ranking().set_index("item")["score"].sort_index()
+    assert found["value"] == pytest.approx(stats.pearsonr(scores, strength)[0], abs=0.02)
+    assert found["low"] < found["value"] < found["high"]
+    named = metaeval(people, "people", draws={"bt": fitted}, coefficients="pearson", resamples=50).iloc[0]
+    assert named["judges"] == ("bt", "people")
+    with pytest.raises(InputError, match="is a fit by map, which has no draws; use laplace or nuts"):
+        metaeval(people, "people", draws=fit(pd.DataFrame(rows), model="bradley-terry", method="map"))
+    with pytest.raises(InputError, match="none of the items of 'fit', such as 'x00'"):
+        metaeval(people.assign(item=range(12)), "people", draws=fitted)
+    with pytest.raises(InputError, match="'bt' is a int; give fits"):
+        metaeval(people, "people", draws={"bt": 3})
+
+
 def test_draws_are_checked() -> None:
     draws = draws_table({"fit": np.stack([GOOD, GOOD])})
     with pytest.raises(InputError, match="draws: column 'run' is missing"):
@@ -285,7 +319,7 @@ def test_draws_are_checked() -> None:
         metaeval(TABLE, "human", draws=draws.assign(judge="good"))
     with pytest.raises(InputError, match="bca interval has no room for posterior draws"):
         metaeval(TABLE, "human", draws=draws, interval="bca")
-    with pytest.raises(InputError, match="has none for the items of the table"):
+    with pytest.raises(InputError, match="there are none for the items of the table"):
         metaeval(TABLE, "human", draws=draws.assign(context="elsewhere", system=range(len(draws))))
 
 

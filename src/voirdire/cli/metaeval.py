@@ -99,4 +99,4 @@ def metaeval(
         phase=phase,
         draws=draws,
     )
-    emit_rows(found, f"Agreement with {' and '.join(human)}, {100 * prob:g}% intervals", json)
+    emit_rows(found, f"Agreement with {' and '.join(human)}, {100 * prob:g}% intervals", json, partner=False)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def emit_rows(found: pd.DataFrame, title: str, json: bool) -> None:
+def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 
     Parameters
@@ -21,6 +21,9 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool) -> None:
         The table's heading.
     json : bool
         Whether to print JSON.
+    partner : bool
+        Whether the table shows the last judge of each row, who is the same throughout where the title names
+        them.
     """
     from voirdire.agree.rows import json_rows
 
@@ -34,20 +37,27 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool) -> None:
 
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     optional = [name for name in ("criterion", "level") if len({row[name] for row in rows}) > 1]
-    noted = any(row["note"] for row in rows)
+    notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
     table.add_column("measure", no_wrap=True)
     for name in ("judges", *optional):
         table.add_column(name, overflow="fold")
     for name in ("value", "interval", "n"):
         table.add_column(name, justify="right", no_wrap=True)
-    if noted:
-        table.add_column("note", overflow="fold")
+    if notes:
+        table.add_column("note", justify="right", no_wrap=True)
     for row in rows:
-        cells = [row["measure"], _judges(row["judges"]), *(row[name] or "" for name in optional)]
+        cells = [
+            row["measure"],
+            _judges(row["judges"] if partner else row["judges"][:-1]),
+            *(row[name] or "" for name in optional),
+        ]
         cells += [_number(row["value"]), _interval(row), f"{row['n']:,}"]
-        cells += [row["note"]] if noted else []
+        cells += [str(notes.index(row["note"]) + 1) if row["note"] else ""] if notes else []
         table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
-    console.stdout().print(table)
+    out = console.stdout()
+    out.print(table)
+    for number, note in enumerate(notes, start=1):
+        out.print(Text(console.plain(f"{number}: {note}")))
 
 
 def _judges(names: list[str]) -> str:

@@ -10,10 +10,11 @@ import numpy as np
 
 from voirdire.agree.statistic import FloatArray
 from voirdire.errors import InputError
+from voirdire.metaeval.draws import read_draws
 from voirdire.metaeval.grid import Grid, grids, with_human
 from voirdire.metaeval.levels import COEFFICIENTS, Average
 from voirdire.tables.rated import known_names
-from voirdire.tables.scores import Scores, read_scores
+from voirdire.tables.scores import read_scores
 
 PEOPLE = "mean of the annotators"
 
@@ -83,7 +84,7 @@ def request(
     """
     scores = read_scores(table)
     people = [human] if isinstance(human, str) else list(human)
-    drawn = None if draws is None else _read_draws(draws, scores)
+    drawn = None if draws is None else read_draws(draws, scores)
     known = (*scores.judges, *(drawn.judges if drawn else ()))
     chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
     names = _coefficients(coefficients, level)
@@ -126,8 +127,11 @@ def request(
     found = grids(scores, phase)
     if len(people) > 1:
         found = [with_human(grid, people, name) for grid in found]
-    posterior = [_draws_of(grid, drawn) for grid in found] if drawn else [{} for _ in found]
-    found = [_with_means(grid, arrays) for grid, arrays in zip(found, posterior, strict=True)]
+    posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
+    found = [
+        _with_means(grid, drawn.judges if drawn else (), arrays)
+        for grid, arrays in zip(found, posterior, strict=True)
+    ]
     return Request(found, name, tuple(chosen), names, posterior)
 
 
@@ -137,58 +141,9 @@ def _coefficients(coefficients: str | Iterable[str] | None, level: str) -> tuple
     return (coefficients,) if isinstance(coefficients, str) else tuple(dict.fromkeys(coefficients))
 
 
-def _read_draws(draws: object, scores: Scores) -> Scores:
-    found = read_scores(draws, name="draws")
-    problems = []
-    if found.run is None:
-        problems.append("draws: column 'run' is missing; it numbers the draws")
-    if found.has_criteria != scores.has_criteria:
-        problems.append("draws: scores and draws must both have a criterion column, or neither")
-    problems += [
-        f"draws: criterion {one!r} is not in the table of scores"
-        for one in found.criteria
-        if found.has_criteria and one not in scores.criteria
-    ]
-    if problems:
-        raise InputError(problems)
-    return found
-
-
-def _draws_of(grid: Grid, drawn: Scores) -> dict[str, FloatArray]:
-    """Each metric's draws in the order of the grid's items, shape (draws, items)."""
-    assert drawn.run is not None
-    place = {item: row for row, item in enumerate(grid.items)}
-    rows = np.ones(drawn.rows, bool)
-    if grid.criterion is not None:
-        if grid.criterion not in drawn.criteria:
-            return {}
-        rows = drawn.criterion == drawn.criteria.index(grid.criterion)
-    qualified = drawn.context is not None and drawn.has_items
-    if qualified:
-        assert drawn.context is not None
-        keys, unit = np.unique(np.column_stack([drawn.context, drawn.item]), axis=0, return_inverse=True)
-        names = [f"{drawn.contexts[c]} / {drawn.items[i]}" for c, i in keys]
-    else:
-        names, unit = list(drawn.items), drawn.item
-    item = np.array([place.get(name, -1) for name in names])[unit]
-    found = {}
-    for number, judge in enumerate(drawn.judges):
-        used = rows & (drawn.judge == number) & (item >= 0)
-        if not used.any():
-            raise InputError(
-                f"draws: {judge!r} has none for the items of the table, such as {grid.items[0]!r}"
-            )
-        values = np.full((len(drawn.runs), len(grid.items)), np.nan)
-        values[drawn.run[used], item[used]] = drawn.score[used]
-        values = values[~np.isnan(values).all(axis=1)]
-        holes = np.isnan(values).any(axis=0) & ~np.isnan(values).all(axis=0)
-        if holes.any():
-            raise InputError(f"draws: {judge!r} lacks some draws of item {grid.items[int(holes.argmax())]!r}")
-        found[judge] = values
-    return found
-
-
-def _with_means(grid: Grid, draws: dict[str, FloatArray]) -> Grid:
-    for judge, values in draws.items():
-        grid = grid.with_column(judge, values.mean(axis=0))
+def _with_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
+    """Add a column for each metric with draws: their mean, NaN where there are none."""
+    for judge in judges:
+        nothing = np.full(len(grid.items), np.nan)
+        grid = grid.with_column(judge, draws[judge].mean(axis=0) if judge in draws else nothing)
     return grid

@@ -67,10 +67,10 @@ def metaeval(
         As in `voirdire.agree.agreement.agreement`.
     phase : str, optional
         Which phase of the scores to use; needed if there are phases.
-    draws : path, dataframe or Scores, optional
-        Posterior draws of metrics, such as those of a fit: a table of scores whose column ``run`` numbers
-        the draws. Their uncertainty enters the interval; the value is that of the mean scores. Percentile
-        and basic intervals only.
+    draws : path, dataframe, Scores, Fit, or mapping of str to Fit, optional
+        Posterior draws of further metrics: fits (their items are the table's), or a table of scores whose
+        column ``run`` numbers the draws. Their uncertainty enters the interval; the value is that of the
+        mean scores. Percentile and basic intervals only.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def _compare(asked: Request, number: int, name: str, settings: _Settings) -> lis
     """The rows of one criterion and coefficient, with the metrics' places."""
     grid, draws = asked.grids[number], asked.draws[number]
     human = grid.column(asked.human)
-    columns = {metric: grid.column(metric) for metric in asked.metrics if metric in grid.judges}
+    columns = {metric: grid.column(metric) for metric in asked.metrics}
     found = {
         metric: _resample(name, grid, column, human, draws.get(metric), settings)
         for metric, column in columns.items()
@@ -142,8 +142,6 @@ def _compare(asked: Request, number: int, name: str, settings: _Settings) -> lis
     )
     rows = []
     for metric in asked.metrics:
-        if metric not in columns:
-            raise InputError(f"draws: {metric!r} has none by criterion {grid.criterion!r}")
         row = _row(name, grid, metric, asked.human, found[metric], settings)
         row |= {
             "place": None,

@@ -298,6 +298,7 @@ def _infer(
     from voirdire.infer import mirror
     from voirdire.infer.laplace import laplace
     from voirdire.infer.mode import find_mode
+    from voirdire.infer.refine import laplace_draws
 
     program = problem.program
     mode = find_mode(problem)
@@ -310,7 +311,7 @@ def _infer(
     approximation = laplace(problem, mode)
     if method == "laplace":
         found.append(check.curvature(approximation.smallest_curvature))
-        draws = approximation.draws(LAPLACE_DRAWS, np.random.default_rng(seed))[None]
+        draws = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(seed))[0][None]
         if program.has_mirror:
             draws, ratio, _ = mirror.fold(program, draws)
             found.append(check.mirror(mirror.mass_from_oriented(ratio)))

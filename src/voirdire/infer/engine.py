@@ -38,6 +38,16 @@ def value_and_gradient(program: Program) -> Callable[[Any, Data], tuple[jax.Arra
 
 
 @lru_cache(maxsize=256)
+def log_densities(program: Program) -> Callable[[Any, Data], jax.Array]:
+    """Compiled log densities, shape (points,), of (points of shape (points, size), data)."""
+
+    def several(points: Array, data: Data) -> Array:
+        return jax.lax.map(lambda x: -negative_log_density(program, x, data), points)
+
+    return jax.jit(several)
+
+
+@lru_cache(maxsize=256)
 def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
     """Compiled search for the mode, of (starts, data), both with a leading axis of tables."""
 

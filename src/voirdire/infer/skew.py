@@ -1,0 +1,112 @@
+"""Third-order correction of the Laplace approximation: posteriors lean, a normal distribution does not.
+
+Write a draw of the Laplace approximation as x = mean + s z, with s the marginal standard deviations and z marginally
+standard normal. The corrected draw replaces each z_i by
+
+    t_i = shift_i + (exp(g_i z_i) - exp(g_i^2 / 2)) / g_i,   g_i = skewness_i / 3,
+
+a shifted lognormal variable of mean ``shift_i`` whose skewness is ``skewness_i`` to first order. The dependence between
+the coordinates stays that of the Laplace approximation (a Gaussian copula), as in INLA's skewness-corrected draws.
+Both numbers come from the third derivatives D of the log density at the mode, taken along v_i, the direction in which
+the other coordinates follow the i-th one (v_i = the i-th column of the covariance over s_i):
+
+    skewness_i = D[v_i, v_i, v_i],   shift_i = E D[z, z, v_i] / 2
+
+(Tierney and Kadane 1986, JASA 81; Rue, Martino and Chopin 2009, JRSS B 71, section 3.2.3). Derivatives are differences
+of gradients one standard deviation to either side, which needs no further compilation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer import engine
+from voirdire.infer.laplace import Laplace
+from voirdire.problem import Problem
+
+Floats = npt.NDArray[np.float64]
+
+PROBES = 48  # pairs of gradients that the shifts are averaged over
+LEANING = (
+    128  # coordinates whose skewness is computed: the widest, as all are log-odds and lean by their width
+)
+LARGEST_SKEWNESS = 1.5  # a log-odds with no contrary vote has 1.14; beyond, third order says little
+LARGEST_SHIFT = 1.0
+SMALLEST = 1e-6  # below it the map is the identity to rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Skewed:
+    """Laplace approximation with skewed marginals.
+
+    Parameters
+    ----------
+    base : Laplace
+    scale : array, shape (size,)
+        Marginal standard deviations of ``base``.
+    shift, skewness : array, shape (size,)
+        In units of ``scale`` (see the module).
+    """
+
+    base: Laplace
+    scale: Floats
+    shift: Floats
+    skewness: Floats
+
+    def draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+        """Return draws, shape (count, size), and their log density up to a constant, shape (count,)."""
+        white = rng.standard_normal((count, len(self.scale)))
+        z = white @ self.base.root.T / self.scale
+        g = self.skewness / 3.0
+        g = np.where(np.abs(g) < SMALLEST, SMALLEST, g)
+        slope = g * z  # log of dt/dz
+        t = self.shift + (np.exp(slope) - np.exp(0.5 * g * g)) / g
+        return self.base.mean + self.scale * t, -0.5 * (white * white).sum(axis=1) - slope.sum(axis=1)
+
+
+def skewed(problem: Problem, approximation: Laplace) -> Skewed:
+    """Find the skewness and the shift of every coordinate.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.infer.laplace import laplace
+    >>> from voirdire.infer.mode import find_mode
+    >>> from voirdire.problem import pose
+    >>> from voirdire.specs import load_model
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": "x"})
+    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
+    >>> bool(abs(skewed(problem, laplace(problem, find_mode(problem))).skewness[0]) > 0.1)
+    True
+    """
+    mean, root = approximation.mean, approximation.root
+    scale = np.sqrt((root * root).sum(axis=1))
+    along = root @ root.T / scale  # column i is v_i
+    with engine.double_precision():
+        data = jax.tree.map(jnp.asarray, problem.data)  # moved once, not at every call
+        both = engine.value_and_gradient(problem.program)
+
+        def odd(direction: Floats) -> Floats:
+            """Minus D[direction, direction, .]."""
+            ahead, behind = both(mean + direction, data)[1], both(mean - direction, data)[1]
+            return np.asarray(np.asarray(ahead) + np.asarray(behind))
+
+        size = len(mean)
+        skewness = np.zeros(size)
+        for i in np.argsort(-scale, kind="stable")[:LEANING]:
+            skewness[i] = -along[:, i] @ odd(along[:, i])
+        # random signs on the columns of the root: their outer products average to the covariance
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, size))
+        shift = -0.5 * along.T @ np.mean([odd(root @ sign) for sign in signs], axis=0)
+    return Skewed(
+        approximation,
+        scale,
+        np.clip(np.nan_to_num(shift), -LARGEST_SHIFT, LARGEST_SHIFT),
+        np.clip(np.nan_to_num(skewness), -LARGEST_SKEWNESS, LARGEST_SKEWNESS),
+    )

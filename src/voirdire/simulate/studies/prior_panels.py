@@ -1,0 +1,136 @@
+"""Panels drawn from a model file itself: parameters from its priors, votes from its equation.
+
+In the joint distribution p(x) p(votes | x) a posterior is calibrated by construction, whatever the model; so data from
+here test the computation (and the agreement of the simulator's and the fit's reading of the model), nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.predict import probabilities
+from voirdire.problem import Problem, pose
+from voirdire.program import Program
+from voirdire.specs import Model
+from voirdire.tables.votes import Votes, count_votes
+from voirdire.terms.parameters import LogitBeta, Parameter
+from voirdire.terms.reliability import Values
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class PriorPanel:
+    """Who votes on what: every judge on every pair of items in both orders, under every criterion.
+
+    Models that learn weights also get every judge's votes on every pair of criteria, in both orders; models that
+    collapse criteria get one criterion.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items, criteria : int
+    ties : bool
+        Whether judges may answer "tie" (where the model has a tie term).
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = PriorPanel(load_model("maple"), judges=2, items=3, criteria=2, ties=False)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((7,), 28)
+    """
+
+    model: Model
+    judges: int
+    items: int
+    criteria: int
+    ties: bool
+
+    @property
+    def program(self) -> Program:
+        """The density of the simulating model."""
+        criteria = self.criteria if self.model.criteria == "separate" else 1
+        return Program(self.model, self.judges, criteria, self.items, self._has_ties)
+
+    @property
+    def _has_ties(self) -> bool:
+        return self.ties and self.model.ties is not None
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, Problem]:
+        """Draw parameters from the prior and votes given them.
+
+        Parameters
+        ----------
+        fitted : Model
+            The model that the votes are posed to; the simulating one, save in a negative control.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        truth : array, shape (size,)
+            Free coordinates of the simulating model.
+        problem : Problem
+            All problems of a panel have arrays of one shape.
+        """
+        program = self.program
+        truth = prior_draw(program, rng)
+        values = program.values(truth, np)
+        votes = self._voted(_every_pair(self.judges, program.criteria, self.items), values, rng)
+        criteria_votes = None
+        if self.model.weights is not None and self.model.weights.kind == "votes":
+            on_criteria = _every_pair(self.judges, 1, program.criteria, first_criterion=program.criteria)
+            # the criterion's code is one past the last: that is how coins per criterion know these votes
+            weight = np.broadcast_to(values["weight"], (program.criteria + 1, program.criteria))
+            voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
+            names = ("overall",), votes.criteria
+            criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=names[0], items=names[1])
+        return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+
+    def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
+        """Fill a table of one vote per cell with answers of the given probabilities."""
+        chances = probabilities(self.model, self.program, [values], table)
+        bounds = chances.cumsum(axis=1)
+        outcome = (rng.random(len(bounds))[:, None] * bounds[:, -1:] > bounds[:, :2]).sum(axis=1)
+        counts = np.eye(3, dtype=np.int64)[outcome]
+        return replace(table, counts=counts, row_outcome=outcome)
+
+
+def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
+    """Draw the flat vector of free coordinates from the prior, shape (size,).
+
+    The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
+    which is exact where the probability itself would round to one; they change sign for judges that are reversed.
+    """
+    return np.concatenate([_drawn(p, program, rng).ravel() for p in program.parameters])
+
+
+def _drawn(parameter: Parameter, program: Program, rng: np.random.Generator) -> Floats:
+    prior, shape = parameter.prior, parameter.free_shape(program.sizes)
+    if isinstance(prior, LogitBeta):
+        odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))
+        return np.where(rng.random(shape) < prior.reversed, -odds, odds)
+    return np.asarray(rng.normal(prior.mean, prior.sd, shape))
+
+
+def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0) -> Votes:
+    """One vote of every judge on every ordered pair, answered "first" for the time being."""
+    pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
+    shape = np.indices((judges, criteria, len(pairs))).reshape(3, -1)
+    first, second = pairs[shape[2]].T
+    codes = (shape[0], shape[1] + first_criterion, first, second)
+    last = first_criterion + criteria
+    names = (_names("judge", judges), _names("criterion", last), _names("item", items))
+    return count_votes(names, codes, np.zeros(len(first), dtype=np.int64), has_criteria=True)
+
+
+def _names(kind: str, count: int) -> tuple[str, ...]:
+    width = len(str(count))
+    return tuple(f"{kind}-{number:0{width}d}" for number in range(1, count + 1))

@@ -25,7 +25,12 @@ class OneCoinByCriterion:
 
     kind: ClassVar[str] = "one-coin-by-criterion"
     position_aware: ClassVar[bool] = False
-    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share", "deviation_sd": "positive"}
+    keys: ClassVar[dict[str, str]] = {
+        "a": "positive",
+        "b": "positive",
+        "reversed": "share",
+        "deviation_sd": "positive",
+    }
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "one-coin": lambda values: {**values, "reliability_deviation": 0.0},
     }

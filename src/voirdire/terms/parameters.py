@@ -32,8 +32,8 @@ class LogitBeta:
     """Prior on a probability p, (1 - reversed) Beta(a, b) + reversed Beta(b, a), as a density of its log-odds x.
 
     Each component is the Beta density times the Jacobian p (1 - p) of p = sigmoid(x): a log p + b log(1 - p)
-    - log B(a, b) on the log scale. ``reversed`` (from 0 to below 1/2) is the prior probability that a judge's answers are
-    turned round. It bounds what a judge can say about the orientation of the panel: with a > b, a Beta(a, b) alone
+    - log B(a, b) on the log scale. ``reversed`` (from 0 to below 1/2) is the prior probability that a judge's answers
+    are turned round. It bounds what a judge can say about the orientation of the panel: with a > b, a Beta(a, b) alone
     vanishes at p = 0, so that two judges that are always wrong outweigh ten that are mostly right, while here the
     density at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
     """

@@ -42,7 +42,9 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
         model = load_model(name)
         problems = [_posed(model, *table) for table in tables]
         for optimiser in study.settings.get("optimisers", ["map"]):
-            if optimiser == "adam" and replicates[-1] >= study.settings.get("adam_replicates", study.replicates):
+            if optimiser == "adam" and replicates[-1] >= study.settings.get(
+                "adam_replicates", study.replicates
+            ):
                 continue  # 5,000 epochs take long: the first batches do
             roomy = study.settings.get("roomy", False)
             found = _fitted(problems, optimiser, [study.seed, *replicates], roomy)

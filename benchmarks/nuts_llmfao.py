@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 import time
 
 import numpy as np
 from common import shared, show
 
-from voirdire.fit import fit
 from voirdire.tables.votes import read_votes
 
-DRAWS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+DRAWS = int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdigit() else 100
 
 
 def ess(values: np.ndarray) -> float:
@@ -22,6 +23,8 @@ def ess(values: np.ndarray) -> float:
 
 
 def ours() -> tuple[float, float, float]:
+    from voirdire import fit
+
     start = time.perf_counter()
     result = fit(shared("llmfao_votes.csv"), model="crowd-bt-position", method="nuts", seed=1)
     seconds = time.perf_counter() - start
@@ -61,8 +64,13 @@ def plain() -> tuple[float, float]:
     return seconds, ess(np.asarray(posterior["strength"]))
 
 
+if "--plain" in sys.argv:  # its own process: PyMC forks its chains, which must not follow JAX's threads
+    print(json.dumps(plain()))
+    raise SystemExit
 our_seconds, our_ess, rhat = ours()
-peer_seconds, peer_ess = plain()
+command = [sys.executable, __file__, *sys.argv[1:], "--plain"]
+done = subprocess.run(command, capture_output=True, text=True, check=True)
+peer_seconds, peer_ess = json.loads(done.stdout.strip().splitlines()[-1])
 our_rate, peer_rate = our_ess / our_seconds, peer_ess / peer_seconds
 rows = [
     {

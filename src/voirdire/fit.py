@@ -313,8 +313,8 @@ def _infer(
         found.append(check.curvature(approximation.smallest_curvature))
         draws = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(seed))[0][None]
         if program.has_mirror:
-            draws, ratio, _ = mirror.fold(program, draws)
-            found.append(check.mirror(mirror.mass_from_oriented(ratio)))
+            draws, ratio, turned = mirror.fold(program, draws)
+            found.append(check.mirror(mirror.mass_from_unweighed(ratio, turned)))
         return Posterior(program, approximation.mean, draws), found, {}
     run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
     draws = run.x

@@ -72,9 +72,10 @@ def mass_from_oriented(ratio: Floats) -> float:
 
 
 def mass_from_unweighed(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
-    """Posterior mass of the other orientation, from a sampler of L(x) prior(x) that cannot weigh its two modes.
+    """Posterior mass of the other orientation, from draws of L(x) prior(x) around one mode or the other.
 
-    How many of its draws lie on either side says nothing, so those within A are used alone, as in
+    The Laplace approximation and samplers that cannot weigh the two modes give such draws. How many of them lie on
+    either side says nothing, so those within A are used alone, as in
     :func:`mass_from_oriented`; where there are none, those outside, over which 1/r averages to 1/R.
     """
     if not turned.all():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from voirdire.agree.draws import bootstrap_weights
+from voirdire.errors import InputError
 from voirdire.metaeval import correlation, pairwise
 from voirdire.metaeval.concordance import concordance_index
 from voirdire.metaeval.rowwise import rowwise
@@ -104,13 +105,25 @@ def test_rank_correlations_ignore_monotone_changes_and_all_change_sign(columns_)
         assert np.allclose(rowwise(name, x, y, ones), rowwise(name, y, x, ones), equal_nan=True), name
 
 
-def test_blocks_of_the_pair_matrix_give_the_same(monkeypatch) -> None:
+def test_many_cells_are_sorted_and_give_the_same(monkeypatch) -> None:
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=50), rng.normal(size=50)
-    weights = next(bootstrap_weights(50, 5, rng))
-    whole = correlation.kendall(x, y).values(weights)
-    monkeypatch.setattr(correlation, "_BLOCK", 7)
-    assert np.allclose(correlation.kendall(x, y).values(weights), whole)
+    x, y = rng.normal(size=50).round(1), rng.normal(size=50).round(1)
+    weights = next(bootstrap_weights(50, 20, rng))
+    made = [
+        lambda: correlation.kendall(x, y),
+        lambda: correlation.kendall(x, y, "c"),
+        lambda: pairwise.concordance(x, y),
+    ]
+    few = [make().values(weights) for make in made]
+    monkeypatch.setattr(correlation, "_CELLS", 7)
+    for make, values in zip(made, few, strict=True):
+        assert np.allclose(make().values(weights), values, atol=1e-12)
+
+
+def test_pairwise_accuracy_refuses_millions_of_pairs() -> None:
+    x = np.arange(2001.0)[None]
+    with pytest.raises(InputError, match="would compare 2,001,000 pairs of 2,001 items"):
+        pairwise.pairwise_accuracy(x, x)
 
 
 def test_constant_columns_are_undefined_whatever_their_value() -> None:

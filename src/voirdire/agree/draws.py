@@ -10,6 +10,8 @@ from voirdire.agree.statistic import FloatArray
 
 # Elements of a chunk: larger ones leave the cache (five times slower), smaller ones cost calls.
 _CHUNK = 2**16
+# Wide rows still come together, for the sake of matrix products, as long as they take less than 32 MB.
+_ROWS, _LIMIT = 64, 2**22
 
 
 def bootstrap_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
@@ -61,9 +63,10 @@ def chunks(total: int, width: int) -> Iterator[int]:
 
     Examples
     --------
-    >>> list(chunks(10, 2**14))
-    [4, 4, 2]
+    >>> list(chunks(100, 2**10)), list(chunks(100, 2**14))
+    ([64, 36], [64, 36])
     """
-    size = max(1, _CHUNK // max(1, width))
+    width = max(1, width)
+    size = max(1, _CHUNK // width, min(_ROWS, _LIMIT // width))
     for start in range(0, total, size):
         yield min(size, total - start)

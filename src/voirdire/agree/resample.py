@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.agree.combine import TwoWayStatistic, by_group, on_support
-from voirdire.agree.draws import bootstrap_weights, chunks, leave_one_out_weights
+from voirdire.agree.draws import bootstrap_weights, leave_one_out_weights
 from voirdire.agree.intervals import Interval, Method, bootstrap_interval, check_method, check_prob
 from voirdire.agree.standard_error import standard_errors
 from voirdire.agree.statistic import CountStatistic, FloatArray, IntArray, Statistic
@@ -26,6 +26,8 @@ RESAMPLES = 10_000
 
 # OpenBLAS multiplies up to this many numbers in the calling thread.
 _ONE_THREAD = 2**18
+# How many numbers a statistic may need at once: 8 MB.
+_NUMBERS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,8 +274,6 @@ def _over_judges(
 
 
 def _slices(rows: int, width: int) -> Iterator[slice]:
-    start = 0
-    # Sixteen times the cache's chunk: these arrays are used once or twice, and calls cost too.
-    for count in chunks(rows, max(1, width // 16)):
-        yield slice(start, start + count)
-        start += count
+    step = max(1, _NUMBERS // max(1, width))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))

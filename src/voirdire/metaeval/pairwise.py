@@ -18,8 +18,9 @@ import numpy as np
 
 from voirdire.agree.combine import JointStatistic
 from voirdire.agree.statistic import FloatArray, IntArray, WeightedStatistic, ratio
+from voirdire.errors import InputError
 from voirdire.metaeval.cells import Cells, totals_by
-from voirdire.metaeval.correlation import PairTotal
+from voirdire.metaeval.correlation import Excess
 
 
 def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
@@ -44,15 +45,21 @@ def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
     [0.666667]
     """
     cells = Cells.of(estimate, truth)
-    alike = PairTotal(cells, lambda dx, dy: dx * dy > 0)
+    excess_of = Excess(cells)
 
     def values(weights: FloatArray) -> FloatArray:
         counts = cells.counts(weights)
-        of_truth = totals_by(counts, cells.y)
-        ordered = (counts.sum(axis=1) ** 2 - np.sum(of_truth**2, axis=1)) / 2
-        return ratio(alike(counts), ordered)
+        all_pairs = counts.sum(axis=1) ** 2
+        tied_x, tied_y = (np.sum(totals_by(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
+        ordered = (all_pairs - tied_y) / 2
+        untied = ordered + (np.sum(counts**2, axis=1) - tied_x) / 2
+        return ratio((untied + excess_of(counts)) / 2, ordered)
 
     return WeightedStatistic(cells.used, values, 2 * len(cells.x) + len(cells.used))
+
+
+# Items of a context: two million pairs, which a resample goes through one by one.
+_MANY = 2000
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +91,13 @@ class Pairs:
     @classmethod
     def of(cls, metric: FloatArray, human: FloatArray) -> Pairs:
         """Build from scores of shape (contexts, systems), NaN where missing."""
-        i, j = np.triu_indices(metric.shape[1], 1)
+        columns = metric.shape[1]
+        if columns > _MANY:
+            raise InputError(
+                f"pairwise_accuracy would compare {columns * (columns - 1) // 2:,} pairs of {columns:,} items in each "
+                "resample; correlate within contexts (level 'context'), or use kendall_tau_b"
+            )
+        i, j = np.triu_indices(columns, 1)
         dx, dy = metric[:, i] - metric[:, j], human[:, i] - human[:, j]
         context, pair = np.nonzero(~(np.isnan(dx) | np.isnan(dy)))
         dx, dy = dx[context, pair], dy[context, pair]

@@ -69,7 +69,7 @@ def pareto_fit(excess: Floats) -> tuple[float, float]:
     b = (1.0 - np.sqrt(count / (np.arange(count) + 0.5))) / (3.0 * quartile) + 1.0 / excess[-1]
     shape = np.log1p(-b[:, None] * excess).mean(axis=1)
     profile = size * (np.log(-b / shape) - shape - 1.0)
-    weight = 1.0 / np.exp(profile - profile[:, None]).sum(axis=1)
+    weight = np.exp(profile - profile.max())
     centre = float((b * weight).sum() / weight.sum())
     k = float(np.log1p(-centre * excess).mean())
     sigma = -k / centre

@@ -19,7 +19,8 @@ def pymc_model(problem: Problem) -> Any:
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
     ``pm.Normal``; what sums to zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are
-    observed as counts of distinct (judge, pair, outcome), named after their table. The log density equals that of the compiled program.
+    observed as counts of distinct (judge, pair, outcome), named after their table. The log density equals that of
+    the compiled program.
 
     Examples
     --------

@@ -100,6 +100,14 @@ def test_repeated_scores_are_averaged_and_labels_need_a_majority() -> None:
     assert "1 without a majority count as missing" in row["note"]
 
 
+def test_what_was_combined_for_many_judges_is_told_in_short() -> None:
+    five = pd.concat([VOTES, VOTES.replace({"judge": {"a": "c", "b": "d"}}), VOTES[:4].assign(judge="e")])
+    found = agreement(pd.concat([five, five]), measures="fleiss_kappa", pairs=False, resamples=20).iloc[0]
+    assert found["note"].endswith(
+        "b: 4 units answered more than once, combined by majority; the like for 3 more judges"
+    )
+
+
 def test_contexts_keep_items_apart() -> None:
     table = pd.concat([SCORES.assign(context="one"), SCORES.assign(context="two", score=SCORES["score"] + 1)])
     found = agreement(table, measures="agreement_rate", pairs=False, resamples=50).iloc[0]
@@ -179,6 +187,21 @@ def test_many_judges_are_not_compared_in_pairs_unless_asked() -> None:
     assert (
         agreement(many, measures="cohen_kappa", pairs=True, resamples=20)["judges"].map(len) == 2
     ).sum() == 36
+
+
+def test_copies_of_a_judge_are_named() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"judge": np.repeat(["a", "b"], 30), "item": [*range(30)] * 2, "label": rng.choice(list("xy"), 60)}
+    )
+    plain = agreement(table, measures="krippendorff_alpha_nominal", resamples=200)
+    assert (plain["note"] == "").all()
+    copied = pd.concat([table, table[table["judge"] == "a"].assign(judge="a again")])
+    found = rows_of(agreement(copied, measures="krippendorff_alpha_nominal", resamples=200))
+    assert (
+        "'a' and 'a again' gave the same answer to all 30 items"
+        in found[("krippendorff_alpha_nominal", ("a", "a again", "b"))]["note"]
+    )
 
 
 def test_undefined_cells_say_why() -> None:

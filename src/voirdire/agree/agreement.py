@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.agree.copies import copies_note
 from voirdire.agree.intervals import Interval, Method
 from voirdire.agree.match import Orientation, Repeats, match
 from voirdire.agree.resample import RESAMPLES, Replicates, Unit, bootstrap, check_request
@@ -95,7 +96,12 @@ def agreement(
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         found = _resample(tasks, ratings, unit, interval, resamples, prob, seed)
-        rows += [_row(task, ratings, one, unit) for task, one in zip(tasks, found, strict=True)]
+        panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
+        copies = {judges: copies_note(panel) for judges, panel in panels.items()}
+        rows += [
+            _row(task, ratings, one, unit, copies.get(task.judges, ""))
+            for task, one in zip(tasks, found, strict=True)
+        ]
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return frame
@@ -131,7 +137,8 @@ def _point(task: Task, units: int) -> Replicates:
     return Replicates(value, np.empty(0), Interval(None, None, why))
 
 
-def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit) -> Row:
+def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit, copies: str) -> Row:
+    few = "" if found.interval.low is None else _few(task, ratings, unit)
     return row_of(
         task.measure,
         task.judges,
@@ -140,7 +147,7 @@ def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit) -> Row:
         task.fixed,
         level=task.level,
         undefined=why_undefined(task.ratings, task.measure),
-        note="" if found.interval.low is None else _few(task, ratings, unit),
+        note="; ".join(filter(None, [few, copies])),
     )
 
 

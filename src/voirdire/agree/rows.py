@@ -14,6 +14,9 @@ from voirdire.agree.statistic import Statistic
 if TYPE_CHECKING:
     import pandas as pd
 
+# What was done to the answers of so many judges is told of each.
+_NOTED = 3
+
 COLUMNS = ("measure", "judges", "criterion", "level", "value", "low", "high", "n", "note")
 
 
@@ -86,7 +89,8 @@ def row_of(
     'no overlap'
     """
     notes = [undefined] if math.isnan(found.estimate) else [found.interval.note, note]
-    notes += [f"{judge}: {ratings.notes[judge]}" for judge in judges if judge in ratings.notes]
+    noted = [f"{judge}: {ratings.notes[judge]}" for judge in judges if judge in ratings.notes]
+    notes += noted if len(noted) <= _NOTED else [*noted[:2], f"the like for {len(noted) - 2} more judges"]
     low, high = found.interval.low, found.interval.high
     return Row(
         measure=measure,

@@ -47,7 +47,9 @@ def read_table(table: object, *, levels: Sequence[object] | None = None) -> Vote
     found = [_KINDS[column] for column in read_columns(table, [], list(_KINDS), problems)]
     problems.raise_any()
     if not found:
-        problems.stop("there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so")
+        problems.stop(
+            "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"
+        )
     if len(found) > 1:
         problems.stop(f"the columns are those of {' and '.join(found)}; keep one of winner, score and label")
     if found[0] == "votes":

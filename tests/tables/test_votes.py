@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from voirdire import InputError
 from voirdire.tables.encode import name_of
-from voirdire.tables.votes import Votes, _count, read_votes
+from voirdire.tables.votes import Votes, count_votes, read_votes
 
 FIELDS = [
     *("judges", "criteria", "items", "judge", "criterion", "first", "second", "counts"),
@@ -331,7 +331,7 @@ def test_an_item_may_be_named_like_an_outcome_where_that_is_clear() -> None:
 def test_codes_do_not_overflow_with_millions_of_judges_and_items() -> None:
     many = range(3_000_000)
     codes = (np.array([many[-1], 0]), np.array([1, 0]), np.array([many[-1], 1]), np.array([many[-2], 0]))
-    votes = _count((many, ("a", "z"), many), codes, np.array([0, 2]), (), None, True)
+    votes = count_votes((many, ("a", "z"), many), codes, np.array([0, 2]), (), None, True)
     assert votes.judge.tolist() == [0, many[-1]]
     assert votes.criterion.tolist() == [0, 1]
     assert votes.first.tolist() == [1, many[-1]]

@@ -250,7 +250,7 @@ def test_a_file_that_may_not_be_read(csv_file) -> None:
             "is not UTF-8: line 3 has the byte 0xe9; save it as UTF-8",
         ),
         (HEADER.encode("utf-16"), "is in UTF-16; save it as UTF-8"),
-        (gzip.compress(HEADER.encode()), "is compressed with gzip; unpack it first"),
+        (gzip.compress(HEADER.encode(), mtime=0), "is compressed with gzip; unpack it first"),
         (b"PK\x03\x04rest", "is a zip archive or a spreadsheet; export it as CSV"),
         (b"PAR1rest", "is a Parquet file; name it .parquet"),
     ],

@@ -1,0 +1,99 @@
+"""Other samplers on the PyMC model: the same posterior, with its checks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.errors import InputError
+from voirdire.fit import fit
+from voirdire.infer import pymc_samplers
+from voirdire.infer.pymc_model import free_draws, point, pymc_model
+from voirdire.problem import pose
+from voirdire.specs import load_model
+from voirdire.tables.votes import read_votes
+
+pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+
+
+def table() -> pd.DataFrame:
+    """Enough votes for one orientation to be certain; two items that the judges tie a third of the time."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for judge, right in (("ann", 0.95), ("bob", 0.8)):
+        for first, second in (("x", "y"), ("y", "z"), ("z", "x"), ("y", "x")):
+            better = max(first, second)
+            for _ in range(20):
+                answer = better if rng.random() < right else min(first, second)
+                rows.append((judge, first, second, "tie" if rng.random() < 0.2 else answer))
+    return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sampler", ["pymc", "nutpie"])
+def test_they_draw_from_the_same_posterior(sampler: str) -> None:
+    import arviz as az
+
+    with warnings.catch_warnings():
+        # the samplers' own dependencies announce changes to one another
+        for category in (FutureWarning, DeprecationWarning, PendingDeprecationWarning):
+            warnings.simplefilter("ignore", category)
+        theirs = fit(table(), model="crowd-bt", method="nuts", sampler=sampler, seed=1, draws=1500, chains=2)
+    ours = fit(table(), model="crowd-bt", method="nuts", seed=1, draws=1500)
+    assert theirs.sampler == sampler
+    assert set(theirs.sample_stats) == set(ours.sample_stats)
+    checks = theirs.checks().set_index("check")
+    assert checks.loc["rhat", "value"] < 1.02
+    assert theirs.posterior.draws is not None
+    assert ours.posterior.draws is not None
+    for place in range(theirs.problem.program.size):
+        left, right = (each.posterior.draws[:, :, place] for each in (theirs, ours))
+        error = np.hypot(*(each.std() / np.sqrt(float(az.ess(each))) for each in (left, right)))
+        assert abs(left.mean() - right.mean()) < 4.5 * error
+        assert left.std() == pytest.approx(right.std(), rel=0.15)
+    mass = [float(each.checks().set_index("check").loc["mirror", "value"]) for each in (theirs, ours)]
+    assert mass[0] == pytest.approx(mass[1], abs=0.01)
+
+
+def test_points_and_draws_are_inverse_to_each_other() -> None:
+    problem = pose(load_model("crowd-bt-position"), read_votes(table()))
+    program = problem.program
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=program.size)
+    model = pymc_model(problem)
+    assert {variable.name for variable in model.value_vars} == set(point(program, x))
+    values = program.values(x, np)
+    posterior = {
+        name: np.tile(
+            1 / (1 + np.exp(-value)) if name.startswith("coin") else value, (2, 3, *[1] * np.ndim(value))
+        )
+        for name, value in values.items()
+    }
+    posterior["strength_free"] = np.tile(x[program.slices["strength"]].reshape(1, 2), (2, 3, 1, 1))
+    found = free_draws(program, posterior)
+    assert found.shape == (2, 3, program.size)
+    np.testing.assert_allclose(found, np.broadcast_to(x, found.shape), atol=1e-12)
+
+
+def test_the_model_has_the_names_of_the_table() -> None:
+    problem = pose(load_model("crowd-bt-position"), read_votes(table()))
+    model = pymc_model(problem)
+    assert list(model.coords["item"]) == ["x", "y", "z"]
+    assert list(model.coords["judge"]) == ["ann", "bob"]
+    assert {variable.name for variable in model.observed_RVs} == {
+        *("votes_decided", "votes_tied", "votes_not_tied")
+    }
+    assert "strength" in {variable.name for variable in model.deterministics}
+
+
+def test_a_sampler_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nutpie" else real(name))
+    problem = pose(load_model("bradley-terry"), read_votes(table()))
+    with pytest.raises(InputError, match="sampler 'nutpie' is not installed; pip install nutpie"):
+        pymc_samplers.sample_pymc(problem, "nutpie", 0, 1, 20, 4)

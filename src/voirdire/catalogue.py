@@ -76,7 +76,7 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
     Examples
     --------
     >>> prior_lines(load_model("crowd-bt").with_priors({"reliability": {"a": 8, "b": 2}}))[1]
-    ('reliability', 'one-coin', 'a = 8, b = 2')
+    ('reliability', 'one-coin', 'a = 8, b = 2, reversed = 0.1')
     """
     found = []
     for name, numbers in card(model)["prior"].items():

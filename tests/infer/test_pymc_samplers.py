@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -20,15 +21,17 @@ pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLA
 
 
 def table() -> pd.DataFrame:
-    """Enough votes for one orientation to be certain; two items that the judges tie a third of the time."""
+    """Six items 0.8 apart, three judges: enough votes for one orientation and one scale to be certain."""
     rng = np.random.default_rng(0)
     rows = []
-    for judge, right in (("ann", 0.95), ("bob", 0.8)):
-        for first, second in (("x", "y"), ("y", "z"), ("z", "x"), ("y", "x")):
-            better = max(first, second)
-            for _ in range(20):
-                answer = better if rng.random() < right else min(first, second)
-                rows.append((judge, first, second, "tie" if rng.random() < 0.2 else answer))
+    for judge, right in (("ann", 0.95), ("bob", 0.85), ("cem", 0.75)):
+        for low, high in combinations(range(6), 2):
+            for turn in range(20):
+                better = high if rng.random() < 1 / (1 + np.exp(-0.8 * (high - low))) else low
+                answer = better if rng.random() < right else low + high - better
+                winner = "tie" if rng.random() < 0.2 else f"item {answer}"
+                shown = (low, high) if turn % 2 else (high, low)
+                rows.append((judge, *(f"item {place}" for place in shown), winner))
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
@@ -72,7 +75,7 @@ def test_points_and_draws_are_inverse_to_each_other() -> None:
         )
         for name, value in values.items()
     }
-    posterior["strength_free"] = np.tile(x[program.slices["strength"]].reshape(1, 2), (2, 3, 1, 1))
+    posterior["strength_free"] = np.tile(x[program.slices["strength"]].reshape(1, 5), (2, 3, 1, 1))
     found = free_draws(program, posterior)
     assert found.shape == (2, 3, program.size)
     np.testing.assert_allclose(found, np.broadcast_to(x, found.shape), atol=1e-12)
@@ -81,8 +84,8 @@ def test_points_and_draws_are_inverse_to_each_other() -> None:
 def test_the_model_has_the_names_of_the_table() -> None:
     problem = pose(load_model("crowd-bt-position"), read_votes(table()))
     model = pymc_model(problem)
-    assert list(model.coords["item"]) == ["x", "y", "z"]
-    assert list(model.coords["judge"]) == ["ann", "bob"]
+    assert list(model.coords["item"]) == [f"item {place}" for place in range(6)]
+    assert list(model.coords["judge"]) == ["ann", "bob", "cem"]
     assert {variable.name for variable in model.observed_RVs} == {
         *("votes_decided", "votes_tied", "votes_not_tied")
     }

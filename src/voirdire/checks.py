@@ -21,6 +21,7 @@ ESS = 400.0
 MIRROR_WARN = 0.05
 MIRROR_FAIL = 0.30
 EBFMI = 0.3
+LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
 _NAMED = 5  # names listed in a sentence before it only counts
 
 
@@ -100,6 +101,17 @@ def mirror(mass: float, at_mode: bool = False) -> Check:
             " The votes cannot settle it, only the prior does; collect human answers to some of these pairs."
         )
     return Check("mirror", level, mass, message)
+
+
+def importance(k: float | None) -> list[Check]:
+    """Whether importance weights could correct the Laplace draws, by the tail shape of the weights; nothing if so."""
+    if k is None or k <= LARGEST_K:
+        return []
+    message = (
+        f"The posterior is far from the normal approximation (Pareto k {k:.2f}, above {LARGEST_K}): intervals may be "
+        "too narrow; use method='nuts'."
+    )
+    return [Check("approximation", "warn", k, message)]
 
 
 def both_modes(share: float) -> Check:

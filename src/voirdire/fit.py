@@ -311,10 +311,17 @@ def _infer(
     approximation = laplace(problem, mode)
     if method == "laplace":
         found.append(check.curvature(approximation.smallest_curvature))
-        draws = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(seed))[0][None]
+        draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(seed))
+        draws = draws[None]
+        found += check.importance(k)
         if program.has_mirror:
             draws, ratio, turned = mirror.fold(program, draws)
-            found.append(check.mirror(mirror.mass_from_unweighed(ratio, turned)))
+            # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
+            unweighted = k is None
+            mass = (
+                mirror.mass_from_unweighed(ratio, turned) if unweighted else mirror.mass_from_symmetric(ratio)
+            )
+            found.append(check.mirror(mass))
         return Posterior(program, approximation.mean, draws), found, {}
     run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
     draws = run.x

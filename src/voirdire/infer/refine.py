@@ -1,9 +1,11 @@
 """Draws from the Laplace approximation, corrected as far as their cost allows.
 
 Every table gets the third-order correction of :mod:`voirdire.infer.skew`. Where there are few enough parameters for
-importance weights to stay even, the corrected draws are then resampled with Pareto-smoothed weights, which makes them
-draws of the posterior itself within the orientation found. Where the weights fail (k too large), the corrected draws
-stand as they are.
+importance weights to stay even, the corrected draws are proposals only, with tails a little heavier than normal, and
+are resampled with Pareto-smoothed weights: their distribution then is the posterior as far as the proposals reach.
+
+Under a model with a mirror M, proposals are folded into the half A where the prior is larger, where they have the
+density q(x) + q(Mx), and the target is that of the folded posterior, L(x) (prior(x) + prior(Mx)).
 """
 
 from __future__ import annotations
@@ -14,22 +16,24 @@ import numpy.typing as npt
 from voirdire.infer import engine
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
+from voirdire.infer.mirror import fold, symmetric_log_prior
 from voirdire.infer.skew import skewed
 from voirdire.problem import Problem
 
 Floats = npt.NDArray[np.float64]
 
 RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
-PROPOSALS = 2000
-LARGEST_K = 0.7
+PROPOSALS = 4000
+FREEDOM = 30.0  # of the proposals' multivariate t distribution
 
 
 def laplace_draws(
     problem: Problem, approximation: Laplace, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float | None]:
-    """Return draws, shape (count, size), and the tail shape k of the weights (None where none were tried).
+    """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
-    An approximation that is no proper maximum is drawn from as it is: its correction would mean nothing.
+    Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper
+    maximum is drawn from as it is: its correction would mean nothing.
 
     Examples
     --------
@@ -42,18 +46,26 @@ def laplace_draws(
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
     >>> draws, k = laplace_draws(problem, laplace(problem, find_mode(problem)), 100, np.random.default_rng(0))
-    >>> draws.shape, k < LARGEST_K
+    >>> draws.shape, k < 0.7
     ((100, 1), True)
     """
     if approximation.smallest_curvature <= 0:
         return approximation.draws(count, rng), None
     corrected = skewed(problem, approximation)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE:
-        return corrected.draws(count, rng)[0], None
-    proposals, log_proposal = corrected.draws(max(PROPOSALS, count), rng)
+        return corrected.draws(count, rng), None
+    program = problem.program
+    proposals = corrected.draws(max(PROPOSALS, count), rng, FREEDOM)
+    if program.has_mirror:
+        proposals = fold(program, proposals)[0]
     with engine.double_precision():
-        log_target = np.asarray(engine.log_densities(problem.program)(proposals, problem.data))
+        log_target = np.asarray(engine.log_densities(program)(proposals, problem.data))
+    log_proposal = corrected.log_density(proposals, FREEDOM)
+    if program.has_mirror:
+        twins = np.asarray(program.mirror(proposals, np))
+        log_target = (
+            log_target - program.log_prior(proposals, np) + symmetric_log_prior(program, proposals, np)
+        )
+        log_proposal = np.logaddexp(log_proposal, corrected.log_density(twins, FREEDOM))
     weights, k = pareto_smoothed(np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal)
-    if k > LARGEST_K:
-        return proposals[:count], k
     return proposals[systematic(weights, count, rng)], k

@@ -58,15 +58,32 @@ class Skewed:
     shift: Floats
     skewness: Floats
 
-    def draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-        """Return draws, shape (count, size), and their log density up to a constant, shape (count,)."""
+    def draws(self, count: int, rng: np.random.Generator, freedom: float = np.inf) -> Floats:
+        """Return draws, shape (count, size); with ``freedom``, z is multivariate t instead of normal."""
         white = rng.standard_normal((count, len(self.scale)))
-        z = white @ self.base.root.T / self.scale
+        if np.isfinite(freedom):
+            white *= np.sqrt(freedom / rng.chisquare(freedom, (count, 1)))
+        z, g = white @ self.base.root.T / self.scale, self._g
+        t = self.shift + (np.exp(g * z) - np.exp(0.5 * g * g)) / g
+        return np.asarray(self.base.mean + self.scale * t)
+
+    def log_density(self, x: Floats, freedom: float = np.inf) -> Floats:
+        """Log density of the draws at points of shape (points, size), up to a constant."""
+        g = self._g
+        # exp(g z), which no z makes negative: points beyond the shifted lognormal's end have no density
+        grown = 1.0 + g * ((x - self.base.mean) / self.scale - self.shift) + np.expm1(0.5 * g * g)
+        inside = np.all(grown > 0, axis=1, keepdims=True)
+        slope = np.log(np.where(inside, grown, 1.0))
+        white = np.linalg.solve(self.base.root, (self.scale * slope / g).T)
+        square = (white * white).sum(axis=0)
+        heavy = np.isfinite(freedom)
+        log = -0.5 * (freedom + len(g)) * np.log1p(square / freedom) if heavy else -0.5 * square
+        return np.where(inside[:, 0], log - slope.sum(axis=1), -np.inf)
+
+    @property
+    def _g(self) -> Floats:
         g = self.skewness / 3.0
-        g = np.where(np.abs(g) < SMALLEST, SMALLEST, g)
-        slope = g * z  # log of dt/dz
-        t = self.shift + (np.exp(slope) - np.exp(0.5 * g * g)) / g
-        return self.base.mean + self.scale * t, -0.5 * (white * white).sum(axis=1) - slope.sum(axis=1)
+        return np.where(np.abs(g) < SMALLEST, SMALLEST, g)
 
 
 def skewed(problem: Problem, approximation: Laplace) -> Skewed:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.checks import LARGEST_K
 from voirdire.infer import engine, mirror
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace
@@ -160,7 +161,8 @@ def aggregate(study: Study, replicates: Any) -> Any:
     ``ecdf_p`` is above the study's level of 0.01 divided by the number of quantities tested, and its 90% coverage lies
     between 0.88 and 0.92 or within two Monte Carlo errors of that. A model passes (the row of all parameters) where all
     its quantities do and the coverage over all parameters lies between 0.88 and 0.92. ``bad_rhat`` is the share of
-    tables whose chain has a split R-hat above 1.05, ``bad_k`` of those whose importance weights were not used.
+    tables whose chain has a split R-hat above 1.05, ``bad_k`` of those whose importance weights are too
+    uneven (Pareto k above 0.7).
     """
     import pandas as pd
 
@@ -215,7 +217,5 @@ def _parameters(study: Study, model: str) -> list[str]:
 
 
 def _bad_k(tables: Any) -> float:
-    from voirdire.infer.refine import LARGEST_K
-
     k = tables["pareto_k"].astype(float)
     return float((k.isna() | (k > LARGEST_K)).mean())

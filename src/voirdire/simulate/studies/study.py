@@ -11,6 +11,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
+from voirdire.simulate.studies.calibration_spec import calibration_problems
 from voirdire.simulate.truth import truth_from_spec
 from voirdire.simulate.votes import check_simulation
 from voirdire.specs import load_model, locate
@@ -202,7 +203,7 @@ def _content_problems(study: Study) -> list[str]:
     for model in settings["models"]:
         problems += _caught(lambda model=model: load_model(model))
     if study.kind == "calibration":
-        return problems
+        return problems + calibration_problems(settings)
     for key, known in (("measures", MEASURES), ("optimisers", OPTIMISERS)):
         for word in settings.get(key, []):
             if word not in known:

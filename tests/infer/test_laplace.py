@@ -99,6 +99,33 @@ def test_newton_steps_finish_a_loose_search() -> None:
     np.testing.assert_allclose(polished.root, exact.root, rtol=1e-9)
 
 
+def test_the_covariance_is_the_inverse_hessian() -> None:
+    """Three items, two judges, ties: second differences of the NumPy density."""
+    groups = [
+        ("ann", "x", "y", "x", 6),
+        ("ann", "y", "z", "y", 4),
+        ("bob", "z", "x", "z", 3),
+        ("bob", "z", "y", "y", 5),
+    ]
+    ties = [("ann", "x", "z", "tie", 2), ("bob", "y", "x", "tie", 1), ("bob", "x", "y", "x", 4)]
+    problem = pose(load_model("crowd-bt-position"), read_votes(votes(*groups, *ties)))
+    found = laplace(problem, find_mode(problem))
+    size, h = problem.program.size, 1e-3
+
+    def density(x: np.ndarray) -> float:
+        return float(problem.program.log_density(x, problem.data, np))
+
+    hessian = np.zeros((size, size))
+    for i, u in enumerate(np.eye(size) * h):
+        for j, v in enumerate(np.eye(size) * h):
+            corners = [density(found.mean + a * u + b * v) * a * b for a in (1, -1) for b in (1, -1)]
+            hessian[i, j] = -sum(corners) / (4 * h * h)
+    covariance = found.root @ found.root.T
+    np.testing.assert_allclose(covariance @ hessian, np.eye(size), atol=1e-3)
+    assert np.abs(covariance - np.diag(np.diag(covariance))).max() > 0.1
+    assert found.smallest_curvature <= np.linalg.eigvalsh(hessian).min() * 1.001
+
+
 def test_draws_have_the_stated_covariance_and_seed() -> None:
     problem = without_votes("crowd-bt")
     found = laplace(problem, find_mode(problem))

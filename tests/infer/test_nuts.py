@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.infer import mirror
+from voirdire.infer import mirror, nuts
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
@@ -134,3 +134,17 @@ def test_draws_do_not_depend_on_how_many_are_asked_for(problem: Problem, approxi
     np.testing.assert_array_equal(short.x, long.x[:, :30])
     np.testing.assert_array_equal(short.energy, long.energy[:, :30])
     assert sum(told) == 2 * -(-(WARMUP + 30) // BLOCK) * BLOCK
+
+
+def test_the_length_of_a_block_does_not_matter(
+    problem: Problem, approximation: Laplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warmup ends within a block of 50 and between two of 40: the draws after it are the same."""
+    assert WARMUP % BLOCK != 0
+    expected = sample(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
+    nuts._compiled.cache_clear()
+    monkeypatch.setattr(nuts, "BLOCK", 40)
+    found = sample(problem, approximation, seed=5, chains=1, warmup=WARMUP, draws=30)
+    nuts._compiled.cache_clear()
+    # two compilations may round differently
+    np.testing.assert_allclose(found.x[:, :3], expected.x[:, :3], rtol=1e-3, atol=1e-3)

@@ -1,0 +1,249 @@
+"""What a protocol is: the plain values it is given, what it asks, and the rows it returns.
+
+A protocol decides whom to ask what, and turns the answers into rows. It is a pure asynchronous function of the
+answers: no clock, no randomness but a generator seeded by the setting, no request but through ``ask``. So a run
+that was stopped is resumed by running the protocol again while ``ask`` answers from the journal.
+"""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+Key: TypeAlias = tuple[str | int, ...]
+#: Per position of the answer: the token, and the most likely tokens there with their log-probabilities.
+Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
+
+#: The tables that a run writes.
+TABLES = ("votes", "criteria", "scores", "labels", "texts", "missing")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to judge.
+
+    Attributes
+    ----------
+    id, text : str
+        Its name, which no other item has, and what is to be judged.
+    context, system, source, reference : str or None
+        What it answers or belongs to, what made it, the document it is about, a text it may be compared with.
+    extra : mapping of str to str
+        The other columns of the table of items, as text.
+
+    Examples
+    --------
+    >>> Item("a", "Once upon a time.").context is None
+    True
+    """
+
+    id: str
+    text: str
+    context: str | None = None
+    system: str | None = None
+    source: str | None = None
+    reference: str | None = None
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judge:
+    """One judge of ``panel.toml``.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in the tables.
+    model : str
+        The model's name at the server; ``local:NAME`` for one that runs in this process.
+    base_url, api_key_env : str or None
+        The server, and the environment variable that holds its key.
+    temperature : float or None
+        Sampling temperature; None leaves it to the server.
+    seed : int or None
+        Sent with each request where given.
+    family, group, role : str or None
+        Which models are related; which group it debates in; what a protocol may use it for.
+    price_in, price_out : float or None
+        Price of a million tokens read and written.
+    concurrency : int
+        Requests under way at a time.
+    max_tokens : int or None
+        Bound on the tokens of an answer.
+    timeout : float
+        Seconds to wait for an answer.
+    extra : mapping
+        Further fields of the request's body, as the server knows them.
+
+    Examples
+    --------
+    >>> Judge("small", "local:smollm2-135m").concurrency
+    4
+    """
+
+    name: str
+    model: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    family: str | None = None
+    group: str | None = None
+    role: str | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    concurrency: int = 4
+    max_tokens: int | None = None
+    timeout: float = 120.0
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One request to one model.
+
+    Attributes
+    ----------
+    judge : str
+        A judge's name.
+    template : str
+        The prompt: ``"maple/compare"`` is the file ``maple/compare.j2``.
+    variables : mapping
+        What the template shows: plain data (JSON), never a template itself.
+    key : tuple of str and int
+        What the question is called within the run; no other question to this judge has it.
+    schema : mapping, optional
+        JSON schema of the answer; without it the answer is text.
+    logprobs : bool
+        Whether token log-probabilities are wanted.
+    temperature : float, optional
+        Instead of the judge's.
+
+    Examples
+    --------
+    >>> Question("small", "maple/compare", {"first": "x", "second": "y"}, ("compare", "style", "a", "b", 1)).judge
+    'small'
+    """
+
+    judge: str
+    template: str
+    variables: Mapping[str, Any]
+    key: Key
+    schema: Mapping[str, Any] | None = None
+    logprobs: bool = False
+    temperature: float | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back.
+
+    Attributes
+    ----------
+    content : JSON value, str or None
+        The parsed answer, which fits the question's schema; its text where there is no schema; None if missing.
+    missing : str or None
+        Why there is no content.
+    logprobs : tuple
+        Per position the token and its alternatives with their log-probabilities, where asked for and given.
+
+    Examples
+    --------
+    >>> Answer({"winner": 1}).missing is None
+    True
+    """
+
+    content: Any | None
+    missing: str | None = None
+    logprobs: Logprobs = ()
+
+
+Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a protocol is given: judges and items in the order of their files, its options, and the seed.
+
+    Examples
+    --------
+    >>> setting = Setting((Judge("small", "m"),), (Item("a", "x"), Item("b", "y")))
+    >>> [item.id for item in setting.items]
+    ['a', 'b']
+    """
+
+    judges: tuple[Judge, ...]
+    items: tuple[Item, ...]
+    options: Any = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of an exported table.
+
+    Attributes
+    ----------
+    table : str
+        ``votes``, ``criteria`` (votes on criteria), ``scores``, ``labels``, ``texts`` or ``missing``.
+    values : mapping
+        The cells by column.
+
+    Examples
+    --------
+    >>> Row("votes", {"judge": "small", "first": "a", "second": "b", "winner": "first"}).table
+    'votes'
+    """
+
+    table: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Least and most number of requests to each judge, for an estimate before anything is asked.
+
+    Examples
+    --------
+    >>> Calls({"small": 6}, {"small": 12}).most["small"]
+    12
+    """
+
+    least: Mapping[str, int]
+    most: Mapping[str, int]
+
+
+class Protocol(typing.Protocol):
+    """What a protocol's class has; instances are made without arguments.
+
+    ``name`` is what it is called on the command line, ``Options`` a frozen dataclass whose fields all have
+    defaults: they are what ``[protocol]`` of the panel file and ``--set`` may change.
+    """
+
+    name: ClassVar[str]
+    Options: ClassVar[type[Any]]
+
+    def problems(self, setting: Setting) -> list[str]:
+        """What is wrong with the setting, one sentence each; asked before the first request."""
+        ...
+
+    def calls(self, setting: Setting) -> Calls:
+        """How many requests a run will make."""
+        ...
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """Ask, and return the rows in an order that depends on the setting alone."""
+        ...
+
+
+def missing(key: Key, answer: Answer, **what: Any) -> Row:
+    """Row of the table ``missing``: a question's key, why it has no answer, and what it was about.
+
+    Examples
+    --------
+    >>> missing(("compare", "a", "b"), Answer(None, "timed out"), judge="small").values["reason"]
+    'timed out'
+    """
+    return Row("missing", {**what, "key": "/".join(str(part) for part in key), "reason": answer.missing})

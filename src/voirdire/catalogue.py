@@ -10,7 +10,7 @@ from typing import Any
 
 from voirdire.specs import Model, load_model, model_names
 
-_SECTIONS = ("strength", "reliability", "ties", "weights")
+_SECTIONS = ("strength", "reliability", "ties", "weights", "anchors")
 _JUDGES = {
     "fixed": "all alike",
     "one-coin": "one coin",

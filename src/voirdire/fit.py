@@ -305,7 +305,7 @@ def _infer(
     found = [check.convergence(mode.gradient, mode.converged)]
     if method == "map":
         if program.has_mirror:
-            _, ratio, _ = mirror.fold(program, mode.x)
+            _, ratio, _ = mirror.fold(program, mode.x, problem.data)
             found.append(check.mirror(mirror.mass_from_oriented(ratio), at_mode=True))
         return Posterior(program, mode.x, None), found, {}
     approximation = laplace(problem, mode)
@@ -315,7 +315,7 @@ def _infer(
         draws = draws[None]
         found += check.importance(k)
         if program.has_mirror:
-            draws, ratio, turned = mirror.fold(program, draws)
+            draws, ratio, turned = mirror.fold(program, draws, problem.data)
             # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
             unweighted = k is None
             mass = (
@@ -326,7 +326,7 @@ def _infer(
     run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
     draws = run.x
     if program.has_mirror:
-        draws, ratio, turned = mirror.fold(program, draws)
+        draws, ratio, turned = mirror.fold(program, draws, problem.data)
         mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
         found.append(check.mirror(mass))
         if not symmetric and turned.any():

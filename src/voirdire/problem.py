@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.anchors.table import Anchors
 from voirdire.errors import InputError
 from voirdire.program import Data, Program
 from voirdire.specs import Model
@@ -28,7 +29,8 @@ class Problem:
 
     ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
     decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
-    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``).
+    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
+    ``second``, ``counts``).
     """
 
     program: Program
@@ -39,6 +41,7 @@ class Problem:
     judge_votes: Ints
     votes: Votes
     criteria_votes: Votes | None
+    anchors: Anchors | None = None
 
     @property
     def model(self) -> Model:
@@ -51,6 +54,7 @@ def pose(
     votes: Votes,
     criteria_votes: Votes | None = None,
     *,
+    anchors: Anchors | None = None,
     ties: bool | None = None,
     keep_empty: bool = False,
 ) -> Problem:
@@ -58,6 +62,8 @@ def pose(
 
     Parameters
     ----------
+    anchors : Anchors, optional
+        Human answers, as a judge whose coin has a prior of its own.
     ties : bool, optional
         Whether the model has its tie term; by default, whether the tables have ties.
     keep_empty : bool
@@ -70,7 +76,7 @@ def pose(
         Ties under a model that refuses them; votes on criteria that no vote on items was given under, or for a
         model that collapses criteria.
     """
-    _check(model, votes, criteria_votes)
+    _check(model, votes, criteria_votes, anchors)
     if model.weights is None or model.weights.kind != "votes":
         criteria_votes = None  # the model has no use for them
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
@@ -88,12 +94,15 @@ def pose(
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
-    program = Program(model, len(judges), len(criteria), len(votes.items), ties)
+        ties |= anchors is not None and anchors.votes.has_ties
+    program = Program(model, len(judges), len(criteria), len(votes.items), ties, anchors is not None)
     data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
-    return Problem(program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes)
+    if anchors is not None:
+        data["anchors"] = _people(anchors, separate, len(criteria))
+    return Problem(program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes, anchors)
 
 
 @dataclass(frozen=True)
@@ -164,9 +173,24 @@ def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool 
     return out
 
 
-def _check(model: Model, votes: Votes, criteria_votes: Votes | None) -> None:
+def _people(anchors: Anchors, separate: bool, criteria: int) -> dict[str, Any]:
+    people = anchors.votes
+    criterion = people.criterion if separate else people.criterion * 0
+    if separate and anchors.overall:
+        criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
+    counts = people.counts.astype(float)
+    return {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
+
+
+def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
     problems = []
-    for table, name in ((votes, "votes"), (criteria_votes, "votes on criteria")):
+    if anchors is not None and model.anchors is None:
+        problems.append(
+            f"model {model.name} has no [anchors] section, so it cannot use anchors; take crowd-bt-position"
+        )
+    people = None if anchors is None else anchors.votes
+    tables = ((votes, "votes"), (criteria_votes, "votes on criteria"), (people, "anchors"))
+    for table, name in tables:
         if table is not None and table.has_ties and model.ties is None:
             count = int(table.counts[:, 2].sum())
             problems.append(

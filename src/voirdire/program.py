@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from voirdire.specs import Model
-from voirdire.terms import RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
 from voirdire.terms.arrays import Array
 from voirdire.terms.parameters import Parameter
 from voirdire.terms.reliability import Observations, Values
@@ -34,6 +34,8 @@ class Program:
         Numbers of levels (``criteria`` is 1 where the model collapses them).
     ties : bool
         Whether the table has ties; without them the tie term is left out.
+    anchors : bool
+        Whether there are human answers, with a coin of their own.
 
     Examples
     --------
@@ -47,6 +49,7 @@ class Program:
     criteria: int
     items: int
     ties: bool
+    anchors: bool = False
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -63,6 +66,8 @@ class Program:
         found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
         if self.ties and model.ties is not None:
             found += TIES[model.ties.kind].parameters(model.ties.numbers)
+        if self.anchors and model.anchors is not None:
+            found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
         return found
 
     @cached_property
@@ -106,14 +111,35 @@ class Program:
         return sum(p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1) for p in self.parameters)
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of the counted votes: ``data["votes"]`` and, where used, ``data["criteria"]``."""
+        """Log likelihood of all that was answered."""
+        return self.log_panel(values, data, xp) + self.log_people(values, data, xp)
+
+    def log_panel(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of the judges' votes: ``data["votes"]`` and, where used, ``data["criteria"]``."""
         return sum((log * weight).sum() for log, weight in self.log_parts(values, data, xp))
+
+    def log_people(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of ``data["anchors"]``, shape of the values' leading axes (draws); 0 without anchors."""
+        return sum((log * weight).sum(axis=-1) for log, weight in self.people_parts(values, data, xp))
+
+    def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
+        return self.log_prior(x, xp) + self.log_people(self.values(x, xp), data, xp)
+
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of the human answers."""
+        if not self.anchors or self.model.anchors is None:
+            return []
+        ties = self.ties and self.model.ties is not None
+        return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
         reliability = RELIABILITY[self.model.reliability.kind]
         parts = []
         for table, part in data.items():
+            if table == "anchors":
+                continue
             strength = values["weight"][None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             obs = Observations(

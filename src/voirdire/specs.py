@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.terms import RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
 
 Priors = Mapping[str, Mapping[str, float]]
 
@@ -20,6 +20,7 @@ _KINDS: dict[str, Mapping[str, Any]] = {
     "reliability": RELIABILITY,
     "ties": TIES,
     "weights": WEIGHTS,
+    "anchors": ANCHORS,
 }
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
@@ -62,6 +63,7 @@ class Model:
     reliability: Section
     ties: Section | None
     weights: Section | None
+    anchors: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())

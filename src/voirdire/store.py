@@ -238,7 +238,7 @@ def _model(content: dict[str, Any]) -> Model:
         name: None
         if content[name] is None
         else Section(content[name]["kind"], _pairs(content[name]["prior"]))
-        for name in ("strength", "reliability", "ties", "weights")
+        for name in ("strength", "reliability", "ties", "weights", "anchors")
     }
     rest = {
         "reduces_to": tuple(Reduction(**entry) for entry in content["reduces_to"]),

@@ -117,7 +117,7 @@ def test_mass_by_nuts_is_the_integral(panel: str) -> None:
 
     model, table, likelihood, coins = PANELS[panel]
     result = fit(table, model=model, method="nuts", seed=1, draws=2000, priors=PRIORS)
-    _, ratio, turned = mirror.fold(result.problem.program, result.posterior.draws)
+    _, ratio, turned = mirror.fold(result.problem.program, result.posterior.draws, result.problem.data)
     assert not turned.any()  # what the fit keeps is folded
     share = ratio / (1 + ratio)
     error = float(share.std() / np.sqrt(az.ess(share)))
@@ -145,7 +145,7 @@ def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
     )
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
-    folded, ratio, turned = mirror.fold(program, draws)
+    folded, ratio, turned = mirror.fold(program, draws, {})
     # beyond the midpoint one ratio is another's inverse, up to rounding
     np.testing.assert_allclose(s(folded[:, 1]), np.maximum(eta, 1 - eta), rtol=1e-9)
     return ratio, turned
@@ -186,14 +186,14 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     model = load_model(name)
     program = Program(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
     draws = np.random.default_rng(0).normal(size=(2, 50, program.size))
-    folded, ratio, turned = mirror.fold(program, draws)
+    folded, ratio, turned = mirror.fold(program, draws, {})
     here, there = program.log_prior(draws, np), program.log_prior(program.mirror(draws, np), np)
     np.testing.assert_array_equal(turned, there > here)
     assert 0.2 < turned.mean() < 0.8
     np.testing.assert_allclose(np.log(ratio), -np.abs(here - there), rtol=1e-9)
     kept = np.where(turned[..., None], program.mirror(draws, np), draws)
     np.testing.assert_array_equal(folded, kept)
-    assert not mirror.fold(program, folded)[2].any()
+    assert not mirror.fold(program, folded, {})[2].any()
     # the deviations of single criteria have a symmetric prior
     values = program.values(folded, np)
     coins = [s(values[key]) for key in ("reliability", "coin_first", "coin_second") if key in values]
@@ -208,10 +208,10 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     assert (favour >= 0).all()
     np.testing.assert_allclose(np.log(ratio), -favour, atol=1e-9)
     both = np.logaddexp(here, there)
-    np.testing.assert_allclose(mirror.symmetric_log_prior(program, draws, np), both, rtol=1e-12)
+    np.testing.assert_allclose(mirror.symmetric_log_prior(program, draws, {}, np), both, rtol=1e-12)
 
 
 def test_without_a_mirror_the_prior_stays() -> None:
     program = Program(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
     x = np.random.default_rng(0).normal(size=program.size)
-    assert mirror.symmetric_log_prior(program, x, np) == program.log_prior(x, np)
+    assert mirror.symmetric_log_prior(program, x, {}, np) == program.log_prior(x, np)

@@ -1,8 +1,9 @@
 """The mirrored twin of a posterior: folding draws, and how much mass the other orientation has.
 
 Where the likelihood does not change under a volume-keeping involution M (strengths change sign, judges' coins
-turn over), the posterior has two modes and only the prior tells them apart. Let A be the half where
-prior(x) >= prior(Mx). Then the mass outside A is
+turn over), the posterior has two modes and only the prior tells them apart. Human answers keep their coin where the
+panel is turned round, so they tell the two apart as the prior does; below, "prior" is the prior times their likelihood.
+Let A be the half where prior(x) >= prior(Mx). Then the mass outside A is
 
     P(not A) = integral_A L prior(Mx) / integral_A L (prior(x) + prior(Mx)) = R / (1 + R),
 
@@ -18,25 +19,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.program import Program
+from voirdire.program import Data, Program
 from voirdire.terms.arrays import Array
 
 Floats = npt.NDArray[np.float64]
 
 
-def symmetric_log_prior(program: Program, x: Array, xp: Any) -> Array:
+def symmetric_log_prior(program: Program, x: Array, data: Data, xp: Any) -> Array:
     """Log of prior(x) + prior(Mx), a density over both orientations; the prior itself where there is no mirror."""
+    here = program.log_oriented(x, data, xp)
     if not program.has_mirror:
-        return program.log_prior(x, xp)
-    return xp.logaddexp(program.log_prior(x, xp), program.log_prior(program.mirror(x, xp), xp))
+        return here
+    return xp.logaddexp(here, program.log_oriented(program.mirror(x, xp), data, xp))
 
 
-def fold(program: Program, draws: Floats) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def fold(program: Program, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Mirror every draw into the half where the prior is larger.
 
     Parameters
     ----------
     draws : array, shape (..., size)
+    data : dict
+        The problem's tables, of which only human answers are read.
 
     Returns
     -------
@@ -50,11 +54,11 @@ def fold(program: Program, draws: Floats) -> tuple[Floats, Floats, npt.NDArray[n
     --------
     >>> from voirdire.specs import load_model
     >>> program = Program(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
-    >>> fold(program, np.array([[1.0, -2.0]]))[0]
+    >>> fold(program, np.array([[1.0, -2.0]]), {})[0]
     array([[-1.,  2.]])
     """
     twin = np.asarray(program.mirror(draws, np))
-    here, there = program.log_prior(draws, np), program.log_prior(twin, np)
+    here, there = program.log_oriented(draws, data, np), program.log_oriented(twin, data, np)
     turned = np.asarray(there > here)
     folded = np.where(turned[..., None], twin, draws)
     return folded, np.exp(-np.abs(here - there)), turned

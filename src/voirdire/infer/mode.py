@@ -20,6 +20,7 @@ TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
 MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
 REVERSED_SHARE = 0.25
+RIGHT = 3.0  # log-odds at which people start
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,8 @@ def in_doubt(program: Program, x: Floats, data: Data) -> bool:
     """Whether a mode might not be the highest, so that other starts are worth their cost."""
     if not program.has_mirror:
         return False
-    if program.log_prior(program.mirror(x, np), np) > program.log_prior(x, np) - MIRROR_MARGIN:
+    there = program.log_oriented(program.mirror(x, np), data, np)
+    if there > program.log_oriented(x, data, np) - MIRROR_MARGIN:
         return True
     values = program.values(x, np)
     if "reliability" in values:
@@ -139,7 +141,9 @@ def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
             length = max(len(column) for column in columns)
             if roomy:
                 length = 4 ** math.ceil(math.log(max(length, 1), 4))
-            stacked[table][name] = np.stack([np.pad(c, (0, length - len(c))) for c in columns])
+            stacked[table][name] = np.stack(
+                [np.pad(c, [(0, length - len(c)), *[(0, 0)] * (c.ndim - 1)]) for c in columns]
+            )
     return stacked
 
 
@@ -184,9 +188,11 @@ def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
     for name in ("reliability", "coin_first", "coin_second"):
         if name in values:
             values[name] = np.log1p(0.8 * signs) - np.log1p(-0.8 * signs)  # log-odds of (1 + 0.8 sign) / 2
+    if "anchor" in values:
+        values["anchor"] = np.array(RIGHT)
     if "tie" in values:
-        tied = sum(float(part["tied"].sum()) for part in data.values())
-        decided = sum(float(part["decided"].sum()) for part in data.values())
+        tied = sum(float(part["tied"].sum()) for name, part in data.items() if name != "anchors")
+        decided = sum(float(part["decided"].sum()) for name, part in data.items() if name != "anchors")
         values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
     return np.asarray(program.flat(values, np), dtype=float)
 

@@ -108,8 +108,8 @@ def _compiled(program: Program, warmup: int) -> tuple[Callable[..., Any], Callab
     def kernel(mean: jax.Array, root: jax.Array, data: Data) -> Any:
         def potential(z: Array) -> Array:
             x = mean + root @ z
-            likelihood = program.log_likelihood(program.values(x, jnp), data, jnp)
-            return -(symmetric_log_prior(program, x, jnp) + likelihood)
+            likelihood = program.log_panel(program.values(x, jnp), data, jnp)
+            return -(symmetric_log_prior(program, x, data, jnp) + likelihood)
 
         return NUTS(potential_fn=potential, target_accept_prob=TARGET_ACCEPT)
 

@@ -44,7 +44,8 @@ def pymc_model(problem: Problem) -> Any:
     with pm.Model(coords=coords) as model:
         values = {p.name: _variable(p, program, pm, pt) for p in program.parameters}
         names = iter(_part_names(problem))
-        for log, weight in program.log_parts(values, problem.data, pt):
+        parts = program.log_parts(values, problem.data, pt) + program.people_parts(values, problem.data, pt)
+        for log, weight in parts:
             pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
     return model
 
@@ -56,7 +57,11 @@ def _weighted(count: Any, log: Any) -> Any:
 def _part_names(problem: Problem) -> list[str]:
     ties = problem.program.ties and problem.model.ties is not None
     parts = ("decided", "tied", "not_tied") if ties else ("decided",)
-    return [f"{table}_{part}" for table in problem.data for part in parts]
+    names = [f"{table}_{part}" for table in problem.data if table != "anchors" for part in parts]
+    if problem.program.anchors:
+        parts = ("first", "second", *parts[1:])
+        names += [f"anchors_{part}" for part in parts]
+    return names
 
 
 def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:

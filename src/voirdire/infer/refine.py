@@ -57,14 +57,16 @@ def laplace_draws(
     program = problem.program
     proposals = corrected.draws(max(PROPOSALS, count), rng, FREEDOM)
     if program.has_mirror:
-        proposals = fold(program, proposals)[0]
+        proposals = fold(program, proposals, problem.data)[0]
     with engine.double_precision():
         log_target = np.asarray(engine.log_densities(program)(proposals, problem.data))
     log_proposal = corrected.log_density(proposals, FREEDOM)
     if program.has_mirror:
         twins = np.asarray(program.mirror(proposals, np))
         log_target = (
-            log_target - program.log_prior(proposals, np) + symmetric_log_prior(program, proposals, np)
+            log_target
+            - program.log_oriented(proposals, problem.data, np)
+            + symmetric_log_prior(program, proposals, problem.data, np)
         )
         log_proposal = np.logaddexp(log_proposal, corrected.log_density(twins, FREEDOM))
     weights, k = pareto_smoothed(np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal)

@@ -131,6 +131,7 @@ def read_votes(
     table: object,
     *,
     name: str = "votes",
+    judge: str | None = None,
     judges: Iterable[str] | None = None,
     criteria: Iterable[str] | None = None,
     items: Iterable[str] | None = None,
@@ -149,6 +150,8 @@ def read_votes(
         are, or coded anew if names are given.
     name : str
         What the table is called in messages.
+    judge : str, optional
+        The judge of a table without a column ``judge``, such as one of anchors.
     judges, criteria, items : iterable of str, optional
         All names there may be, so that several tables share one coding; a name outside is a problem.
 
@@ -176,11 +179,18 @@ def read_votes(
     known = _Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
-    cells = read_columns(table, _REQUIRED, _OPTIONAL, problems)
+    required = _REQUIRED if judge is None else _REQUIRED[1:]
+    cells = read_columns(table, required, _OPTIONAL if judge is None else (*_OPTIONAL, "judge"), problems)
+    if judge is not None and cells.pop("judge", None) is not None:
+        problems.table(
+            f"there is a column 'judge', but all answers are those of {judge}; drop it, or put judges among the votes"
+        )
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table("there are no votes")
     columns = {column: encode(values, column, problems) for column, values in cells.items()}
+    if judge is not None:
+        columns["judge"] = Column((judge,), np.zeros(rows, np.int64))
     for column in _REQUIRED:
         # A missing column is known by now; the others are still checked.
         columns.setdefault(column, Column((), np.full(rows, -1)))

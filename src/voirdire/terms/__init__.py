@@ -4,6 +4,7 @@ from voirdire.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.terms.fixed import Fixed
 from voirdire.terms.one_coin import OneCoin
 from voirdire.terms.one_coin_by_criterion import OneCoinByCriterion
+from voirdire.terms.person import Person
 from voirdire.terms.reliability import Reliability
 from voirdire.terms.strength import NormalStrength, UniformWeights, VotedWeights
 from voirdire.terms.ties import Davidson, DavidsonByJudge, Ties
@@ -22,4 +23,5 @@ RELIABILITY: dict[str, Reliability] = {
     )
 }
 TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
+ANCHORS = {Person.kind: Person()}
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}

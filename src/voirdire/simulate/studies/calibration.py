@@ -80,7 +80,7 @@ def calibrate(
         rng = np.random.default_rng([*seed, 1])
         draws, facts = _draws(study, method, problem, laplace(problem, mode), rng)
         if program.has_mirror:
-            truth, draws = mirror.fold(program, truth)[0], mirror.fold(program, draws)[0]
+            truth, draws = (mirror.fold(program, x, problem.data)[0] for x in (truth, draws))
         found = _ranked(study, problem, truth, draws, replicate)
         rows += [{"replicate": replicate, **row, **facts} for row in found]
     return rows
@@ -102,7 +102,7 @@ def _draws(
         warmup=how["warmup"],
         draws=how["draws"],
     )
-    folded = mirror.fold(problem.program, run.x)[0] if problem.program.has_mirror else run.x
+    folded = mirror.fold(problem.program, run.x, problem.data)[0] if problem.program.has_mirror else run.x
     half = how["draws"] // 2
     found = diagnose(problem.program, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
     return run.x[0], {"rhat": found["rhat"], "divergences": found["divergences"], "pareto_k": None}

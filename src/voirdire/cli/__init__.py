@@ -18,6 +18,7 @@ import typer.core
 
 from voirdire import __version__
 from voirdire.cli.agree import agree
+from voirdire.cli.collect import collect
 from voirdire.cli.console import fail
 from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
@@ -27,7 +28,7 @@ from voirdire.cli.plan import plan
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
 
-VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan)
+VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan, collect)
 
 
 class _Group(typer.core.TyperGroup):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
 
 HERE = Path(__file__).with_name("prompts")
 _BLOCKS = ("system", "user")
@@ -93,6 +94,43 @@ class Prompts:
             keep_trailing_newline=False,
         )
         self._environment.filters["quoted"] = quoted
+
+    def problems(self, folders: Sequence[str | Path]) -> list[str]:
+        """What is wrong with a user's folders: not there, a file that replaces nothing, or is no template."""
+        from jinja2 import TemplateSyntaxError
+
+        found = []
+        for folder in map(Path, folders):
+            if not folder.is_dir():
+                found.append(f"prompts {folder}: is no folder; give one that holds <protocol>/<name>.j2")
+                continue
+            given = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.j2"))
+            others = {
+                path.relative_to(other).as_posix()
+                for other in self.folders
+                if other != folder
+                for path in other.rglob("*.j2")
+            }
+            if not given:
+                found.append(f"prompts {folder}: holds no template; give <protocol>/<name>.j2")
+            for name in given:
+                if name not in others:
+                    near = nearest(name, sorted(others))
+                    found.append(f"prompts {folder}: {name} replaces no template{near or '; check its name'}")
+                try:
+                    self._environment.parse((folder / name).read_text(encoding="utf-8"))
+                except (TemplateSyntaxError, UnicodeDecodeError) as error:
+                    found.append(f"prompts {folder}: {name} is no template: {error}")
+        return found
+
+    def digest(self) -> str:
+        """SHA-256 of all templates, those that are replaced left out."""
+        texts = {name: self._source(name) for name in self._environment.list_templates(extensions=["j2"])}
+        return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()
+
+    def _source(self, name: str) -> str:
+        assert self._environment.loader is not None
+        return self._environment.loader.get_source(self._environment, name)[0]
 
     def render(self, template: str, variables: Mapping[str, Any]) -> Prompt:
         """Fill in a template.

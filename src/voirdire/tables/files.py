@@ -20,7 +20,9 @@ _MAGIC = {
 }
 
 
-def read_file(path: str, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
+def read_file(
+    path: str, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
     """Read columns of a file by its ending.
 
     Blank lines of CSV and JSONL files hold no row; every other line is read or reported. CSV has commas, a
@@ -32,7 +34,7 @@ def read_file(path: str, required: Sequence[str], optional: Sequence[str], probl
     path : str
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file; the case of the ending does not matter.
     required, optional : sequence of str
-        Columns to read.
+        Columns to read; ``optional=None`` for all.
     problems : Problems
         Where problems are reported.
 
@@ -89,7 +91,7 @@ def _text(file: Path, problems: Problems) -> str:
         )
 
 
-def _csv(file: Path, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
+def _csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     import csv
     import io
 
@@ -122,13 +124,13 @@ def _csv(file: Path, required: Sequence[str], optional: Sequence[str], problems:
     return _columns(wanted, rows)
 
 
-def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
+def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     import json
 
     decode = json.JSONDecoder(object_pairs_hook=_once).decode
-    names = [*required, *optional]
+    names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
-    rows: list[tuple[object, ...]] = []
+    rows: list[dict[str, object] | None] = []
     for number, line in enumerate(_text(file, problems).split("\n"), start=1):
         if not line.strip():
             continue
@@ -138,15 +140,14 @@ def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str], problem
                 raise ValueError(f"a {type(row).__name__} instead of an object; write one {{...}} per line")
         except ValueError as error:
             problems.line(number, f"not a JSON object: {getattr(error, 'msg', error)}")
-            rows.append((UNREAD,) * len(names))
+            rows.append(None)
         else:
-            header.update(row)
-            rows.append(tuple(map(row.get, names)))
+            header.update(dict.fromkeys(row))
+            rows.append(row if names is None else {name: row.get(name) for name in names})
     if not header:
         problems.raise_any()
     wanted = choose(list(header), required, optional, problems)
-    read = _columns(names, rows)
-    return {name: read[name] for name in wanted}
+    return {name: [UNREAD if row is None else row.get(name) for row in rows] for name in wanted}
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
@@ -161,7 +162,9 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _parquet(file: Path, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
+def _parquet(
+    file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
     import duckdb
 
     with duckdb.connect() as connection:

@@ -12,12 +12,12 @@ Cells = dict[str, Sequence[object]]
 
 
 def read_columns(
-    table: object, required: Sequence[str], optional: Sequence[str], problems: Problems
+    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
     """Read columns of a file or a dataframe as lists of cells, one per row.
 
     Only the named columns are read; all others stay where they are. Of a lazy frame only they are
-    collected.
+    collected. With ``optional=None`` every column is read.
 
     Parameters
     ----------
@@ -25,7 +25,8 @@ def read_columns(
         A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or any dataframe that narwhals knows
         (pandas, Polars eager and lazy, PyArrow, DuckDB relation, ...).
     required, optional : sequence of str
-        Columns to read. A required one that is absent is reported with the nearest name that is present.
+        Columns to read; ``optional=None`` for all. A required one that is absent is reported with the
+        nearest name that is present.
     problems : Problems
         Where problems are reported.
 
@@ -53,10 +54,12 @@ def read_columns(
 
 
 def choose(
-    header: Sequence[object], required: Sequence[str], optional: Sequence[str], problems: Problems
+    header: Sequence[object], required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> list[str]:
     """Pick the columns to read from a header, reporting the absent and the repeated ones."""
     present = [name for name in header if isinstance(name, str)]
+    if optional is None:
+        optional = [name for name in dict.fromkeys(present) if name not in required]
     missing = [name for name in required if name not in present]
     spare = [name for name in present if name not in required and name not in optional]
     for name in missing:
@@ -74,7 +77,9 @@ def _instead(name: str, spare: Sequence[str]) -> str:
     return nearest(name, spare) or others
 
 
-def _read_frame(table: object, required: Sequence[str], optional: Sequence[str], problems: Problems) -> Cells:
+def _read_frame(
+    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 

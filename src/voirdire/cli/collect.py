@@ -1,0 +1,204 @@
+"""The verb ``collect``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    from voirdire.collect.asking import Progress
+    from voirdire.collect.run import Collected, Estimate
+
+
+def collect(
+    panel: Annotated[
+        Path, typer.Argument(metavar="PANEL.toml", help="The judges and the protocol's options.")
+    ],
+    items: Annotated[
+        Path, typer.Argument(metavar="ITEMS", help="What to judge: CSV, JSONL or Parquet with id and text.")
+    ],
+    protocol: Annotated[str, typer.Option(help="How the judges are asked.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Journal and tables; a stopped run goes on with the same folder."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count calls, tokens and cost; ask nothing.")
+    ] = False,
+    max_cost: Annotated[float | None, typer.Option(help="Stop before the run costs more than this.")] = None,
+    max_calls: Annotated[
+        int | None, typer.Option(help="Stop after this many requests; 0 writes the tables and asks nothing.")
+    ] = None,
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Templates that replace those of the same name.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="An option of the protocol; repeatable."),
+    ] = None,
+    retry_missing: Annotated[
+        bool, typer.Option("--retry-missing", help="Ask again what has no answer so far.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Ask a panel of language models to judge, and write votes, scores and labels as tables."""
+    from voirdire.collect.run import collect as run
+    from voirdire.collect.run import estimate
+
+    given = _settings(settings or [])
+    if dry_run:
+        expected = estimate(panel, items, protocol, settings=given, prompts=prompts)
+        if json:
+            console.emit(expected.as_dict())
+        else:
+            _show_estimate(expected)
+        return
+    if out is None:
+        raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
+    with _bar() as progress:
+        found = run(
+            panel,
+            items,
+            protocol,
+            out,
+            settings=given,
+            prompts=prompts,
+            max_cost=max_cost,
+            max_calls=max_calls,
+            retry_missing=retry_missing,
+            progress=progress,
+        )
+    if json:
+        console.emit(found.as_dict())
+    else:
+        _show(found)
+    if found.stopped:
+        console.tell(f"{found.stopped}; the same command goes on from here")
+    console.saved(out, json)
+
+
+def _settings(given: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    problems = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            problems.append(f"--set {text!r} is not KEY=VALUE; write for example repeats=3")
+        elif name.strip() in found:
+            problems.append(f"--set {name.strip()!r} is given twice; give it once")
+        found[name.strip()] = value
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+@contextmanager
+def _bar() -> Iterator[Callable[[Progress], None]]:
+    """A bar on stderr, if that is a terminal: questions done, rate, cost, time left."""
+    import sys
+
+    from rich import progress as bars
+    from rich.console import Console
+
+    screen = Console(file=sys.stderr)
+    columns = (
+        bars.SpinnerColumn(),
+        bars.BarColumn(),
+        bars.TextColumn("{task.fields[state]}", markup=False),
+    )
+    with bars.Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bar:
+        task = bar.add_task("", total=None, state="")
+
+        def update(now: Progress) -> None:
+            done = now.done + now.missing
+            bar.update(task, completed=done, total=max(now.least, done) or None, state=state(now))
+
+        yield update
+
+
+def state(now: Progress) -> str:
+    """How far a run is, in one line.
+
+    Examples
+    --------
+    >>> from voirdire.collect.asking import Progress
+    >>> state(Progress(done=50, least=200, most=200, asked=50, seconds=25.0, cost=0.125))
+    '50 of 200 calls, 2.0/s, cost 0.1250, 1 min 15 s left'
+    """
+    done = now.done + now.missing
+    total = f"{now.least}" if now.most <= now.least else f"{max(now.least, done)} to {now.most}"
+    parts = [f"{done} of {total} calls"]
+    if now.missing:
+        parts.append(f"{now.missing} missing")
+    rate = now.asked / now.seconds if now.seconds > 0 else 0.0
+    if rate > 0:
+        parts.append(f"{rate:.1f}/s" if rate >= 0.1 else f"{rate * 60:.1f}/min")
+    if now.cost:
+        parts.append(f"cost {now.cost:.4f}")
+    if rate > 0 and done < max(now.least, done + 1):
+        parts.append(f"{_duration((max(now.least, done) - done) / rate)} left")
+    return ", ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> Any:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
+    for name, heading in columns.items():
+        table.add_column(heading, justify="left" if name in ("judge", "table") else "right")
+    for row in rows:
+        table.add_row(*(Text(_shown(row[name])) for name in columns))
+    return table
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return console.plain(str(value))
+
+
+def _show_estimate(found: Estimate) -> None:
+    total = found.as_dict()
+    least, most = total["calls_least"], total["calls_most"]
+    calls = f"{least}" if least == most else f"{least} to {most}"
+    out = console.stdout()
+    out.print(f"{found.protocol}: {calls} calls, nothing asked yet")
+    columns = {
+        "judge": "judge", "calls_least": "least", "calls_most": "most", "tokens_in": "tokens read",
+        "tokens_out": "written", "cost": "cost",
+    }  # fmt: skip
+    out.print(_table("Judges", [*found.judges, {"judge": "all", **total}], columns))
+    out.print("Tokens and cost are rough, for the most calls, and without repetitions.")
+
+
+def _show(found: Collected) -> None:
+    out = console.stdout()
+    total = found.as_dict()
+    out.print(
+        f"{found.protocol}: {total['answered']} questions answered, {total['missing']} missing, "
+        f"{total['requests']} requests, cost {total['cost']:.4f}"
+    )
+    columns = {
+        "judge": "judge", "answered": "answered", "missing": "missing", "requests": "requests",
+        "tokens_in": "tokens read", "tokens_out": "written", "cost": "cost",
+    }  # fmt: skip
+    out.print(_table("Judges", found.judges, columns))
+    rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
+    out.print(_table("Tables", rows, {"table": "table", "rows": "rows"}))

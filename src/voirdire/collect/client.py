@@ -1,0 +1,293 @@
+"""One request to one OpenAI-compatible server, by the ``openai`` SDK with its own repetitions off."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from voirdire.collect.protocol import Logprobs
+
+_PLACEHOLDER = "none"
+#: Statuses after which the same request may be answered.
+_PASSING = {408, 409, 425, 429}
+_SHOWN = 300
+_ALTERNATIVES = 20
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent, apart from how the server wants a schema to be asked for.
+
+    Examples
+    --------
+    >>> Request("m", "You judge.", "Which?").schema is None
+    True
+    """
+
+    model: str
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None = None
+    logprobs: bool = False
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a server is asked: what it takes is found out at the first request, and remembered.
+
+    ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (the
+    schema stands in the prompt).
+
+    Examples
+    --------
+    >>> Form().schema
+    'json_schema'
+    """
+
+    schema: str = "json_schema"
+    logprobs: bool = True
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a server answered: the text, how it ended, log-probabilities, tokens (None where it does not say).
+
+    Examples
+    --------
+    >>> Reply("yes", "stop").tokens_in is None
+    True
+    """
+
+    text: str
+    finish: str | None
+    logprobs: Logprobs = ()
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+
+
+class NoReply(Exception):
+    """A server did not answer as it should.
+
+    Attributes
+    ----------
+    reason : str
+        In words, without any key.
+    status : int or None
+        The HTTP status, if there was one.
+    passing : bool
+        Whether the same request may be answered later.
+    after : float or None
+        Seconds the server asks to wait.
+    """
+
+    def __init__(
+        self, reason: str, *, status: int | None = None, passing: bool, after: float | None = None
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.status, self.passing, self.after = reason, status, passing, after
+
+
+def body(request: Request, form: Form) -> dict[str, Any]:
+    """The request's JSON.
+
+    Examples
+    --------
+    >>> body(Request("m", "", "Which?", temperature=0.0), Form())
+    {'model': 'm', 'messages': [{'role': 'user', 'content': 'Which?'}], 'temperature': 0.0}
+    """
+    user = request.user
+    made: dict[str, Any] = {}
+    if request.schema is not None:
+        if form.schema == "text":
+            user += (
+                "\n\nAnswer with one JSON value that fits this JSON schema, and with nothing else:\n"
+                + json.dumps(request.schema, ensure_ascii=False)
+            )
+        elif form.schema == "grammar":
+            from voirdire.collect.local import grammar
+
+            made["grammar"] = grammar(request.schema)
+        else:
+            named = {"name": "answer", "schema": request.schema, "strict": True}
+            made["response_format"] = {"type": "json_schema", "json_schema": named}
+    if request.logprobs and form.logprobs:
+        made |= {"logprobs": True, "top_logprobs": _ALTERNATIVES}
+    for name in ("temperature", "max_tokens", "seed"):
+        value = getattr(request, name)
+        if value is not None:
+            made[name] = value
+    messages = [{"role": "user", "content": user}]
+    if request.system:
+        messages.insert(0, {"role": "system", "content": request.system})
+    return {"model": request.model, "messages": messages, **made, **request.extra}
+
+
+class Client:
+    """A connection to one server.
+
+    Parameters
+    ----------
+    base_url : str
+    key : str
+        Empty where the server wants none. It appears in no message of this class.
+
+    Examples
+    --------
+    >>> Client("http://127.0.0.1:1/v1").base_url
+    'http://127.0.0.1:1/v1'
+    """
+
+    def __init__(self, base_url: str, key: str = "") -> None:
+        self.base_url = base_url
+        self._key = key
+        self._sdk: Any = None
+
+    def _client(self) -> Any:
+        if self._sdk is None:
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+            settings: dict[str, Any] = {}
+            if urlsplit(self.base_url).hostname in ("127.0.0.1", "localhost", "::1"):
+                # a proxy named in the environment is not meant for servers on this machine
+                settings["http_client"] = DefaultAsyncHttpxClient(trust_env=False)
+            self._sdk = AsyncOpenAI(
+                base_url=self.base_url, api_key=self._key or _PLACEHOLDER, max_retries=0, **settings
+            )
+        return self._sdk
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._sdk is not None:
+            await self._sdk.close()
+            self._sdk = None
+
+    async def reach(self, timeout: float) -> str | None:
+        """Why the server cannot be used; None if it answers at all."""
+        try:
+            async with asyncio.timeout(timeout):
+                await self._client().models.with_raw_response.list(timeout=timeout)
+        except Exception as error:
+            trouble = self._trouble(error, timeout)
+            if trouble.status is None:
+                return trouble.reason
+            if trouble.status in (401, 403):
+                return f"the key was refused ({trouble.reason})"
+        return None
+
+    async def send(self, request: Request, form: Form, timeout: float) -> Reply:
+        """Send a request once.
+
+        Raises
+        ------
+        NoReply
+            There is no answer, or none that is a chat completion.
+        """
+        made = body(request, form)
+        extra = {name: value for name, value in made.items() if name in request.extra or name == "grammar"}
+        plain = {name: value for name, value in made.items() if name not in extra}
+        try:
+            async with asyncio.timeout(timeout):
+                raw = await self._client().chat.completions.with_raw_response.create(
+                    **plain, extra_body=extra or None, timeout=timeout
+                )
+                content = raw.http_response.content
+        except Exception as error:
+            raise self._trouble(error, timeout) from None
+        return _read(content)
+
+    def _trouble(self, error: Exception, timeout: float) -> NoReply:
+        """What went wrong, in words that hold no key."""
+        import openai
+
+        if isinstance(error, TimeoutError | openai.APITimeoutError):
+            return NoReply(f"no answer within {timeout:g} s", passing=True)
+        if isinstance(error, openai.APIStatusError):
+            status = error.status_code
+            reason = self._hidden(f"HTTP {status}: {_message(error)}")
+            passing = status in _PASSING or status >= 500
+            return NoReply(reason, status=status, passing=passing, after=_wait(error.response.headers))
+        if isinstance(error, openai.APIConnectionError):
+            cause = error.__cause__ or error
+            detail = str(cause) or type(cause).__name__
+            return NoReply(self._hidden(f"connection failed ({detail})"), passing=True)
+        return NoReply(self._hidden(f"{type(error).__name__}: {error}"), passing=False)
+
+    def _hidden(self, text: str) -> str:
+        text = " ".join(text.split())
+        if self._key:
+            text = text.replace(self._key, "[key]")
+        return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+
+    def hidden(self, text: str) -> str:
+        """A text without this server's key."""
+        return text.replace(self._key, "[key]") if self._key else text
+
+
+def _message(error: Any) -> str:
+    found = error.body
+    if isinstance(found, Mapping):
+        inner = found.get("error", found)
+        if isinstance(inner, Mapping):
+            inner = inner.get("message", inner)
+        return str(inner)
+    return str(found or error.response.text or "no reason given")
+
+
+def _wait(headers: Any) -> float | None:
+    """Seconds of Retry-After: a number, or a date."""
+    given = headers.get("retry-after-ms")
+    try:
+        if given is not None:
+            return max(0.0, float(given) / 1000)
+        given = headers.get("retry-after")
+        if given is None:
+            return None
+        return max(0.0, float(given))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _read(content: bytes) -> Reply:
+    """A chat completion; anything else is no reply and may be one at the next try."""
+    try:
+        found = json.loads(content)
+        choice = found["choices"][0]
+        message = choice["message"]
+        text = message.get("content")
+        if isinstance(text, list):  # some servers send parts
+            text = "".join(part.get("text", "") for part in text)
+        if not isinstance(text, str | None):
+            raise TypeError
+        refusal = message.get("refusal")
+        finish = f"refused: {refusal}" if refusal else choice.get("finish_reason")
+        usage = found.get("usage") or {}
+        read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        return Reply(text or "", finish, _logprobs(choice.get("logprobs")), read, wrote)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        start = content[:60].decode("utf-8", "replace")
+        raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True) from None
+
+
+def _logprobs(found: Any) -> Logprobs:
+    positions = (found or {}).get("content") or []
+    return tuple(
+        (
+            one["token"],
+            tuple((other["token"], float(other["logprob"])) for other in one.get("top_logprobs") or [one]),
+        )
+        for one in positions
+    )

@@ -1,0 +1,92 @@
+"""Write a run's rows as CSV tables whose bytes depend on the rows alone."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from voirdire.collect.protocol import TABLES, Row
+
+#: Columns that come first, in this order; others follow as the rows bring them.
+_FIRST = {
+    "votes": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
+    "criteria": ("judge", "first", "second", "winner", "run"),
+    "scores": ("judge", "item", "criterion", "score", "context", "system", "run", "phase", "group"),
+    "labels": ("judge", "item", "criterion", "label", "context", "system", "run", "phase", "group"),
+    "texts": ("judge", "kind", "item", "text", "run", "phase", "group"),
+    "missing": ("judge", "key", "reason"),
+}
+
+
+def write_tables(rows: Sequence[Row], folder: Path) -> dict[str, int]:
+    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always.
+
+    A file is replaced in one step, and removed where there are no rows.
+
+    Returns
+    -------
+    dict of str to int
+        Number of rows by table.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> row = Row("votes", {"judge": "a", "first": "x", "second": "y", "winner": "first"})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     counts = write_tables([row], Path(folder))
+    ...     text = Path(folder, "votes.csv").read_text()
+    >>> counts, text
+    ({'votes': 1, 'missing': 0}, 'judge,first,second,winner\\na,x,y,first\\n')
+    """
+    tables: dict[str, list[Mapping[str, Any]]] = {name: [] for name in TABLES}
+    for row in rows:
+        tables[row.table].append(row.values)
+    counts = {}
+    for name, values in tables.items():
+        path = folder / f"{name}.csv"
+        if values or name == "missing":
+            counts[name] = len(values)
+            _replace(path, _csv(values, _FIRST[name]))
+        else:
+            path.unlink(missing_ok=True)
+    return counts
+
+
+def write_json(content: Mapping[str, Any], path: Path) -> None:
+    """Write a JSON file in one step."""
+    _replace(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+
+
+def _csv(rows: Sequence[Mapping[str, Any]], first: Sequence[str]) -> str:
+    found = dict.fromkeys(column for row in rows for column in row)
+    columns = [name for name in first if name in found or not rows]
+    columns += [name for name in found if name not in first]
+    lines = [columns, *([_cell(row.get(column)) for column in columns] for row in rows)]
+    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False, default=dict)
+    return str(value)
+
+
+def _quoted(text: str) -> str:
+    # not the csv module's, which quotes a carriage return only since Python 3.13
+    if any(mark in text for mark in ',"\r\n') or text != text.strip():
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _replace(path: Path, text: str) -> None:
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    draft.write_bytes(text.encode("utf-8", "replace"))
+    os.replace(draft, path)

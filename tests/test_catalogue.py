@@ -23,7 +23,11 @@ def test_a_card_says_what_the_file_says(project: Path, name: str) -> None:
     assert card["equation"] == content["equation"].strip()
     assert card["reduces_to"] == content.get("reduces_to", [])
     assert card["pool"] == content.get("pool", "none")
-    terms = {key: content[key] for key in ("strength", "reliability", "ties", "weights") if key in content}
+    terms = {
+        key: content[key]
+        for key in ("strength", "reliability", "ties", "weights", "anchors")
+        if key in content
+    }
     assert card["prior"] == terms
 
 

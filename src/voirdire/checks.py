@@ -20,6 +20,7 @@ RHAT = 1.01
 ESS = 400.0
 MIRROR_WARN = 0.05
 MIRROR_FAIL = 0.30
+REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
 EBFMI = 0.3
 LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
 _NAMED = 5  # names listed in a sentence before it only counts
@@ -91,16 +92,41 @@ def curvature(smallest: float) -> Check:
     )
 
 
-def mirror(mass: float, at_mode: bool = False) -> Check:
+def mirror(mass: float, at_mode: bool = False, anchored: bool = False) -> Check:
     """How much posterior mass the opposite orientation has."""
     level: Level = "fail" if mass > MIRROR_FAIL else "warn" if mass > MIRROR_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
-    if level != "ok":
+    if anchored:
+        message += " Human answers and the prior tell the two orientations apart."
+    else:
         message += (
-            " The votes cannot settle it, only the prior does; collect human answers to some of these pairs."
+            " The votes cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
+            "orientation rests on the prior alone."
         )
+    if level != "ok":
+        message += " Collect human answers to some of these pairs and pass them as anchors."
     return Check("mirror", level, mass, message)
+
+
+def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
+    """The mirror check with the judges that the chosen orientation makes worse than chance.
+
+    Parameters
+    ----------
+    worse : list of str
+    share : float
+        Share of the panel's information that is used reversed; much of it is a sign of the wrong orientation.
+    """
+    if not worse:
+        return entry
+    level: Level = "warn" if entry.level == "ok" and share > REVERSED_WARN else entry.level
+    message = (
+        f"{entry.message} This orientation makes {listed(worse, verb=False)} worse than chance: a warning "
+        f"sign that only "
+        "human answers (anchors) can settle."
+    )
+    return Check(entry.check, level, entry.value, message)
 
 
 def importance(k: float | None) -> list[Check]:
@@ -153,7 +179,7 @@ def below_chance(problem: Problem, summary: dict[str, Any]) -> list[Check]:
     if not names:
         return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
     message = (
-        f"{_listed(names)} clearly worse than chance: their answers are used reversed. Look at their prompts and "
+        f"{listed(names)} clearly worse than chance: their answers are used reversed. Look at their prompts and "
         "answers; if they are many, check the panel's orientation with human answers."
     )
     return [Check("below-chance", "warn", float(len(names)), message)]
@@ -234,7 +260,7 @@ def _connected(found: list[Connectivity]) -> Check:
         else f" under criterion {graph.criterion!r} (and {len(broken) - 1} more criteria)"
     )
     message = (
-        f"The comparison graph falls into {count} groups{where}, e.g. {_listed(list(apart[0]), verb=False)} "
+        f"The comparison graph falls into {count} groups{where}, e.g. {listed(list(apart[0]), verb=False)} "
         "against the rest: no vote links them, so their relative strength is the prior's alone (wide intervals). "
         "Collect votes between the groups."
     )
@@ -246,17 +272,28 @@ def _separated(found: list[Connectivity]) -> Check:
     if not names:
         return Check("separation", "ok", 0.0, "No item wins or loses every vote.")
     message = (
-        f"{_listed(names)} winning or losing every vote (under some criterion): how far they stand out is bounded by "
+        f"{listed(names)} winning or losing every vote (under some criterion): how far they stand out is bounded by "
         "the prior, not by the votes."
     )
     return Check("separation", "warn", float(len(names)), message)
 
 
-def _listed(names: list[str], verb: bool = True) -> str:
+def listed(names: list[str], verb: bool = True) -> str:
+    """Return the first few names and how many more there are, with the verb that fits."""
     shown = ", ".join(names[:_NAMED])
     rest = len(names) - _NAMED
     text = f"{shown} and {rest} more" if rest > 0 else shown
     return f"{text} {'is' if len(names) == 1 else 'are'}" if verb else text
+
+
+def _with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
+    reliability = np.asarray(summary["reliability"], dtype=float)
+    if entry.check != "mirror" or problem.anchors is not None or np.isnan(reliability).any():
+        return entry
+    information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
+    worse = reliability < 0.5
+    share = float(information[worse].sum() / max(information.sum(), 1e-300))
+    return turned_judges(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
 
 
 def all_checks(
@@ -267,7 +304,7 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *found,
+        *(_with_turned_judges(entry, problem, judge_summary) for entry in found),
         *comparisons(problem),
         *unvoted_weights(problem),
         *(below_chance(problem, judge_summary) if posterior.values is not None else []),

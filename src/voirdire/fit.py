@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from voirdire import checks as check
 from voirdire import summaries
+from voirdire.anchors.result import MODES, Anchored
+from voirdire.anchors.table import read_anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.posterior import Posterior
@@ -56,6 +58,8 @@ class Fit:
         What the sampler recorded, shape (chains, draws) each; empty unless NUTS ran.
     notes : tuple of str
         Choices made on the user's behalf, in words.
+    anchored : Anchored or None
+        How human answers were used.
     """
 
     problem: Problem
@@ -69,6 +73,7 @@ class Fit:
     method_checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    anchored: Anchored | None = None
 
     @property
     def model(self) -> Model:
@@ -99,9 +104,49 @@ class Fit:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
         return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
 
+    def pairs(self) -> pd.DataFrame:
+        """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
+
+        Columns: criterion (where there are several), first, second, p_first.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors, or its items are linked: use :meth:`ranking`.
+        """
+        if self.anchored is None or not self.anchored.pairs:
+            raise InputError(
+                "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
+            )
+        return self._table(self.anchored.pairs)
+
+    def anchor_methods(self) -> pd.DataFrame:
+        """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
+        chosen.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors.
+        """
+        if self.anchored is None:
+            raise InputError("anchor_methods() needs anchors; pass fit(..., anchors=...)")
+        return self._table(self.anchored.methods)
+
+    @staticmethod
+    def _table(rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(list(rows))
+
     @cached_property
     def _checks(self) -> tuple[Check, ...]:
-        return tuple(check.all_checks(self.problem, self.posterior, self._judges, list(self.method_checks)))
+        from voirdire.trust.checks import trust_checks
+
+        problem, posterior, judges = self.problem, self.posterior, self._judges
+        chosen = None if self.anchored is None else self.anchored.chosen
+        found = check.all_checks(problem, posterior, judges, list(self.method_checks))
+        return tuple(found + trust_checks(problem, posterior, judges, self.seed, chosen))
 
     def checks(self) -> pd.DataFrame:
         """What may be wrong: check, level (ok, warn, fail), value, message."""
@@ -169,8 +214,14 @@ class Fit:
             "items": summaries.records(self._ranking),
             "judges": summaries.records(self._judges),
             "criteria": summaries.records(self._criteria),
+            **({} if self.anchored is None else self._anchored_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self._checks],
         }
+
+    @staticmethod
+    def _anchored_dict(anchored: Anchored) -> dict[str, Any]:
+        how = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
+        return {"anchors": how} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
 
     @cached_property
     def _ranking(self) -> summaries.Columns:
@@ -201,6 +252,9 @@ def fit(
     prob: float = 0.9,
     seed: int = 0,
     priors: Priors | None = None,
+    anchors: object = None,
+    anchor_mode: str | None = None,
+    families: object = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -227,6 +281,14 @@ def fit(
         Seed of the draws.
     priors : mapping, optional
         Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
+    anchors : path or dataframe, optional
+        People's answers to some comparisons: first, second, winner and optionally criterion, without a judge.
+    anchor_mode : "joint" or "cut", optional
+        joint: anchors enter the likelihood beside the votes. cut: judges are known by the anchors alone, so that a
+        wrong consensus cannot talk them down. By default what predicts left-out anchors best, which the result says.
+    families : mapping, path or dataframe, optional
+        Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
+        anchors, and their votes are discounted as far as they agree beyond the model.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -254,6 +316,7 @@ def fit(
     """
     start = time.perf_counter()
     _check_request(method, prob, sampler, seed, draws, warmup, chains)
+    _check_anchor_request(anchors, anchor_mode)
     table = read_votes(votes)
     on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
     notes: list[str] = []
@@ -265,13 +328,30 @@ def fit(
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
-    problem = pose(spec, table, on_criteria)
+    people = None if anchors is None else read_anchors(anchors, table)
+    problem = pose(spec, table, on_criteria, anchors=people)
+    notes += () if people is None else people.notes
+    problem, grouped = _in_families(problem, families, notes)
     if on_criteria is not None and problem.criteria_votes is None:
         notes.append(
             f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
         )
     sizes = (chains, warmup, draws)
-    posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+    anchored: Anchored | None = None
+    if people is None:
+        posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+    else:
+        from voirdire.anchors import use
+
+        alone = np.ones(len(problem.judges))
+        discount = alone if problem.discount is None else problem.discount
+        plan = use.plan(problem, grouped, discount, anchor_mode, method)
+        if plan.mode == "cut":
+            posterior, found, stats = _infer_cut(problem, plan.evidence, method, seed)
+        else:
+            posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+        anchored = use.result(problem, plan, posterior)
+        notes.append(_how(anchored, anchor_mode))
     return Fit(
         problem,
         posterior,
@@ -284,7 +364,53 @@ def fit(
         tuple(found),
         tuple(notes),
         stats,
+        anchored,
     )
+
+
+def _in_families(
+    problem: Problem, families: object, notes: list[str]
+) -> tuple[Problem, dict[str, str] | None]:
+    """The problem with the votes of families discounted, and the family of each judge."""
+    if families is None:
+        return problem, None
+    from voirdire.anchors.families import read_families
+    from voirdire.trust.discount import family_discount
+
+    grouped = read_families(families, problem.judges)
+    discount = family_discount(problem, grouped)
+    least = int(np.argmin(discount))
+    notes.append(
+        f"Families: an answer counts for {discount[least]:.2f} of an independent one in the closest family "
+        f"({grouped[problem.judges[least]]!r})."
+    )
+    again = pose(
+        problem.model, problem.votes, problem.criteria_votes, anchors=problem.anchors, discount=discount
+    )
+    return again, grouped
+
+
+def _how(anchored: Anchored, asked: str | None) -> str:
+    """What was done with the anchors, in words."""
+    if asked is not None and not anchored.methods:
+        return f"Anchors are used as asked: {asked}."
+    why = "it predicts left-out anchors best" if anchored.methods else "nothing else was possible"
+    judges = "the anchors alone" if anchored.mode == "cut" else "votes and anchors together"
+    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
+
+
+def _infer_cut(
+    problem: Problem, evidence: Any, method: str, seed: int
+) -> tuple[Posterior, list[Check], dict[str, npt.NDArray[Any]]]:
+    from voirdire.anchors.candidates import coin_means
+    from voirdire.anchors.cut import cut_draws, cut_mode
+
+    if method == "map":
+        return Posterior(problem.program, cut_mode(problem, *coin_means(evidence)), None), [], {}
+    draws, modes = cut_draws(problem, evidence, LAPLACE_DRAWS, np.random.default_rng(seed))
+    worst = max(modes, key=lambda mode: mode.gradient)
+    found = [check.convergence(worst.gradient, all(mode.converged for mode in modes))]
+    return Posterior(problem.program, draws.mean(axis=0), draws[None]), found, {}
 
 
 def _infer(
@@ -300,13 +426,13 @@ def _infer(
     from voirdire.infer.mode import find_mode
     from voirdire.infer.refine import laplace_draws
 
-    program = problem.program
+    program, anchored = problem.program, problem.anchors is not None
     mode = find_mode(problem)
     found = [check.convergence(mode.gradient, mode.converged)]
     if method == "map":
         if program.has_mirror:
             _, ratio, _ = mirror.fold(program, mode.x, problem.data)
-            found.append(check.mirror(mirror.mass_from_oriented(ratio), at_mode=True))
+            found.append(check.mirror(mirror.mass_from_oriented(ratio), at_mode=True, anchored=anchored))
         return Posterior(program, mode.x, None), found, {}
     approximation = laplace(problem, mode)
     if method == "laplace":
@@ -321,14 +447,14 @@ def _infer(
             mass = (
                 mirror.mass_from_unweighed(ratio, turned) if unweighted else mirror.mass_from_symmetric(ratio)
             )
-            found.append(check.mirror(mass))
+            found.append(check.mirror(mass, anchored=anchored))
         return Posterior(program, approximation.mean, draws), found, {}
     run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
     draws = run.x
     if program.has_mirror:
         draws, ratio, turned = mirror.fold(program, draws, problem.data)
         mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
-        found.append(check.mirror(mass))
+        found.append(check.mirror(mass, anchored=anchored))
         if not symmetric and turned.any():
             found.append(check.both_modes(float(turned.mean())))
     from voirdire.infer.diagnose import diagnose
@@ -384,6 +510,13 @@ def _check_request(
             problems.append(f"{name} {value} is too few; at least {least}")
     if problems:
         raise InputError(problems)
+
+
+def _check_anchor_request(anchors: object, mode: str | None) -> None:
+    if mode is not None and mode not in MODES:
+        raise InputError(f"anchor_mode {mode!r} is none of {', '.join(MODES)}")
+    if mode is not None and anchors is None:
+        raise InputError(f"anchor_mode {mode!r} is for anchors; pass anchors=... with it")
 
 
 def _versions(method: str, sampler: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,18 @@ class Problem:
     votes: Votes
     criteria_votes: Votes | None
     anchors: Anchors | None = None
+    discount: Floats | None = None
 
     @property
     def model(self) -> Model:
         """The model."""
         return self.program.model
+
+    @property
+    def coded_votes(self) -> Votes:
+        """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
+        judge = _levels(self.votes.judges, self.judges)[self.votes.judge]
+        return replace(self.votes, judges=self.judges, judge=judge)
 
 
 def pose(
@@ -55,6 +62,7 @@ def pose(
     criteria_votes: Votes | None = None,
     *,
     anchors: Anchors | None = None,
+    discount: Floats | None = None,
     ties: bool | None = None,
     keep_empty: bool = False,
 ) -> Problem:
@@ -64,6 +72,8 @@ def pose(
     ----------
     anchors : Anchors, optional
         Human answers, as a judge whose coin has a prior of its own.
+    discount : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
     ties : bool, optional
         Whether the model has its tie term; by default, whether the tables have ties.
     keep_empty : bool
@@ -82,15 +92,14 @@ def pose(
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     criteria = votes.criteria if separate else (COLLAPSED,)
-    tables = {"votes": cells(votes, judges, separate)}
+    tables = {"votes": _discounted(cells(votes, judges, separate), discount)}
     if model.pool == "majority":
         tables["votes"] = _majority(tables["votes"], len(votes.items))
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
         as_items = _levels(criteria_votes.items, criteria)
-        tables["criteria"] = cells(
-            criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items
-        )
+        on_criteria = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
+        tables["criteria"] = _discounted(on_criteria, discount)
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
@@ -102,7 +111,9 @@ def pose(
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     if anchors is not None:
         data["anchors"] = _people(anchors, separate, len(criteria))
-    return Problem(program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes, anchors)
+    return Problem(
+        program, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes, anchors, discount
+    )
 
 
 @dataclass(frozen=True)
@@ -171,6 +182,10 @@ def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool 
             "decided": np.bincount(inverse, table.counts[:, :2].sum(axis=1), len(keys)),
         }
     return out
+
+
+def _discounted(table: Cells, discount: Floats | None) -> Cells:
+    return table if discount is None else replace(table, counts=table.counts * discount[table.judge][:, None])
 
 
 def _people(anchors: Anchors, separate: bool, criteria: int) -> dict[str, Any]:

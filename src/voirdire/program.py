@@ -138,7 +138,7 @@ class Program:
         reliability = RELIABILITY[self.model.reliability.kind]
         parts = []
         for table, part in data.items():
-            if table == "anchors":
+            if table in ("anchors", "pinned"):
                 continue
             strength = values["weight"][None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
@@ -154,7 +154,18 @@ class Program:
         return parts
 
     def log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log posterior density of one flat vector, up to the marginal likelihood."""
+        """Log posterior density of one flat vector, up to the marginal likelihood.
+
+        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
+        of the others given those, times a standard normal one, so that it still falls off in every direction.
+        """
+        if "pinned" in data:
+            held, there = data["pinned"]["held"], data["pinned"]["x"]
+            away = 0.5 * (held * (x - there) ** 2).sum()
+            return self._log_density(xp.where(held > 0, there, x), data, xp) - away
+        return self._log_density(x, data, xp)
+
+    def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
         return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
 
     def mirror(self, x: Array, xp: Any) -> Array:

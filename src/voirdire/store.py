@@ -15,6 +15,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from voirdire.anchors.result import Anchored
+from voirdire.anchors.table import Anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.fit import Fit
@@ -44,7 +46,14 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     if fit.posterior.draws is not None:
         arrays["draws"] = fit.posterior.draws
     arrays |= {f"stat_{name}": value for name, value in fit.sample_stats.items()}
-    tables = {"votes": fit.problem.votes, "criteria": fit.problem.criteria_votes}
+    people = fit.problem.anchors
+    tables = {
+        "votes": fit.problem.votes,
+        "criteria": fit.problem.criteria_votes,
+        "anchors": None if people is None else people.votes,
+    }
+    if fit.problem.discount is not None:
+        arrays["discount"] = fit.problem.discount
     names: dict[str, Any] = {}
     for key, votes in tables.items():
         if votes is not None:
@@ -63,6 +72,8 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "notes": fit.notes,
         "method_checks": [check.as_dict() for check in fit.method_checks],
         "tables": names,
+        "anchors": None if people is None else {"overall": people.overall, "notes": people.notes},
+        "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, overwrite=overwrite) as place:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
@@ -119,7 +130,11 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     tables = run["tables"]
     votes = _votes(tables["votes"], arrays, "votes")
     on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
-    problem = pose(_model(run["model"]), votes, on_criteria)
+    people = None
+    if run.get("anchors") is not None:
+        how = run["anchors"]
+        people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
+    problem = pose(_model(run["model"]), votes, on_criteria, anchors=people, discount=arrays.get("discount"))
     posterior = Posterior(problem.program, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.program.size,):
         raise ValueError("the arrays are not those of the model")
@@ -136,7 +151,15 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         tuple(Check(**entry) for entry in run["method_checks"]),
         tuple(run["notes"]),
         stats,
+        _anchored(run.get("anchored")),
     )
+
+
+def _anchored(content: dict[str, Any] | None) -> Anchored | None:
+    if content is None:
+        return None
+    rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
+    return Anchored(content["mode"], content["chosen"], **rows)
 
 
 @contextmanager

@@ -25,6 +25,13 @@ class Method(StrEnum):
     map = "map"
 
 
+class AnchorMode(StrEnum):
+    """What anchors and votes tell each other."""
+
+    joint = "joint"
+    cut = "cut"
+
+
 class Sampler(StrEnum):
     """What runs NUTS."""
 
@@ -70,6 +77,27 @@ def fit(
         list[str] | None,
         typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
     ] = None,
+    anchors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's answers to some comparisons: first, second, winner.",
+        ),
+    ] = None,
+    anchor_mode: Annotated[
+        AnchorMode | None,
+        typer.Option(
+            help="joint: anchors beside the votes; cut: judges known by the anchors alone. Default: what predicts "
+            "left-out anchors best."
+        ),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="Judges that share a base model: columns judge, family."
+        ),
+    ] = None,
     draws: Annotated[int | None, typer.Option(help="Draws per chain of nuts (1000 if left out).")] = None,
     warmup: Annotated[int | None, typer.Option(help="Warm-up per chain of nuts (500 if left out).")] = None,
     chains: Annotated[int | None, typer.Option(help="Chains of nuts (4 if left out).")] = None,
@@ -106,6 +134,9 @@ def fit(
             prob=prob,
             seed=seed,
             priors=priors,
+            anchors=anchors,
+            anchor_mode=None if anchor_mode is None else anchor_mode.value,
+            families=families,
             progress=progress,
             **sizes,
         )
@@ -143,6 +174,11 @@ def show(result: Fit) -> None:
     for note in result.notes:
         out.print(console.plain(note))
     judges = show.judges(found["judges"], result.prob)
+    if result.anchored is not None:
+        for part in (show.pairs(found.get("pairs", [])), show.anchor_methods(found["anchors"]["methods"])):
+            if part is not None:
+                out.print()
+                out.print(part)
     parts = [show.ranking(found["items"], result.prob), judges, show.criteria(found["criteria"], result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:

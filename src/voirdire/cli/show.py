@@ -161,3 +161,38 @@ def _with_rest(table: Table, rest: int, what: str) -> RenderableType:
     if rest <= 0:
         return table
     return Group(table, Text(f"and {rest} more {what}: --json and --out hold them all"))
+
+
+def pairs(rows: Sequence[Row]) -> RenderableType | None:
+    """Unconnected pairs, the least certain first; None where there are none."""
+    if not rows:
+        return None
+    table = _table("Pairs, least certain first", None)
+    for name in ("first", "second"):
+        table.add_column(name, overflow="fold")
+    table.add_column("first is better", justify="right")
+    for row in sorted(rows, key=lambda row: abs(row["p_first"] - 0.5))[:LIMIT]:
+        _add(table, [row["first"], row["second"], f"{row['p_first']:.0%}"])
+    return _with_rest(table, len(rows) - LIMIT, "pairs")
+
+
+def anchor_methods(rows: Sequence[Row]) -> Table | None:
+    """How well each way to use anchors predicts those left out; None where nothing was compared."""
+    if not rows:
+        return None
+    table = _table("Ways to use the anchors, on anchors left out", None)
+    table.add_column("method")
+    for name in ("log loss", "error", "right"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for row in rows:
+        loss, error, right = (row[key] for key in ("log_loss", "log_loss_se", "accuracy"))
+        cells = ["" if value is None else f"{value:.3f}" for value in (loss, error)]
+        cells = [
+            row["method"],
+            *cells,
+            "" if right is None else f"{right:.0%}",
+            "used" if row["chosen"] else "",
+        ]
+        _add(table, cells)
+    return table

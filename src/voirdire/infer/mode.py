@@ -115,7 +115,7 @@ def find_modes(
 
 def in_doubt(program: Program, x: Floats, data: Data) -> bool:
     """Whether a mode might not be the highest, so that other starts are worth their cost."""
-    if not program.has_mirror:
+    if not program.has_mirror or "pinned" in data:
         return False
     there = program.log_oriented(program.mirror(x, np), data, np)
     if there > program.log_oriented(x, data, np) - MIRROR_MARGIN:
@@ -191,8 +191,9 @@ def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
     if "anchor" in values:
         values["anchor"] = np.array(RIGHT)
     if "tie" in values:
-        tied = sum(float(part["tied"].sum()) for name, part in data.items() if name != "anchors")
-        decided = sum(float(part["decided"].sum()) for name, part in data.items() if name != "anchors")
+        panel = [part for part in data.values() if "tied" in part]
+        tied = sum(float(part["tied"].sum()) for part in panel)
+        decided = sum(float(part["decided"].sum()) for part in panel)
         values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
     return np.asarray(program.flat(values, np), dtype=float)
 

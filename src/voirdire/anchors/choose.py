@@ -1,0 +1,161 @@
+"""Choose how to use anchors by how well each way predicts anchors that were left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from voirdire.anchors import candidates
+from voirdire.anchors.candidates import Evidence
+from voirdire.anchors.cut import cut_mode
+from voirdire.infer.mode import find_modes
+from voirdire.posterior import scores
+from voirdire.problem import Problem
+from voirdire.program import Data
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+FOLDS = 20  # joint and cut posteriors are refitted this many times at most
+LEAST = 3  # anchors from which methods are compared
+
+BASELINE = "majority"
+LEARNED = {
+    "best judge": candidates.best_single,
+    "cut, independent": candidates.independent,
+    "cut, by family": candidates.by_family,
+    "stacking": candidates.stacking,
+}
+DEFAULT = {"pairs": "stacking", "linked": "joint"}
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The methods with their left-out predictions, and the one to use.
+
+    Attributes
+    ----------
+    chosen : str
+    rows : tuple of dict
+        See :class:`voirdire.anchors.result.Anchored`.
+    p : array, shape (comparisons,), or None
+        Probability that the one item is better by the chosen method, where it is one of pairs.
+    """
+
+    chosen: str
+    rows: tuple[dict[str, Any], ...]
+    p: Floats | None
+
+
+def choose_for_pairs(problem: Problem, evidence: Evidence, mode: str | None) -> Choice:
+    """Compare the ways to answer unconnected pairs; ``mode`` restricts them to joint or to those that cut."""
+    predicted: dict[str, tuple[Floats | None, Floats]] = {BASELINE: candidates.majority(evidence)}
+    if mode != "joint":
+        families = len(np.unique(evidence.family)) < len(evidence.family)
+        for name, method in LEARNED.items():
+            if name != "cut, by family" or families:
+                predicted[name] = method(evidence)
+    if mode != "cut":
+        predicted["joint"] = (None, _joint_left_out(problem, evidence))
+    return _chosen(predicted, evidence, "joint" if mode == "joint" else DEFAULT["pairs"])
+
+
+def choose_for_ranking(problem: Problem, evidence: Evidence) -> Choice:
+    """Compare the joint and the cut posterior of linked items."""
+    predicted: dict[str, tuple[Floats | None, Floats]] = {
+        BASELINE: candidates.majority(evidence),
+        "joint": (None, _joint_left_out(problem, evidence)),
+        "cut": (None, _cut_left_out(problem, evidence)),
+    }
+    return _chosen(predicted, evidence, DEFAULT["linked"])
+
+
+def _chosen(predicted: dict[str, tuple[Floats | None, Floats]], evidence: Evidence, default: str) -> Choice:
+    rows = []
+    for name, (_, left_out) in predicted.items():
+        p = np.where(evidence.answers > 0, left_out, 1.0 - left_out)
+        loss = -np.log(np.clip(p, 1e-12, 1.0))
+        enough = len(p) >= 2
+        rows.append(
+            {
+                "method": name,
+                "log_loss": float(loss.mean()) if len(p) else None,
+                "log_loss_se": float(loss.std(ddof=1) / np.sqrt(len(p))) if enough else None,
+                "accuracy": float(((p > 0.5) + 0.5 * (p == 0.5)).mean()) if len(p) else None,
+            }
+        )
+    learned = [row for row in rows if row["method"] != BASELINE]
+    if len(evidence.rows) >= LEAST:
+        chosen = str(min(learned, key=lambda row: float(row["log_loss"] or 0.0))["method"])
+    else:
+        chosen = default
+    marked = tuple({**row, "chosen": row["method"] == chosen} for row in rows)
+    return Choice(chosen, marked, predicted[chosen][0])
+
+
+def people_prefer(
+    problem: Problem, values: dict[str, Floats], evidence: Evidence, rows: Ints | None = None
+) -> Floats:
+    """Mean probability that people prefer the one item, over draws of named values with a leading axis."""
+    found = evidence.found
+    pick = np.arange(len(found.keys)) if rows is None else rows
+    if problem.anchors is not None and problem.anchors.overall:
+        score = scores(problem.program, values)
+        d = score[..., found.one[pick]] - score[..., found.other[pick]]
+    else:
+        criterion = (
+            found.criterion[pick] if problem.model.criteria == "separate" else found.criterion[pick] * 0
+        )
+        strength = values["strength"]
+        d = strength[..., criterion, found.one[pick]] - strength[..., criterion, found.other[pick]]
+    coin = expit(values["anchor"])[..., None]
+    return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
+
+
+def _joint_left_out(problem: Problem, evidence: Evidence) -> Floats:
+    """At the joint mode without each fold of anchors."""
+    folds = _folds(evidence)
+    modes = find_modes(problem.program, [_hidden(problem, evidence, fold) for fold in folds])
+    return _predicted(problem, evidence, folds, [mode.x for mode in modes])
+
+
+def _cut_left_out(problem: Problem, evidence: Evidence) -> Floats:
+    """At the mode given the coins' means, without each fold of anchors."""
+    folds = _folds(evidence)
+    found = []
+    for fold in folds:
+        part = evidence
+        for index in sorted(fold, reverse=True):
+            part = part.without(int(index))
+        found.append(cut_mode(problem, *candidates.coin_means(part), data=_hidden(problem, evidence, fold)))
+    return _predicted(problem, evidence, folds, found)
+
+
+def _folds(evidence: Evidence) -> list[Ints]:
+    count = len(evidence.rows)
+    return [np.arange(start, count, FOLDS) for start in range(min(FOLDS, count))]
+
+
+def _predicted(problem: Problem, evidence: Evidence, folds: list[Ints], modes: list[Floats]) -> Floats:
+    p = np.empty(len(evidence.rows))
+    for fold, x in zip(folds, modes, strict=True):
+        values = problem.program.values(x[None], np)
+        p[fold] = people_prefer(problem, values, evidence, evidence.rows[fold])
+    return p
+
+
+def _hidden(problem: Problem, evidence: Evidence, fold: Ints) -> Data:
+    """The problem's tables with the anchors of a fold weighing nothing."""
+    assert problem.anchors is not None
+    people, found = problem.anchors.votes, evidence.found
+    size = len(problem.items)
+    criteria = people.has_criteria and problem.votes.has_criteria
+    low, high = np.minimum(people.first, people.second), np.maximum(people.first, people.second)
+    keys = ((people.criterion if criteria else people.criterion * 0) * size + low) * size + high
+    hidden = np.isin(keys, found.keys[evidence.rows[fold]])
+    part = problem.data["anchors"]
+    return problem.data | {"anchors": part | {"counts": part["counts"] * ~hidden[:, None]}}

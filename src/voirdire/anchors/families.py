@@ -1,0 +1,81 @@
+"""Families: judges that share a base model, whose mistakes are not independent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.errors import InputError
+from voirdire.tables.encode import encode
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.read import read_columns
+
+Ints = npt.NDArray[np.int64]
+
+
+def read_families(families: object, judges: Sequence[str]) -> dict[str, str]:
+    """Family of each judge; a judge that is not named is a family of its own.
+
+    Parameters
+    ----------
+    families : mapping, path or dataframe
+        Judge to family, or a table with the columns ``judge`` and ``family``.
+    judges : sequence of str
+        The judges of the panel.
+
+    Raises
+    ------
+    InputError
+        A judge that the votes do not have, or one named with two families.
+
+    Examples
+    --------
+    >>> read_families({"a": "big", "b": "big"}, ["a", "b", "c"])
+    {'a': 'big', 'b': 'big', 'c': 'c'}
+    """
+    problems = Problems("families")
+    named = _pairs(families, problems)
+    found: dict[str, str] = {}
+    for judge, family in named:
+        if judge not in judges:
+            problems.table(
+                f"judge {judge!r} is none of the {len(judges)} judges{nearest(judge, list(judges))}"
+            )
+        elif found.setdefault(judge, family) != family:
+            problems.table(f"judge {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
+    problems.raise_any()
+    return {judge: found.get(judge, judge) for judge in judges}
+
+
+def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
+    """Code of each judge's family, shape (judges,).
+
+    Examples
+    --------
+    >>> family_codes({"a": "big", "b": "small", "c": "big"}, ["a", "b", "c"])
+    array([0, 1, 0])
+    """
+    names = sorted({families[judge] for judge in judges})
+    return np.array([names.index(families[judge]) for judge in judges], dtype=np.int64)
+
+
+def _pairs(families: object, problems: Problems) -> list[tuple[str, str]]:
+    if isinstance(families, Mapping):
+        return [(str(judge), str(family)) for judge, family in families.items()]
+    if not (
+        isinstance(families, str | os.PathLike) or hasattr(families, "columns") or hasattr(families, "schema")
+    ):
+        raise InputError(
+            f"families: {type(families).__name__} is neither a mapping of judge to family nor a table of both"
+        )
+    cells = read_columns(families, ("judge", "family"), (), problems)
+    columns = {name: encode(values, name, problems) for name, values in cells.items()}
+    problems.raise_any()
+    judge, family = columns["judge"], columns["family"]
+    return [
+        (judge.levels[one], family.levels[other])
+        for one, other in zip(judge.codes, family.codes, strict=True)
+    ]

@@ -1,0 +1,219 @@
+"""The trust checks of a fit of votes: each a level, a number and a sentence that says what to do next."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from voirdire.anchors.comparisons import answered, comparisons
+from voirdire.checks import Check, listed
+from voirdire.posterior import Posterior
+from voirdire.problem import Problem
+from voirdire.tables.graph import components
+from voirdire.terms import RELIABILITY
+from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.influence import top_changers
+from voirdire.trust.residuals import Residuals, residuals
+
+Floats = npt.NDArray[np.float64]
+
+ALPHA = 0.01  # of the tests of one check together
+CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
+MISFIT = 1.5  # mean squared residual, in units of its expectation
+SAME = 0.95  # correlation of strengths under two criteria
+_SHOWN = 3
+
+
+def trust_checks(
+    problem: Problem, posterior: Posterior, judges: dict[str, Any], seed: int, chosen: str | None = None
+) -> list[Check]:
+    """All checks that compare the votes with what the fitted model expects of them.
+
+    Parameters
+    ----------
+    judges : dict of array
+        The judges' summary (:func:`voirdire.summaries.judges`).
+    chosen : str, optional
+        The method that answers pairs from anchors.
+    """
+    found = [] if problem.anchors is None else [against_anchors(problem)]
+    found += same_criteria(problem, posterior)
+    if problem.model.pool == "majority":
+        return found
+    left = residuals(problem, posterior)
+    return [
+        *found,
+        *dependent_judges(problem, left, seed, chosen),
+        *position(problem, left, judges),
+        *splitting_items(problem, left),
+        *influence(problem, posterior),
+    ]
+
+
+def dependent_judges(problem: Problem, left: Residuals, seed: int, chosen: str | None = None) -> list[Check]:
+    """Whether judges agree more than independent ones would, and how many the panel is worth."""
+    count = len(left.judges)
+    if count < 2:
+        return []
+    found = dependence(left, np.random.default_rng(seed))
+    alike = most_alike(found, ALPHA)
+    worth = (
+        f"{count} judges, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
+        f"{found.high:.0f})"
+    )
+    if not alike:
+        return [Check("dependence", "ok", found.size, f"{worth}: none agree more than the model expects.")]
+    names = [
+        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
+    ]
+    more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    message = f"{worth}: {'; '.join(names)}{more} agree far more than the model expects of independent judges"
+    if chosen is not None and chosen not in ("joint", "cut"):
+        message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."
+        return [Check("dependence", "warn", found.size, message)]
+    if found.high < 0.5 * count:
+        message += (
+            ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
+            f"trusted as they are. Collect about 20 human answers on {pairs_to_ask(problem)} and pass them as "
+            "anchors; name families of judges (families=...)."
+        )
+        return [Check("dependence", "fail", found.size, message)]
+    message += (
+        ". Their agreement counts more than it should: name families (families=...) or drop copies, and get human "
+        "answers where much hangs on it."
+    )
+    return [Check("dependence", "warn", found.size, message)]
+
+
+def position(problem: Problem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
+    """Judges whose answers depend on which item is shown first."""
+    if RELIABILITY[problem.model.reliability.kind].position_aware:
+        low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
+        leaning = np.flatnonzero(np.fmax(low, -high) > CLEAR_BIAS)
+        if np.isnan(low).all():
+            return []
+        if not len(leaning):
+            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
+        message = (
+            f"{listed([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. Show "
+            "these judges every pair in both orders, or replace them."
+        )
+        return [Check("position", "warn", float(len(leaning)), message)]
+    variance = left.first_variance.mean(axis=0)
+    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
+    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
+    bound = stats.norm.isf(0.5 * ALPHA / max(len(z), 1))
+    leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
+    if not len(leaning):
+        return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
+    message = (
+        f"{listed([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than model "
+        f"{problem.model.name} allows for, which turns position into strength; use crowd-bt-position or maple-position."
+    )
+    return [Check("position", "fail", float(len(leaning)), message)]
+
+
+def splitting_items(problem: Problem, left: Residuals) -> list[Check]:
+    """Items on which judges scatter more than the model expects."""
+    square, expected = (left.r**2).mean(axis=0).sum(axis=0), left.v.mean(axis=0).sum(axis=0)
+    # 2 v^2 + v bounds the variance of the squared sum of independent answers
+    spread = (2.0 * left.v**2 + left.v).mean(axis=0).sum(axis=0)
+    size = len(problem.items)
+    sums = [
+        np.bincount(left.one, part, size) + np.bincount(left.other, part, size)
+        for part in (square, expected, spread)
+    ]
+    misfit = sums[0] / np.maximum(sums[1], 1e-12)
+    z = (sums[0] - sums[1]) / np.sqrt(np.maximum(sums[2], 1e-12))
+    bound = stats.norm.isf(ALPHA / max(size, 1))
+    split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (sums[1] > 2.0))
+    split = split[np.argsort(-misfit[split], kind="stable")]
+    if not len(split):
+        return [Check("split-items", "ok", 0.0, "No item divides the judges more than the model expects.")]
+    message = (
+        f"{listed([problem.items[i] for i in split])} dividing the judges more than their reliability "
+        f"explains: they may "
+        "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
+    )
+    return [Check("split-items", "warn", float(len(split)), message)]
+
+
+def influence(problem: Problem, posterior: Posterior) -> list[Check]:
+    """Judges without whom another item would be first."""
+    if (
+        posterior.draws is None
+        or len(problem.judges) < 2
+        or any(len(g) > 1 for g in components(problem.votes))
+    ):
+        return []
+    changed = top_changers(problem, posterior)
+    if not changed:
+        return [Check("influence", "ok", 0.0, "No single judge decides which item is first.")]
+    said = [f"without {judge} it is {item}" for judge, item in changed[:_SHOWN]]
+    more = f" (and {len(changed) - _SHOWN} more judges)" if len(changed) > _SHOWN else ""
+    message = (
+        f"Which item is first hangs on single judges: {'; '.join(said)}{more}. "
+        "Ask more judges about the best items."
+    )
+    return [Check("influence", "warn", float(len(changed)), message)]
+
+
+def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:
+    """Criteria under which all items stand alike: nobody can tell them apart."""
+    if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
+        return []
+    strength = posterior.values["strength"]
+    pairs = []
+    for one in range(len(problem.criteria)):
+        for other in range(one + 1, len(problem.criteria)):
+            a, b = strength[:, one], strength[:, other]
+            top = (a * b).sum(axis=1)
+            correlation = top / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+            if np.quantile(correlation, 0.05) > SAME:
+                pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
+    if not pairs:
+        return [Check("criteria", "ok", 0.0, "Every criterion says something of its own.")]
+    message = (
+        f"{listed(pairs, verb=False)} rank the items alike (correlation above {SAME}): judges do not tell them apart. "
+        "Merge them, or define them more sharply."
+    )
+    return [Check("criteria", "warn", float(len(pairs)), message)]
+
+
+def against_anchors(problem: Problem) -> Check:
+    """Whether the majority of the judges agrees with people."""
+    assert problem.anchors is not None
+    criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
+    found = comparisons(problem.coded_votes, criteria=criteria)
+    rows, answers = answered(found, problem.anchors, criteria=criteria)
+    side = np.sign(np.sign(found.mean_answers[:, rows]).sum(axis=0)) * answers
+    right, decided = int((side > 0).sum()), int((side != 0).sum())
+    if not decided:
+        message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
+        return Check("anchors", "warn", None, message)
+    share = right / decided
+    interval = stats.binomtest(right, decided).proportion_ci(0.9, method="wilson")
+    said = (
+        f"The majority of the judges agrees with people on {right} of {decided} anchors ({share:.0%}, 90% interval "
+        f"{interval.low:.0%} to {interval.high:.0%})"
+    )
+    if interval.low > 0.5:
+        return Check("anchors", "ok", share, f"{said}.")
+    if interval.high < 0.5:
+        message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
+        return Check("anchors", "fail", share, message)
+    message = f"{said}, which cannot be told from chance. Collect about 20 more on {pairs_to_ask(problem)}."
+    return Check("anchors", "warn", share, message)
+
+
+def pairs_to_ask(problem: Problem) -> str:
+    """The pairs on which judges disagree most, in words."""
+    found = comparisons(problem.coded_votes, criteria=False)
+    side = np.sign(found.mean_answers)
+    voters = np.abs(side).sum(axis=0)
+    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:_SHOWN]
+    names = [f"{problem.items[found.one[i]]} against {problem.items[found.other[i]]}" for i in order]
+    return f"pairs where judges disagree, such as {', '.join(names)}"

@@ -1,0 +1,97 @@
+"""Judges that agree more than the model can explain: how much, and how many judges the panel is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.trust.residuals import Residuals
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
+RESAMPLES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """Residual agreement of all pairs of judges.
+
+    Attributes
+    ----------
+    z, rho : array, shape (judges, judges)
+        See :mod:`voirdire.trust.residuals`; 0 on the diagonal and where two judges share too little.
+    tested : int
+        Pairs of judges that could be tested.
+    size, low, high : float
+        Effective number of independent judges with its 90% interval (bootstrap over comparisons):
+        K^2 / (K + sum_{j != k} rho_jk^2), the participation ratio of the residuals' correlation matrix, less what
+        noise adds to the squares. K independent judges give K, copies of one give 1.
+    """
+
+    z: Floats
+    rho: Floats
+    tested: int
+    size: float
+    low: float
+    high: float
+
+
+def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
+    """Test all pairs of judges.
+
+    Examples
+    --------
+    Two copies and one other judge on 400 comparisons of equal items:
+
+    >>> rng = np.random.default_rng(0)
+    >>> r = rng.choice([-1.0, 1.0], (2, 400))[[0, 0, 1]][None]
+    >>> none = np.zeros(0, dtype=np.int64)
+    >>> one = np.zeros((1, 3))
+    >>> found = dependence(Residuals(np.arange(3), r, np.ones_like(r), one, one, none, none, none), rng)
+    >>> bool(found.z[0, 1] > 15), round(found.size, 1)
+    (True, 1.8)
+    """
+    comparisons = found.r.shape[2]
+    whole = _moments(found, np.ones(comparisons))
+    weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
+    sizes = [_size(*_moments(found, weight.astype(float), draws=1)) for weight in weights]
+    low, high = np.quantile(sizes, [0.05, 0.95])
+    t, var, scale = whole
+    usable = (var >= SMALLEST) & ~np.eye(len(var), dtype=bool)
+    z = np.where(usable, t / np.sqrt(np.where(usable, var, 1.0)), 0.0)
+    rho = np.where(usable, t / np.where(usable, scale, 1.0), 0.0)
+    size = _size(*whole)
+    return Dependence(z, rho, int(usable.sum()) // 2, size, float(min(low, size)), float(max(high, size)))
+
+
+def _moments(found: Residuals, weight: Floats, draws: int | None = None) -> tuple[Floats, Floats, Floats]:
+    """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
+    some = slice(None) if draws is None else slice(0, draws)
+    parts = zip(found.r[some], found.v[some], strict=True)
+    sums = [((r * weight) @ r.T, (v * weight) @ v.T, (np.sqrt(v) * weight) @ np.sqrt(v).T) for r, v in parts]
+    t, var, scale = (np.mean([part[index] for part in sums], axis=0) for index in range(3))
+    return t, var, scale
+
+
+def _size(t: Floats, var: Floats, scale: Floats) -> float:
+    judges = len(t)
+    usable = (var >= SMALLEST) & ~np.eye(judges, dtype=bool)
+    floor = np.where(usable, scale, 1.0) ** 2
+    square = np.where(usable, (t**2 - var) / floor, 0.0)
+    return float(judges**2 / (judges + max(square.sum(), 0.0)))
+
+
+def most_alike(found: Dependence, alpha: float) -> list[tuple[int, int]]:
+    """Pairs of judges whose agreement is too large at level ``alpha`` (Bonferroni), the strongest first."""
+    from scipy import stats
+
+    if not found.tested:
+        return []
+    bound = stats.norm.isf(alpha / found.tested)
+    one, other = np.nonzero(np.triu(found.z > bound, 1))
+    order = np.argsort(-found.rho[one, other], kind="stable")
+    return [(int(one[i]), int(other[i])) for i in order]

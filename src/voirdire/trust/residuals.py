@@ -1,0 +1,118 @@
+"""What judges answered beyond what the model expects of them.
+
+For judge k and comparison p (an unordered pair under a criterion), with +1 for the one item, -1 for the other and 0
+for a tie, let r_kp be the sum of the judge's answers minus its expectation, and v_kp its variance, both given the
+parameters. Given the true parameters, judges are independent: r_jp r_kp has mean zero and variance v_jp v_kp, so that
+
+    T_jk = sum_p r_jp r_kp,   z_jk = T_jk / sqrt(sum_p v_jp v_kp),   rho_jk = T_jk / sum_p sqrt(v_jp v_kp)
+
+are a standard normal test of whether two judges agree more than the model can explain and the size of it: a posterior
+predictive check by a realised discrepancy (Gelman, Meng and Stern 1996, Statistica Sinica 6), near to Yen's Q3 of
+item response theory (1984). Averages over posterior draws are taken; as the draws have seen the votes, the test is
+conservative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.anchors.table import pair_keys
+from voirdire.posterior import Posterior
+from voirdire.predict import probabilities
+from voirdire.problem import Problem
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+DRAWS = 16
+LARGEST = 4_000_000  # judges x comparisons that are looked at; of larger tables, the judges with most votes
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """Residual answers, averaged over nothing: one set per draw.
+
+    Attributes
+    ----------
+    judges : int array, shape (judges,)
+        Which judges of the problem the rows are.
+    r, v : array, shape (draws, judges, comparisons)
+        Residuals and variances; 0 where a judge did not answer.
+    first, first_variance : array, shape (draws, judges)
+        First items chosen beyond expectation, and the variance of their number.
+    one, other : int array, shape (comparisons,)
+        Items.
+    criterion : int array, shape (comparisons,)
+    """
+
+    judges: Ints
+    r: Floats
+    v: Floats
+    first: Floats
+    first_variance: Floats
+    one: Ints
+    other: Ints
+    criterion: Ints
+
+
+def residuals(problem: Problem, posterior: Posterior) -> Residuals:
+    """Residual answers at some draws of a posterior (at its centre where there are none).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
+    >>> found = fit(table, model="bradley-terry", method="map")
+    >>> residuals(found.problem, found.posterior).r.shape
+    (1, 1, 1)
+    """
+    votes = problem.coded_votes
+    separate = problem.model.criteria == "separate"
+    keys, column = np.unique(pair_keys(votes, criteria=separate), return_inverse=True)
+    chosen = _judges(problem, len(keys))
+    row = np.full(len(problem.judges), -1)
+    row[chosen] = np.arange(len(chosen))
+    kept = row[votes.judge] >= 0
+    place = row[votes.judge][kept] * len(keys) + column[kept]
+    total = votes.counts.sum(axis=1)
+    net = (votes.counts[:, 0] - votes.counts[:, 1]).astype(float)
+    turned = np.where(votes.first > votes.second, -1.0, 1.0)
+    shape = (len(chosen), len(keys))
+    r, v, first, first_variance = [], [], [], []
+    for values in _draws(posterior):
+        p = probabilities(problem.model, problem.program, [values], votes)
+        mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
+        residual, spread = net - total * mean, total * variance
+        r.append(np.bincount(place, (turned * residual)[kept], shape[0] * shape[1]).reshape(shape))
+        v.append(np.bincount(place, spread[kept], shape[0] * shape[1]).reshape(shape))
+        first.append(np.bincount(row[votes.judge][kept], residual[kept], len(chosen)))
+        first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
+    size = len(votes.items)
+    return Residuals(
+        chosen,
+        np.stack(r),
+        np.stack(v),
+        np.stack(first),
+        np.stack(first_variance),
+        keys // size % size,
+        keys % size,
+        keys // size**2,
+    )
+
+
+def _judges(problem: Problem, comparisons: int) -> Ints:
+    most = max(2, LARGEST // max(comparisons, 1))
+    order = np.argsort(-problem.judge_votes, kind="stable")[:most]
+    return np.sort(order[problem.judge_votes[order] > 0])
+
+
+def _draws(posterior: Posterior) -> list[dict[str, Floats]]:
+    values = posterior.values
+    if values is None:
+        return [posterior.central_values]
+    chosen = np.unique(np.linspace(0, len(values["strength"]) - 1, DRAWS).astype(int))
+    return [{name: value[index] for name, value in values.items()} for index in chosen]

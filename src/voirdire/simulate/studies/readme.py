@@ -58,6 +58,8 @@ def _found(study: Study) -> list[str]:
     lines += ["| " + " | ".join(_short(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]]
     if len(rows) > _MOST_ROWS:
         lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
+    finding = study.settings.get("finding")
+    lines += ["", finding] if finding else []
     return [*lines, "", f"Made with {run['replicates']} replicates, seed {run['seed']}; {versions}."]
 
 

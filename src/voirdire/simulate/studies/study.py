@@ -43,9 +43,10 @@ _RECOVERY = {
     "added": list,
     "best_of": str,
     "adam_replicates": int,
+    "finding": str,
 }
-_CALIBRATION = {"models": list, "methods": dict, "shape": dict, "ties": bool, "draws": int, "batch": int}
-_OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates"}
+_CALIBRATION = {"models": list, "methods": dict, "shape": dict, "ties": bool, "draws": int, "batch": int, "finding": str}
+_OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "finding"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,313 @@
+"""MASA: several models summarise, judges compare the summaries with those of a reference model.
+
+Source: "A Multiagent Summarization and Auto-Evaluation Framework for Medical Text", Methods.
+
+Inputs: sources (each item's text) that ``summarizers`` and the ``reference``, judges of the panel, summarise;
+or summaries that are there (``given = true``: each item is one, with columns context, source and system;
+``reference`` is a system).
+
+1. Every summary is compared with the reference model's of the same source (referenced Condorcet assessment: n -
+   1 comparisons instead of n (n - 1) / 2; ``against = "all"`` for all pairs). Who wrote a summary is not shown.
+   Coherence, consistency, fluency and relevance are asked for by name (``guidance = "baseline"``), or defined,
+   with steps, brevity against detail, hallucinations and facts above all (``"enhanced"``, which also asks for a
+   confidence).
+2. Each pair is shown in both orders, R ``runs`` each; the answer is one of the two or a tie.
+3. Majority: in each order the answer of more than half of the R runs, else a tie. Swap: a winner only if it
+   wins in both orders, else a tie.
+4. With ``errors``, each evaluator says of each summary whether it has a factual error: something that
+   contradicts its source or established knowledge. Content that the source merely does not mention is none.
+
+Outputs: ``votes`` (all answers; items are systems, contexts are sources; ``confidence``), ``decisions`` (one
+per evaluator, source and pair), ``labels`` (criterion ``factual-error``: yes, no), ``texts`` (summaries). A
+decision that hangs on a missing answer is missing. Questions: one for each summary; for each evaluator, 2 R for
+each pair and one for each summary.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from voirdire.collect.protocol import Answer, Ask, Calls, Question, Row, Setting, missing
+from voirdire.collect.protocols.decide import majority, swapped
+from voirdire.collect.protocols.pairing import OUTCOMES
+from voirdire.collect.protocols.roles import takers, unknown
+from voirdire.collect.protocols.schemas import choice, prose, record
+from voirdire.collect.protocols.scoring import at_least
+from voirdire.collect.protocols.votes import ANSWERS
+
+CRITERION = "factual-error"
+
+
+@dataclass(frozen=True)
+class MasaOptions:
+    """Options of masa.
+
+    Attributes
+    ----------
+    summarizers : tuple of str
+        Judges that summarise and do not evaluate.
+    reference : str
+        The judge, or with ``given`` the system, whose summaries the others are compared with.
+    evaluators : tuple of str
+        Judges that compare; none named: all that do not summarise.
+    given : bool
+        Whether the items are summaries already.
+    against : "reference" or "all"
+        Comparisons with the reference, or of all pairs.
+    runs : int
+        R, the runs in each order.
+    guidance : "baseline" or "enhanced"
+        Which prompt compares.
+    errors : bool
+        Whether factual errors are asked for.
+    task : str
+        What is summarised, and for whom.
+    longest : int
+        Most characters of each free text in an answer; 0: no bound.
+
+    Examples
+    --------
+    >>> MasaOptions().against, MasaOptions().runs
+    ('reference', 3)
+    """
+
+    summarizers: tuple[str, ...] = ()
+    reference: str = ""
+    evaluators: tuple[str, ...] = ()
+    given: bool = False
+    against: Literal["reference", "all"] = "reference"
+    runs: int = 3
+    guidance: Literal["baseline", "enhanced"] = "enhanced"
+    errors: bool = True
+    task: str = ""
+    longest: int = 0
+
+
+@dataclass(frozen=True)
+class _Summary:
+    context: str
+    system: str
+    source: str
+    text: str
+
+
+class Masa:
+    """The protocol ``masa``."""
+
+    name: ClassVar[str] = "masa"
+    Options: ClassVar[type[Any]] = MasaOptions
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Unknown or missing judges and systems; summaries without source, context or system, or twice."""
+        options: MasaOptions = setting.options
+        found = at_least(options, runs=1, longest=0)
+        found += unknown(setting, {"evaluators": options.evaluators})
+        if not self._evaluators(setting):
+            found.append("no judge is left to evaluate; name evaluators, or add a judge to the panel")
+        if options.given:
+            return found + self._given_problems(setting)
+        named = {
+            "summarizers": options.summarizers,
+            "reference": [options.reference] if options.reference else [],
+        }
+        found += unknown(setting, named)
+        if not options.summarizers:
+            found.append("option summarizers is empty; name judges that summarise, or set given = true")
+        if not options.reference:
+            found.append("option reference is empty; name the judge whose summaries are the reference")
+        if options.reference in options.summarizers:
+            found.append(f"option summarizers: {options.reference!r} is the reference; name it there alone")
+        return found + [
+            f"judge {name!r}: a vote's winner may be called so; rename it"
+            for name in (*options.summarizers, options.reference)
+            if name in OUTCOMES
+        ]
+
+    def _given_problems(self, setting: Setting) -> list[str]:
+        options: MasaOptions = setting.options
+        found: list[str] = []
+        seen: dict[tuple[str | None, str | None], str] = {}
+        for item in setting.items:
+            found += [
+                f"item {item.id!r} has no {column}; given = true needs context, source and system"
+                for column in ("context", "source", "system")
+                if not getattr(item, column)
+            ]
+            if item.system in OUTCOMES:
+                found.append(
+                    f"item {item.id!r}: system {item.system!r} is what a winner may be called; rename it"
+                )
+            earlier = seen.setdefault((item.context, item.system), item.id)
+            if earlier != item.id and item.context and item.system:
+                found.append(
+                    f"items {earlier!r} and {item.id!r} are both by {item.system!r} in context"
+                    f" {item.context!r}; keep one"
+                )
+        if options.against == "reference":
+            systems = {item.system for item in setting.items}
+            if options.reference not in systems:
+                known = ", ".join(sorted(str(system) for system in systems))
+                return [*found, f"option reference: {options.reference!r} is none of the systems {known}"]
+            have = {item.context for item in setting.items if item.system == options.reference}
+            lacking = dict.fromkeys(item.context for item in setting.items if item.context not in have)
+            found += [f"context {context!r} has no summary by {options.reference!r}" for context in lacking]
+        return found
+
+    def calls(self, setting: Setting) -> Calls:
+        """Summaries; for each evaluator the pairs in both orders and all runs, and the errors."""
+        options: MasaOptions = setting.options
+        counts: dict[str, int] = {}
+        if options.given:
+            contexts: dict[str | None, list[str | None]] = {}
+            for item in setting.items:
+                contexts.setdefault(item.context, []).append(item.system)
+            sizes = [len(systems) for systems in contexts.values()]
+        else:
+            for name in (*options.summarizers, options.reference):
+                counts[name] = counts.get(name, 0) + len(setting.items)
+            sizes = [len(options.summarizers) + 1] * len(setting.items)
+        pairs = sum(size - 1 if options.against == "reference" else size * (size - 1) // 2 for size in sizes)
+        for name in self._evaluators(setting):
+            counts[name] = counts.get(name, 0) + 2 * options.runs * pairs + options.errors * sum(sizes)
+        return Calls(counts, counts)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """Summaries, then all comparisons and errors at once."""
+        options: MasaOptions = setting.options
+        summaries, rows = await self._summaries(setting, ask)
+        contexts: dict[str, list[_Summary]] = {}
+        for summary in summaries:
+            contexts.setdefault(summary.context, []).append(summary)
+        pairs = [
+            (one, other)
+            for group in contexts.values()
+            for one, other in _pairs(group, options.reference if options.against == "reference" else None)
+        ]
+        evaluators = self._evaluators(setting)
+        parts = await asyncio.gather(
+            *(self._compare(options, ask, judge, *pair) for judge in evaluators for pair in pairs),
+            *(
+                self._error(options, ask, judge, summary)
+                for judge in evaluators
+                for summary in (summaries if options.errors else [])
+            ),
+        )
+        return [*rows, *(row for part in parts for row in part)]
+
+    def _evaluators(self, setting: Setting) -> tuple[str, ...]:
+        options: MasaOptions = setting.options
+        writers = () if options.given else (*options.summarizers, options.reference)
+        return takers(setting, options.evaluators, without=writers)
+
+    async def _summaries(self, setting: Setting, ask: Ask) -> tuple[list[_Summary], list[Row]]:
+        options: MasaOptions = setting.options
+        if options.given:
+            return [
+                _Summary(str(item.context), str(item.system), str(item.source), item.text)
+                for item in setting.items
+            ], []
+        schema = record(summary=prose(options.longest))
+        questions = [
+            Question(
+                writer,
+                "masa/summarise",
+                {"task": options.task, "source": item.text, "question": item.context},
+                ("summarise", item.id),
+                schema,
+            )
+            for item in setting.items
+            for writer in (*options.summarizers, options.reference)
+        ]
+        answers = await asyncio.gather(*(ask(question) for question in questions))
+        found, rows = [], []
+        for question, answer in zip(questions, answers, strict=True):
+            context = str(question.key[1])
+            what = {"judge": question.judge, "context": context, "system": question.judge, "kind": "summary"}
+            if answer.content is None:
+                rows.append(missing(question.key, answer, table="texts", **what))
+                continue
+            text = str(answer.content["summary"])
+            rows.append(Row("texts", {**what, "text": text}))
+            found.append(_Summary(context, question.judge, str(question.variables["source"]), text))
+        return found, rows
+
+    async def _compare(
+        self, options: MasaOptions, ask: Ask, judge: str, one: _Summary, other: _Summary
+    ) -> list[Row]:
+        asked = [
+            (first, second, run)
+            for first, second in ((one, other), (other, one))
+            for run in range(1, options.runs + 1)
+        ]
+        answers = await asyncio.gather(
+            *(self._vote(options, ask, judge, first, second, run) for first, second, run in asked)
+        )
+        rows = [row for row, _ in answers]
+        winners = [winner for _, winner in answers]
+        orders = majority(winners[: options.runs]), majority(winners[options.runs :])
+        decision = swapped(*orders)
+        columns: dict[str, Any] = {
+            "judge": judge,
+            "first": one.system,
+            "second": other.system,
+            "context": one.context,
+        }
+        if decision is None:
+            key = ("decide", one.context, one.system, other.system)
+            lost = Answer(None, "the decision hangs on missing answers")
+            return [*rows, missing(key, lost, table="decisions", **columns)]
+        shown = {"shown_first": orders[0] or "", "shown_second": orders[1] or ""}
+        return [*rows, Row("decisions", {**columns, "winner": decision, **shown})]
+
+    async def _vote(
+        self, options: MasaOptions, ask: Ask, judge: str, first: _Summary, second: _Summary, run: int
+    ) -> tuple[Row, str | None]:
+        enhanced = options.guidance == "enhanced"
+        fields: dict[str, Mapping[str, Any]] = {"reasoning": prose(options.longest)} if enhanced else {}
+        fields["winner"] = choice(ANSWERS)
+        if enhanced:
+            fields["confidence"] = choice(["low", "medium", "high"])
+        shown = {"task": options.task, "source": first.source, "first": first.text, "second": second.text}
+        key = ("compare", first.context, first.system, second.system, run)
+        answer = await ask(Question(judge, f"masa/{options.guidance}", shown, key, record(**fields)))
+        columns = {"judge": judge, "first": first.system, "second": second.system}
+        columns |= {"context": first.context}
+        if answer.content is None:
+            return missing(key, answer, table="votes", **columns, run=run), None
+        outcome = OUTCOMES[ANSWERS.index(answer.content["winner"])]
+        more = {name: answer.content[name] for name in ("confidence", "reasoning") if enhanced}
+        winner = {"first": first.system, "second": second.system}.get(outcome, outcome)
+        return Row("votes", {**columns, "winner": outcome, "run": run, **more}), winner
+
+    async def _error(self, options: MasaOptions, ask: Ask, judge: str, summary: _Summary) -> list[Row]:
+        schema = record(reasoning=prose(options.longest), error=choice(["yes", "no"]))
+        shown = {"task": options.task, "source": summary.source, "summary": summary.text}
+        key = ("error", summary.context, summary.system)
+        answer = await ask(Question(judge, "masa/error", shown, key, schema))
+        columns = {
+            "judge": judge,
+            "item": f"{summary.context} / {summary.system}",
+            "criterion": CRITERION,
+            "context": summary.context,
+            "system": summary.system,
+            "run": 1,
+        }
+        if answer.content is None:
+            return [missing(key, answer, table="labels", **columns)]
+        return [
+            Row(
+                "labels",
+                {**columns, "label": answer.content["error"], "reasoning": answer.content["reasoning"]},
+            )
+        ]
+
+
+def _pairs(group: list[_Summary], reference: str | None) -> list[tuple[_Summary, _Summary]]:
+    """The pairs of one source: each with the reference, or all; none with a summary that is missing."""
+    if reference is None:
+        return [(one, other) for place, one in enumerate(group) for other in group[place + 1 :]]
+    base = [summary for summary in group if summary.system == reference]
+    return [(summary, base[0]) for summary in group if base and summary.system != reference]

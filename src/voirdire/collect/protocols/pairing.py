@@ -1,0 +1,198 @@
+"""Which pairs are compared, in which order they are shown, and how often."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from voirdire.collect.protocol import Item, Setting
+
+#: Ids that a vote's winner could be mistaken for.
+OUTCOMES = ("first", "second", "tie")
+
+Order = Literal["random", "fixed", "swap", "random-by-criterion"]
+
+
+@dataclass(frozen=True)
+class PairOptions:
+    """Options of every protocol that compares pairs.
+
+    Attributes
+    ----------
+    evaluators : tuple of str
+        Judges that compare; none named: all of the panel but those with another part. One name: the
+        single-model variant.
+    design : "all-pairs", "share" or "referenced"
+        Every pair; a random connected share of the pairs; every item against the reference.
+    share : float
+        Of the pairs, for the design "share".
+    reference : str
+        An item's id, for the design "referenced".
+    order : "random", "fixed", "swap" or "random-by-criterion"
+        Drawn for each judge, pair and run (the same under every criterion, or for each criterion too); as the
+        items are listed; both orders, two questions.
+    repeats : int
+        Runs of each question.
+    task : str
+        What the texts were written for.
+    rubric : str
+        The holistic rubric.
+    longest : int
+        Most characters of each free text in an answer; 0: no bound.
+
+    Examples
+    --------
+    >>> PairOptions(order="swap").design
+    'all-pairs'
+    """
+
+    evaluators: tuple[str, ...] = ()
+    design: Literal["all-pairs", "share", "referenced"] = "all-pairs"
+    share: float = 1.0
+    reference: str = ""
+    order: Order = "random"
+    repeats: int = 1
+    task: str = ""
+    rubric: str = ""
+    longest: int = 0
+
+
+class Pair(NamedTuple):
+    """A question about two things, in the order shown; ``place`` numbers the pairs of the design."""
+
+    first: int
+    second: int
+    run: int
+    place: int
+
+
+def generator(seed: int, *key: str | int) -> np.random.Generator:
+    """Random numbers that depend on the seed and the key alone.
+
+    Examples
+    --------
+    >>> float(generator(1, "a").random()) == float(generator(1, "a").random())
+    True
+    """
+    digest = hashlib.sha256(repr(key).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.Generator(np.random.PCG64([seed, *words]))
+
+
+def by_context(items: Sequence[Item]) -> dict[str | None, list[Item]]:
+    """Items that may be compared with each other: those of one context.
+
+    Examples
+    --------
+    >>> list(by_context([Item("a", "x"), Item("b", "y")]))
+    [None]
+    """
+    groups: dict[str | None, list[Item]] = {}
+    for item in items:
+        groups.setdefault(item.context, []).append(item)
+    return groups
+
+
+def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> list[tuple[int, int]]:
+    """The pairs (i, j) that all judges compare, the lower index first.
+
+    Raises
+    ------
+    InputError
+        The design does not suit the number of items.
+
+    Examples
+    --------
+    >>> drawn(PairOptions(design="referenced", reference="b"), ["a", "b", "c"], 0, "")
+    [(0, 1), (1, 2)]
+    """
+    from voirdire.errors import InputError
+    from voirdire.simulate.designs import design_from_spec
+
+    spec: dict[str, object] = {"kind": options.design}
+    if options.design == "share":
+        spec |= {"share": options.share, "connect": "tree"}
+    if options.design == "referenced":
+        if options.reference not in names:
+            raise InputError(
+                f"option reference: {options.reference!r} is none of the items; give an item's id"
+            )
+        spec |= {"reference": list(names).index(options.reference)}
+    design = design_from_spec(spec)
+    found = design.problems(len(names))
+    if found:
+        raise InputError(found)
+    return [(int(i), int(j)) for i, j in design.pairs(len(names), generator(seed, "pairs", group))]
+
+
+def asked(
+    options: PairOptions, pairs: Sequence[tuple[int, int]], seed: int, judge: str, criterion: str, group: str
+) -> list[Pair]:
+    """One judge's questions by one criterion: runs x pairs x orders.
+
+    Examples
+    --------
+    >>> [pair[:2] for pair in asked(PairOptions(order="swap"), [(0, 1)], 0, "ann", "style", "")]
+    [(0, 1), (1, 0)]
+    """
+    key = (criterion,) if options.order == "random-by-criterion" else ()
+    coins = generator(seed, "order", judge, group, *key).random((options.repeats, len(pairs))) < 0.5
+    found: list[Pair] = []
+    for run in range(1, options.repeats + 1):
+        for place, (i, j) in enumerate(pairs):
+            turned = options.order.startswith("random") and bool(coins[run - 1, place])
+            orders = [(i, j), (j, i)] if options.order == "swap" else [(j, i) if turned else (i, j)]
+            found.extend(Pair(first, second, run, place) for first, second in orders)
+    return found
+
+
+def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
+    """What is wrong with the items and the design, one sentence each.
+
+    Examples
+    --------
+    >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y"))), PairOptions())
+    ["items: id 'tie' is what a vote's winner may be called; rename the item"]
+    """
+    from voirdire.errors import InputError
+
+    found = [
+        f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
+        for item in setting.items
+        if item.id in OUTCOMES
+    ]
+    if options.repeats < 1:
+        found.append(f"option repeats is {options.repeats}; give a whole number of at least 1")
+    if options.longest < 0:
+        found.append(f"option longest is {options.longest}; give a whole number of at least 0")
+    for context, items in by_context(setting.items).items():
+        where = "items" if context is None else f"context {context!r}"
+        if len(items) < 2:
+            found.append(f"{where}: there is one item; give at least two to compare")
+            continue
+        try:
+            drawn(options, [item.id for item in items], setting.seed, context or "")
+        except InputError as error:
+            found.extend(f"{where}: {problem}" for problem in error.problems)
+    return list(dict.fromkeys(found))
+
+
+def number_of_pairs(setting: Setting, options: PairOptions) -> int:
+    """Questions of one judge by one criterion.
+
+    Examples
+    --------
+    >>> number_of_pairs(Setting((), (Item("a", "x"), Item("b", "y"), Item("c", "z"))), PairOptions())
+    3
+    """
+    orders = 2 if options.order == "swap" else 1
+    return sum(
+        len(drawn(options, [item.id for item in items], setting.seed, context or ""))
+        * orders
+        * options.repeats
+        for context, items in by_context(setting.items).items()
+    )

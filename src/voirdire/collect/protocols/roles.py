@@ -1,0 +1,85 @@
+"""Who of the panel does what: judges named in a protocol's options."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from voirdire.collect.protocol import Item, Setting
+
+
+def takers(setting: Setting, named: Sequence[str], without: Sequence[str] = ()) -> tuple[str, ...]:
+    """The named judges, or all of the panel but those that have another part.
+
+    Examples
+    --------
+    >>> from voirdire.collect.protocol import Judge
+    >>> takers(Setting((Judge("a", "m"), Judge("b", "m")), ()), (), without=["a"])
+    ('b',)
+    """
+    return tuple(named) or tuple(judge.name for judge in setting.judges if judge.name not in without)
+
+
+def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]:
+    """Sentences on judges that options name and the panel does not have, or that an option names twice.
+
+    Examples
+    --------
+    >>> from voirdire.collect.protocol import Judge
+    >>> unknown(Setting((Judge("gemma", "m"),), ()), {"generator": ["gema"]})
+    ["option generator: 'gema' is no judge of the panel; did you mean 'gemma'?"]
+    """
+    panel = [judge.name for judge in setting.judges]
+    found = []
+    for option, names in options.items():
+        for name in dict.fromkeys(names):
+            if name not in panel:
+                close = difflib.get_close_matches(name, panel, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(panel)}"
+                found.append(f"option {option}: {name!r} is no judge of the panel; {hint}")
+            if list(names).count(name) > 1:
+                found.append(f"option {option}: {name!r} is named twice; name it once")
+    return found
+
+
+def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
+    """Sentences on columns that some items have and others lack: tables made of them could not be read.
+
+    Examples
+    --------
+    >>> uneven([Item("a", "x", context="q"), Item("b", "y")])
+    ["items: context is given for 'a' and not for 'b'; give it for all items or for none"]
+    """
+    found = []
+    for column in columns:
+        given = [item.id for item in items if getattr(item, column) is not None]
+        lacking = [item.id for item in items if getattr(item, column) is None]
+        if given and lacking:
+            found.append(
+                f"items: {column} is given for {given[0]!r} and not for {lacking[0]!r};"
+                " give it for all items or for none"
+            )
+    return found
+
+
+def background(item: Item) -> str | None:
+    """What a judge is shown beside the text: the source, or what it answers where there is no source.
+
+    Examples
+    --------
+    >>> background(Item("a", "x", context="Why?"))
+    'Why?'
+    """
+    return item.source if item.source is not None else item.context
+
+
+def belongs(item: Item) -> dict[str, str]:
+    """The columns context and system of an item's rows, as far as it has them.
+
+    Examples
+    --------
+    >>> belongs(Item("a", "x", system="s1"))
+    {'system': 's1'}
+    """
+    columns = {"context": item.context, "system": item.system}
+    return {name: value for name, value in columns.items() if value is not None}

@@ -1,0 +1,87 @@
+"""Probability-weighted scores: sum of p(s) s over the scores s of the scale.
+
+p(s) is the probability of the token s where the answer's score stands, divided by that of all scores of the scale
+among the alternatives that the server gave (G-Eval, Liu et al. 2023; MAREval, eq. 1).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from voirdire.collect.protocol import Logprobs
+
+_PLACE = re.compile(r'"score"\s*:\s*"?(\d)')
+_DIGIT = re.compile(r'\s*"?(\d)(?!\d)')
+
+
+class Weighted(NamedTuple):
+    """A weighted score, and the share of probability that the given alternatives left to the scale.
+
+    Examples
+    --------
+    >>> Weighted(3.5, 0.9).mass
+    0.9
+    """
+
+    value: float
+    mass: float
+
+
+def one_digit(low: int, high: int) -> bool:
+    """Whether a scale's scores are single digits, and so single tokens.
+
+    Examples
+    --------
+    >>> one_digit(1, 5), one_digit(1, 10)
+    (True, False)
+    """
+    return 0 <= low < high <= 9
+
+
+def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:
+    """Weighted score of an answer ``{"score": s}``, or why there is none.
+
+    Parameters
+    ----------
+    logprobs : tuple
+        Per position the token and its alternatives with their log-probabilities.
+    low, high : int
+        The scale, of single digits.
+
+    Examples
+    --------
+    >>> import math
+    >>> alternatives = (("4", math.log(0.6)), ("3", math.log(0.2)), ("x", math.log(0.2)))
+    >>> shown = (('{"score": ', ()), ("4", alternatives), ("}", ()))
+    >>> expected_score(shown, 1, 5).value  # (0.6 * 4 + 0.2 * 3) / 0.8
+    3.75
+    >>> expected_score((), 1, 5)
+    'the server gave no token probabilities'
+    """
+    if not logprobs:
+        return "the server gave no token probabilities"
+    written = "".join(token for token, _ in logprobs)
+    places = list(_PLACE.finditer(written))
+    if not places:
+        return "the answer's score is not where its token probabilities could be read"
+    target = places[-1].start(1)
+    start = 0
+    place = 0
+    while start + len(logprobs[place][0]) <= target:
+        start += len(logprobs[place][0])
+        place += 1
+    token, alternatives = logprobs[place]
+    # a token may begin before the digit (" 4", ":4"); alternatives count if they agree up to there
+    before = token[: target - start].rstrip(' "')
+    found: dict[int, list[float]] = {}
+    for text, logprob in alternatives:
+        match = _DIGIT.match(text.removeprefix(before)) if text.startswith(before) else None
+        if match and low <= int(match[1]) <= high:
+            found.setdefault(int(match[1]), []).append(logprob)
+    weights = {score: math.fsum(math.exp(each) for each in every) for score, every in found.items()}
+    mass = math.fsum(weights.values())
+    if not mass > 0:
+        return f"no score from {low} to {high} is among the token's alternatives"
+    return Weighted(math.fsum(score * weight for score, weight in weights.items()) / mass, mass)

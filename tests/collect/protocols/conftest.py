@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pytest
 
+from voirdire.collect.answers import breach, check_schema
 from voirdire.collect.protocol import Answer, Item, Judge, Question, Row, Setting
 from voirdire.collect.rendering import Prompt, Prompts
 
@@ -40,7 +40,7 @@ class Script:
     async def __call__(self, question: Question) -> Answer:
         self.questions.append(question)
         self.prompts.append(self._prompts.render(question.template, question.variables))
-        json.dumps(question.schema)
+        assert check_schema(question.schema or {}) == []
         if self._rng is not None:
             # answers come back in another order than they were asked for
             for _ in range(int(self._rng.integers(4))):
@@ -49,7 +49,9 @@ class Script:
         reply = reply(question) if callable(reply) else reply
         if reply is None:
             return Answer(None, "scripted to be missing")
-        return reply if isinstance(reply, Answer) else Answer(reply)
+        answer = reply if isinstance(reply, Answer) else Answer(reply)
+        assert breach(answer.content, question.schema or {}) is None
+        return answer
 
     @staticmethod
     def any(question: Question) -> Any:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from voirdire.agree.copies import copies_note
-from voirdire.agree.intervals import Interval, Method
+from voirdire.agree.intervals import Interval, Method, check_method
 from voirdire.agree.match import Orientation, Repeats, match
+from voirdire.agree.powered_intervals import PoweredMethod
+from voirdire.agree.powered_rows import agreement_with_humans
 from voirdire.agree.resample import RESAMPLES, Replicates, Unit, bootstrap, check_request
 from voirdire.agree.rows import Row, frame_of, row_of
 from voirdire.agree.tasks import Task, plan
 from voirdire.agree.undefined import why_undefined
+from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 
 if TYPE_CHECKING:
@@ -37,10 +40,11 @@ def agreement(
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
     unit: Unit = "item",
-    interval: Method = "percentile",
+    interval: Method | PoweredMethod | None = None,
     resamples: int = RESAMPLES,
     prob: float = 0.95,
     seed: int = 0,
+    humans: object = None,
 ) -> pd.DataFrame:
     """Measure how well judges agree.
 
@@ -63,10 +67,14 @@ def agreement(
     unit : {"item", "context", "judge", "both"}
         What is resampled. "context" keeps items of a context together; "judge" and "both" resample the panel,
         and leave what compares named judges without intervals.
-    interval : {"percentile", "basic", "bca", "studentised"}
-        Kind of interval.
+    interval : {"percentile", "basic", "bca", "studentised"}, optional
+        Kind of interval, "percentile" by default; others with `humans`, see there.
     resamples, prob, seed
         Number of resamples, coverage, and seed.
+    humans : path, dataframe, Votes, Scores or Labels, optional
+        Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
+        humans, and win rates and mean scores by humans, are then estimated for all units; see
+        `voirdire.agree.powered_rows.agreement_with_humans`.
 
     Returns
     -------
@@ -89,13 +97,32 @@ def agreement(
     >>> found[["measure", "value", "n"]].values.tolist()
     [['agreement_rate', 0.75, 4], ['cohen_kappa', 0.5, 4]]
     """
-    check_request(resamples, unit, prob, interval)
+    if humans is not None:
+        if against is not None or pairs is not None:
+            raise InputError(
+                "with human answers each judge is compared with the humans; leave out against and pairs"
+            )
+        return agreement_with_humans(
+            table,
+            humans,
+            measures=measures,
+            judges=judges,
+            levels=levels,
+            repeats=repeats,
+            unit=unit,
+            interval=interval,
+            resamples=resamples,
+            prob=prob,
+            seed=seed,
+        )
+    kind = _kind(interval)
+    check_request(resamples, unit, prob, kind)
     read = read_table(table, levels=levels)
     matched = match(read, repeats=repeats, levels=levels, orientation=orientation)
     work, notes = plan(matched, measures, judges, against, pairs)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
-        found = _resample(tasks, ratings, unit, interval, resamples, prob, seed)
+        found = _resample(tasks, ratings, unit, kind, resamples, prob, seed)
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: copies_note(panel) for judges, panel in panels.items()}
         rows += [
@@ -105,6 +132,15 @@ def agreement(
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return frame
+
+
+def _kind(interval: str | None) -> Method:
+    if interval in ("t", "wilson", "normal"):
+        raise InputError(
+            f"interval {interval!r} is for estimates with human answers; give humans, or another kind"
+        )
+    check_method(interval := interval or "percentile")
+    return cast(Method, interval)
 
 
 def _resample(

@@ -29,6 +29,18 @@ class Interval(StrEnum):
     studentised = "studentised"
 
 
+class AnyInterval(StrEnum):
+    """Kind of interval: by bootstrap, or of estimates with human answers."""
+
+    percentile = "percentile"
+    basic = "basic"
+    bca = "bca"
+    studentised = "studentised"
+    t = "t"
+    wilson = "wilson"
+    normal = "normal"
+
+
 class Repeats(StrEnum):
     """How several answers of one judge about one thing become one."""
 
@@ -73,15 +85,29 @@ def agree(
         typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
     ] = None,
     unit: Annotated[Unit, typer.Option(help="What is resampled.")] = Unit.item,
-    interval: Annotated[Interval, typer.Option(help="Kind of interval.")] = Interval.percentile,
+    humans: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Human answers to a random part of the units, the same columns without judge: estimates what "
+            "humans would say of all of them, and how often judges agree.",
+        ),
+    ] = None,
+    interval: Annotated[
+        AnyInterval | None,
+        typer.Option(
+            help="Kind of interval (default: percentile; with --humans, where t, wilson, normal, percentile and basic "
+            "are offered, wilson of rates and t of means)."
+        ),
+    ] = None,
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Measure how well judges agree: coefficients with bootstrap intervals."""
+    """Measure how well judges agree, with each other or with humans: coefficients with intervals."""
     from voirdire.agree.agreement import agreement
-    from voirdire.cli.results import emit_rows
+    from voirdire.cli.results import emit_powered, emit_rows
 
     found = agreement(
         table,
@@ -92,11 +118,15 @@ def agree(
         levels=level,
         repeats=None if repeats is None else repeats.value,
         unit=unit.value,
-        interval=interval.value,
+        interval=None if interval is None else interval.value,
         resamples=resamples,
         prob=prob,
         seed=seed,
+        humans=humans,
     )
     for note in found.attrs["notes"]:
         console.tell(note)
+    if humans is not None:
+        emit_powered(found, f"What humans would say, {100 * prob:g}% intervals", json)
+        return
     emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.cli import console
@@ -31,6 +32,50 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
     if json:
         console.emit({"rows": rows})
         return
+    shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+        ("value", lambda row: _number(row["value"])),
+        ("interval", _interval),
+        ("n", lambda row: f"{row['n']:,}"),
+    ]
+    _show(rows, title, shown, partner)
+
+
+def emit_powered(found: pd.DataFrame, title: str, json: bool) -> None:
+    """Print estimates with human answers: as JSON ``{"rows": [...]}``, or as a table.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        Rows with the columns of `voirdire.agree.powered_rows.POWERED_COLUMNS`.
+    title : str
+        The table's heading.
+    json : bool
+        Whether to print JSON.
+    """
+    from voirdire.agree.powered_rows import POWERED_COLUMNS
+    from voirdire.agree.rows import json_rows
+
+    rows = json_rows(found, POWERED_COLUMNS)
+    if json:
+        console.emit({"rows": rows})
+        return
+    shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+        ("value", lambda row: _number(row["value"])),
+        ("interval", _interval),
+        ("humans alone", lambda row: _interval(row, "human_")),
+        ("n", lambda row: f"{row['n']:,}"),
+        ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
+        ("of", lambda row: f"{row['units']:,}"),
+    ]
+    _show(rows, title, shown, True)
+
+
+def _show(
+    rows: list[dict[str, Any]],
+    title: str,
+    shown: Sequence[tuple[str, Callable[[dict[str, Any]], str]]],
+    partner: bool,
+) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -41,7 +86,7 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
     table.add_column("measure", no_wrap=True)
     for name in ("judges", *optional):
         table.add_column(name, overflow="fold")
-    for name in ("value", "interval", "n"):
+    for name, _ in shown:
         table.add_column(name, justify="right", no_wrap=True)
     if notes:
         table.add_column("note", justify="right", no_wrap=True)
@@ -51,7 +96,7 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
             _judges(row["judges"] if partner else row["judges"][:-1]),
             *(row[name] or "" for name in optional),
         ]
-        cells += [_number(row["value"]), _interval(row), f"{row['n']:,}"]
+        cells += [cell(row) for _, cell in shown]
         cells += [str(notes.index(row["note"]) + 1) if row["note"] else ""] if notes else []
         table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
     out = console.stdout()
@@ -68,5 +113,6 @@ def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:z.3f}"
 
 
-def _interval(row: dict[str, Any]) -> str:
-    return "" if row["low"] is None else f"[{_number(row['low'])}, {_number(row['high'])}]"
+def _interval(row: dict[str, Any], of: str = "") -> str:
+    low, high = row[f"{of}low"], row[f"{of}high"]
+    return "" if low is None else f"[{_number(low)}, {_number(high)}]"

@@ -98,7 +98,7 @@ def read_labels(
         column = encode(cells.get("label", []), "label", problems)
         same_letters({"label": column}, problems)
         names, codes = column.levels, column.codes
-    ordered = _sorted(names) if declared is None else declared
+    ordered = in_order(names) if declared is None else declared
     place = positions(names, ordered)
     outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
     for number, (level, rows) in enumerate(groups(outside)):
@@ -108,8 +108,14 @@ def read_labels(
     return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
 
 
-def _sorted(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Sort by value if all are numbers, so that 10 comes after 9; else by letters."""
+def in_order(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Sort labels by value if all are numbers, so that 10 comes after 9; else by letters.
+
+    Examples
+    --------
+    >>> in_order(("10", "9")), in_order(("b", "10", "a"))
+    (('9', '10'), ('10', 'a', 'b'))
+    """
     try:
         return tuple(sorted(names, key=float))
     except ValueError:

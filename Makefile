@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo models-table pages studies bench picture test test-slow test-full test-latest lint clean
+.PHONY: help setup demo models-table pages repro studies bench picture test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -21,7 +21,8 @@ help:
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff and mypy"
-	@echo "make pages        write the generated pages (models/, simulations/, README.md's table) anew"
+	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/, README.md's table) anew"
+	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make picture      draw docs/demo.svg anew"
@@ -59,6 +60,12 @@ models-table: $(VENV)/.installed
 
 pages: models-table
 	$(VENV)/bin/python -m voirdire.simulate.studies.readme > simulations/README.md
+	$(VENV)/bin/python -m voirdire.repro.page > paper_repro/README.md
+
+# Public data that cannot be fetched are reported as such and fail nothing.
+repro: $(VENV)/.installed
+	$(VENV)/bin/voirdire repro
+	$(VENV)/bin/python -m voirdire.repro.page > paper_repro/README.md
 
 # Hours on two cores; each study goes on from runs/ where it was stopped.
 studies: $(VENV)/.installed

@@ -101,7 +101,7 @@ def editable(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return install(built, folder / "env")
 
 
-@pytest.mark.parametrize("kind", ["models", "simulations"])
+@pytest.mark.parametrize("kind", ["models", "simulations", "paper_repro"])
 def test_an_installed_wheel_finds_the_specifications_it_carries(
     installed: Path, project: Path, tmp_path: Path, kind: str
 ) -> None:
@@ -114,7 +114,7 @@ def test_an_installed_wheel_finds_the_specifications_it_carries(
         assert (found / name).read_bytes() == (project / kind / name).read_bytes()
 
 
-@pytest.mark.parametrize("kind", ["models", "simulations"])
+@pytest.mark.parametrize("kind", ["models", "simulations", "paper_repro"])
 def test_an_editable_install_finds_the_specifications_beside_src(
     editable: Path, project: Path, tmp_path: Path, kind: str
 ) -> None:

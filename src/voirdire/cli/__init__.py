@@ -25,10 +25,11 @@ from voirdire.cli.fit import fit
 from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
 from voirdire.cli.plan import plan
+from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
 
-VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan, collect)
+VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan, collect, repro)
 
 
 class _Group(typer.core.TyperGroup):

@@ -45,7 +45,15 @@ _RECOVERY = {
     "adam_replicates": int,
     "finding": str,
 }
-_CALIBRATION = {"models": list, "methods": dict, "shape": dict, "ties": bool, "draws": int, "batch": int, "finding": str}
+_CALIBRATION = {
+    "models": list,
+    "methods": dict,
+    "shape": dict,
+    "ties": bool,
+    "draws": int,
+    "batch": int,
+    "finding": str,
+}
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "finding"}
 
 

@@ -1,0 +1,105 @@
+"""The verb ``repro``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli import console
+
+if TYPE_CHECKING:
+    from voirdire.repro.claims import System
+    from voirdire.repro.verdicts import Row
+
+# a claim is shown in the colour of its worst figure
+_STYLES = {
+    "failed": "bold red",
+    "inconsistent-in-paper": "yellow",
+    "reproduced": "green",
+    "not-fetched": "dim",
+    "needs-llm": "dim",
+    "not-available": "dim",
+}
+_ORDER = list(_STYLES)
+
+
+def repro(
+    paper: Annotated[
+        str | None,
+        typer.Argument(metavar="[PAPER]", help="One paper's system; without it, all.", show_default=False),
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv."),
+    ] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Do not look for public data.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Check published numbers: published, ours, tolerance, verdict."""
+    from voirdire.repro import judge_claims, load_system, system_names
+
+    systems = [load_system(name) for name in ([paper] if paper else system_names())]
+    judged = []
+    with console.progress("Claims") as progress:
+        for done, system in enumerate(systems):
+            progress(done, len(systems))
+            judged.append((system, judge_claims(system, fetch=not offline, results=results)))
+    if json:
+        console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows]})
+        return
+    for system, rows in judged:
+        _show(system, rows)
+    _show_counts([row for _, rows in judged for row in rows])
+
+
+def _show(system: System, rows: list[Row]) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from voirdire.repro.summary import summarise
+
+    table = Table(
+        title=Text(system.paper, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    table.add_column("claim", no_wrap=True)
+    for name in ("published", "ours"):
+        table.add_column(name, justify="right", overflow="fold", max_width=14)
+    table.add_column("verdict")
+    summaries = summarise(system, rows)
+    for one in summaries:
+        style = _STYLES[min(one.verdicts, key=_ORDER.index)]
+        cells = (one.claim.id, one.published, one.ours)
+        table.add_row(*(Text(console.plain(cell)) for cell in cells), Text(one.in_words, style=style))
+    out = console.stdout()
+    out.print(table)
+    for one in summaries:
+        if one.claim.finding and {"failed", "inconsistent-in-paper"} & set(one.verdicts):
+            heading = f"{one.claim.where}, {one.claim.id}: "
+            out.print(Text.assemble((heading, "bold"), console.plain(one.claim.finding)))
+    out.print()
+
+
+def _show_counts(rows: list[Row]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    from voirdire.repro.summary import counts
+    from voirdire.repro.verdicts import VERDICTS
+
+    found = counts(rows)
+    used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("figures")
+    for verdict in used:
+        table.add_column(verdict.replace("-", " "), justify="right")
+    for kind, by in found.items():
+        if any(by.values()):
+            table.add_row(kind, *(str(by[verdict] or "") for verdict in used))
+    console.stdout().print(table)

@@ -1,0 +1,102 @@
+"""The page ``paper_repro/README.md``: ``python -m voirdire.repro.page > paper_repro/README.md``.
+
+Public data are not looked for, so that the page is the same on every machine and without a network.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from voirdire.repro.claims import KINDS, System, load_system, system_names
+from voirdire.repro.summary import Summary, counts, shown, summarise
+from voirdire.repro.verdicts import VERDICTS, Row, judge_claims
+
+_ABOUT = """# Published numbers, checked
+
+One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
+holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` computes everything anew, with public data where they can be
+fetched; this page is made without them (`make repro`), so their claims read "not-fetched" here.
+
+A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from the
+published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two places of
+the paper. "reproduced" of a rerun means: our simulation, with the replicates that `simulations/` tells, came within the
+tolerance."""
+
+
+def page() -> str:
+    """The whole page.
+
+    Examples
+    --------
+    >>> page().startswith("# Published numbers, checked")
+    True
+    """
+    systems = [load_system(name) for name in system_names()]
+    judged = [(system, judge_claims(system, fetch=False)) for system in systems]
+    parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
+    parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
+    return "\n\n".join(parts) + "\n"
+
+
+def _coverage(judged: list[tuple[System, list[Row]]]) -> str:
+    figures = computed = looked_up = 0
+    for system, _ in judged:
+        for table in system.tables.values():
+            figures += len(table.cells)
+        kinds: dict[object, set[str]] = {}
+        for claim in system.claims:
+            for cell in claim.figures:
+                if cell.table in system.tables:
+                    kinds.setdefault(cell, set()).add(claim.kind)
+        computed += sum(bool(one & {"rerun", "rederive"}) for one in kinds.values())
+        looked_up += sum("public-data" in one and not one & {"rerun", "rederive"} for one in kinds.values())
+    claims = sum(len(system.claims) for system, _ in judged)
+    return (
+        f"{claims} claims speak of the {figures} figures in the tables and of figures in the text. Of those in the\n"
+        f"tables {computed} are recomputed here and {looked_up} more from public data; the others have a kind that\n"
+        "says why not. A figure that several claims speak of counts in each of them below."
+    )
+
+
+def _counts(rows: list[Row]) -> str:
+    found = counts(rows)
+    lines = [f"| checks by kind | {' | '.join(VERDICTS)} |", "|---|" + "---:|" * len(VERDICTS)]
+    for kind, meaning in KINDS.items():
+        cells = " | ".join(str(found[kind][verdict] or "–") for verdict in VERDICTS)
+        lines.append(f"| {kind}: {meaning} | {cells} |")
+    return "\n".join(lines)
+
+
+def _section(system: System, rows: list[Row]) -> list[str]:
+    summaries = summarise(system, rows)
+    lines = [
+        "| where | claim | kind | published | ours | tolerance | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [_line(one) for one in summaries]
+    parts = [
+        f"## {system.paper}",
+        f"{system.title}. [Claims]({system.system}/claims.toml).",
+        "\n".join(lines),
+    ]
+    findings = [one for one in summaries if one.claim.finding]
+    if findings:
+        parts.append("Findings:")
+        parts.append(
+            "\n".join(f"- {one.claim.where} (`{one.claim.id}`): {one.claim.finding}" for one in findings)
+        )
+    return parts
+
+
+def _line(one: Summary) -> str:
+    claim = one.claim
+    if claim.items is not None:
+        tolerance = f"{shown(claim.items)} item"
+    else:
+        tolerance = "" if claim.tolerance is None else shown(claim.tolerance)
+    cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -22,8 +22,10 @@ import numpy as np
 from voirdire.collect.answers import breach, check_schema, parse_json, without_thoughts
 from voirdire.collect.client import Client, Form, NoReply, Reply, Request
 from voirdire.collect.journal import Journal, Sent, written
+from voirdire.collect.panel import RULE
 from voirdire.collect.protocol import Answer, Judge, Key, Question
 from voirdire.collect.rendering import Prompts
+from voirdire.collect.rules import decide
 from voirdire.errors import InputError
 
 _LONGEST_WAIT = 300.0
@@ -213,6 +215,12 @@ class Asking:
     async def _ask(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
             self._go_on()
+            if judge.model.startswith(RULE):
+                digest = self._digest((judge.name, question.key), self._request(question, judge))
+                answer = decide(judge, question)
+                self._journal.keep(judge.name, question.key, digest, answer, [])
+                self._count(answer)
+                return answer
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._reach())
             await asyncio.shield(self._connecting)

@@ -14,6 +14,7 @@ from voirdire.collect.protocol import TABLES, Row
 #: Columns that come first, in this order; others follow as the rows bring them.
 _FIRST = {
     "votes": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
+    "decisions": ("judge", "criterion", "context", "first", "second", "winner", "run", "phase", "group"),
     "criteria": ("judge", "first", "second", "winner", "run"),
     "scores": ("judge", "item", "criterion", "score", "context", "system", "run", "phase", "group"),
     "labels": ("judge", "item", "criterion", "label", "context", "system", "run", "phase", "group"),

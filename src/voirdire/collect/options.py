@@ -6,6 +6,7 @@ import dataclasses
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voirdire.tables.problems import nearest
@@ -63,6 +64,42 @@ def build_options(
         else:
             problems.append(f"option {name} is {value!r}; give {_words(hints[name])}")
     return (cls() if problems else cls(**values)), problems
+
+
+def read_texts(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], list[str]]:
+    """Put the text of a file where an option says ``@path``, relative to ``folder``; ``@@`` begins a text with @.
+
+    Returns
+    -------
+    table, problems
+        One sentence per file that cannot be read.
+
+    Examples
+    --------
+    >>> read_texts({"rubric": "@@home", "repeats": 2}, Path("."))
+    ({'rubric': '@home', 'repeats': 2}, [])
+    """
+    problems: list[str] = []
+
+    def read(value: Any, place: str) -> Any:
+        if isinstance(value, Mapping):
+            return {key: read(inner, f"{place}.{key}") for key, inner in value.items()}
+        if isinstance(value, list | tuple):
+            return [read(inner, place) for inner in value]
+        if not isinstance(value, str) or not value.startswith("@"):
+            return value
+        if value.startswith("@@"):
+            return value[1:]
+        path = folder / value[1:]
+        try:
+            return path.read_text(encoding="utf-8").strip()
+        except OSError as error:
+            problems.append(f"option {place}: file {path} cannot be read ({error.strerror})")
+        except UnicodeDecodeError:
+            problems.append(f"option {place}: file {path} is not UTF-8; save it as UTF-8")
+        return ""
+
+    return {name: read(value, name) for name, value in table.items()}, problems
 
 
 def _plain(hint: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from voirdire.collect.items import read_items
 from voirdire.collect.local import local_problems
-from voirdire.collect.options import build_options
+from voirdire.collect.options import build_options, read_texts
 from voirdire.collect.panel import Panel, read_panel
 from voirdire.collect.protocol import Calls, Item, Protocol, Setting
 from voirdire.collect.registry import find_protocol
@@ -88,7 +88,8 @@ def make_plan(
     options : mapping, optional
         Options of the protocol, before those of the panel file.
     settings : mapping of str to str, optional
-        Options as text, before both.
+        Options as text, before both. A text ``@path`` stands for that file's text: beside the panel file where that
+        names it, else from the current folder.
     prompts : path, optional
         A folder whose templates come before the package's.
 
@@ -124,8 +125,12 @@ def make_plan(
         problems += error.problems
     chosen = None
     if found is not None and read is not None:
-        chosen, wrong = build_options(found.Options, {**read.protocol, **(options or {})}, settings)
-        problems += [f"protocol {protocol}: {problem}" for problem in wrong]
+        beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
+        written, wrong = read_texts(read.protocol, beside)
+        given, others = read_texts(options or {}, Path("."))
+        texted, more = read_texts(settings or {}, Path("."))
+        chosen, rest = build_options(found.Options, {**written, **given}, texted)
+        problems += [f"protocol {protocol}: {problem}" for problem in [*wrong, *others, *more, *rest]]
     if read is not None:
         problems += local_problems(read.judges)
         problems += rule_problems(read.judges)

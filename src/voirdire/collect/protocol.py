@@ -17,7 +17,7 @@ Key: TypeAlias = tuple[str | int, ...]
 Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 #: The tables that a run writes.
-TABLES = ("votes", "criteria", "scores", "labels", "texts", "missing")
+TABLES = ("votes", "decisions", "criteria", "scores", "labels", "texts", "missing")
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,8 @@ class Row:
     Attributes
     ----------
     table : str
-        ``votes``, ``criteria`` (votes on criteria), ``scores``, ``labels``, ``texts`` or ``missing``.
+        ``votes``, ``decisions`` (votes after a protocol's own rules), ``criteria`` (votes on criteria), ``scores``,
+        ``labels``, ``texts`` or ``missing``.
     values : mapping
         The cells by column.
 

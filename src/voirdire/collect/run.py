@@ -16,7 +16,7 @@ from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, Journal
 from voirdire.collect.local import LocalServers
-from voirdire.collect.panel import LOCAL, read_keys
+from voirdire.collect.panel import LOCAL, RULE, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import Row
 from voirdire.errors import InputError
@@ -278,6 +278,8 @@ def _clients(plan: Plan, keys: Mapping[str, str], servers: LocalServers) -> dict
     made: dict[tuple[str, str], Client] = {}
     found = {}
     for judge in plan.setting.judges:
+        if judge.model.startswith(RULE):
+            continue
         local = judge.model.startswith(LOCAL)
         url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")

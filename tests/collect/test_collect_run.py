@@ -25,7 +25,9 @@ KEY = "sk-secret-0123456789"
 
 
 def table(count: int = 4) -> pd.DataFrame:
-    return pd.DataFrame({"id": [f"i{n}" for n in range(count)], "text": [f"text of i{n}" for n in range(count)]})
+    return pd.DataFrame(
+        {"id": [f"i{n}" for n in range(count)], "text": [f"text of i{n}" for n in range(count)]}
+    )
 
 
 def panel(server: Any, *names: str, backoff: float = 0.001, tries: int = 6, **fields: Any) -> dict[str, Any]:
@@ -70,7 +72,14 @@ def test_a_mix_of_faults_loses_no_vote(tmp_path: Path, serve: Callable[..., Any]
     # every request is in the journal, with what went wrong
     errors = {error for (error,) in journal(tmp_path / "o", "select distinct error from requests")}
     shown = " | ".join(str(error) for error in errors)
-    for words in ("HTTP 429", "HTTP 500", "no answer within 0.5 s", "connection failed", "no JSON", "is missing"):
+    for words in (
+        "HTTP 429",
+        "HTTP 500",
+        "no answer within 0.5 s",
+        "connection failed",
+        "no JSON",
+        "is missing",
+    ):
         assert words in shown
     assert journal(tmp_path / "o", "select count(*) from requests")[0][0] == found.total("requests")
 
@@ -138,13 +147,23 @@ def test_a_request_has_the_schema_the_settings_and_a_seed_of_its_own(
     tmp_path: Path, serve: Callable[..., Any]
 ) -> None:
     server = serve(by_length)
-    fields = {"temperature": 0.5, "seed": 3, "max_tokens": 20, "extra": {"reasoning_effort": "low", "top_k": 5}}
+    fields = {
+        "temperature": 0.5,
+        "seed": 3,
+        "max_tokens": 20,
+        "extra": {"reasoning_effort": "low", "top_k": 5},
+    }
     for folder in ("a", "b"):
         collect(panel(server, **fields), table(2), "toy", tmp_path / folder, options={"rounds": 2})
     one, two, *again = server.requests
     assert one["response_format"]["type"] == "json_schema"
     assert one["response_format"]["json_schema"]["schema"]["required"] == ["winner"]
-    assert (one["temperature"], one["max_tokens"], one["top_k"], one["reasoning_effort"]) == (0.5, 20, 5, "low")
+    assert (one["temperature"], one["max_tokens"], one["top_k"], one["reasoning_effort"]) == (
+        0.5,
+        20,
+        5,
+        "low",
+    )
     assert one["seed"] != two["seed"]
     assert sorted(r["seed"] for r in again) == sorted([one["seed"], two["seed"]])
     assert "logprobs" not in one
@@ -179,9 +198,7 @@ def test_logprobs_are_kept_and_left_out_once_a_server_refuses_them(
     collect(panel(server), table(2), "toy", tmp_path / "o", options={"logprobs": True})
     assert (tmp_path / "o" / "votes.csv").read_bytes() == before
 
-    refusing = serve(
-        lambda r: Reply({"error": {"message": "no"}}, 400) if "logprobs" in r else by_length(r)
-    )
+    refusing = serve(lambda r: Reply({"error": {"message": "no"}}, 400) if "logprobs" in r else by_length(r))
     found = collect(
         panel(refusing, concurrency=1), table(3), "toy", tmp_path / "p", options={"logprobs": True}
     )
@@ -221,11 +238,9 @@ def test_no_more_requests_are_under_way_than_allowed(tmp_path: Path, serve: Call
 def test_the_tables_do_not_depend_on_the_order_of_the_answers(
     tmp_path: Path, serve: Callable[..., Any]
 ) -> None:
-    slow = serve(
-        lambda r: Reply(completion(json.dumps(by_length(r))), delay=(hash(user(r)) % 7) / 100)
-    )
+    slow = serve(lambda r: Reply(completion(json.dumps(by_length(r))), delay=(hash(user(r)) % 7) / 100))
     fast = serve(by_length)
-    texts = table(6).assign(text=["a" * n + ", \"quoted\"\r\nline" for n in range(6)])
+    texts = table(6).assign(text=["a" * n + ', "quoted"\r\nline' for n in range(6)])
     collect(panel(slow, "ann", "bob", concurrency=8), texts, "toy", tmp_path / "slow")
     collect(panel(fast, "ann", "bob", concurrency=1), texts, "toy", tmp_path / "fast")
     assert (tmp_path / "slow" / "votes.csv").read_bytes() == (tmp_path / "fast" / "votes.csv").read_bytes()
@@ -291,7 +306,9 @@ def test_max_cost_is_not_passed(tmp_path: Path, serve: Callable[..., Any]) -> No
 
 def test_an_estimate_asks_nothing(tmp_path: Path, serve: Callable[..., Any]) -> None:
     server = serve(by_length)
-    found = estimate(panel(server, price_in=1.0, price_out=1.0), table(5), "toy", options={"rounds": 3}).as_dict()
+    found = estimate(
+        panel(server, price_in=1.0, price_out=1.0), table(5), "toy", options={"rounds": 3}
+    ).as_dict()
     assert (found["calls_least"], found["calls_most"]) == (30, 30)
     assert found["cost"] == pytest.approx((found["tokens_in"] + found["tokens_out"]) / 1e6)
     assert found["tokens_out"] == 30 * 16
@@ -321,7 +338,9 @@ def test_a_changed_prompt_is_another_setting(tmp_path: Path, serve: Callable[...
     server = serve(by_length)
     (tmp_path / "own" / "toy").mkdir(parents=True)
     own = tmp_path / "own" / "toy" / "compare.j2"
-    own.write_text("{% block system %}S{% endblock %}{% block user %}{{ first }} or {{ second }}?{% endblock %}")
+    own.write_text(
+        "{% block system %}S{% endblock %}{% block user %}{{ first }} or {{ second }}?{% endblock %}"
+    )
     collect(panel(server), table(2), "toy", tmp_path / "o", prompts=tmp_path / "own")
     assert user(server.requests[0]) == "text of i0 or text of i1?"
     with pytest.raises(InputError, match=r"another setting \(prompts\)"):
@@ -356,7 +375,9 @@ def test_an_unreachable_server_is_found_before_the_first_question(tmp_path: Path
     with pytest.raises(InputError) as caught:
         collect({"judges": judges}, table(), "toy", tmp_path / "o")
     assert len(caught.value.problems) == 2
-    assert "judge 'ann': the server at http://127.0.0.1:9/v1 cannot be used: connection failed" in str(caught.value)
+    assert "judge 'ann': the server at http://127.0.0.1:9/v1 cannot be used: connection failed" in str(
+        caught.value
+    )
 
 
 def test_a_key_is_sent_and_appears_nowhere_else(
@@ -458,13 +479,19 @@ def test_folders_that_cannot_be_written_are_refused(tmp_path: Path, serve: Calla
     (tmp_path / "file").write_text("x")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "thesis.txt").write_text("x")
-    for name, words in {"file": "is a file", "other": "holds 'thesis.txt' and no journal", "file/o": "cannot be"}.items():
+    for name, words in {
+        "file": "is a file",
+        "other": "holds 'thesis.txt' and no journal",
+        "file/o": "cannot be",
+    }.items():
         with pytest.raises(InputError, match=words):
             collect(panel(server), table(), "toy", tmp_path / name)
     with pytest.raises(InputError, match="holds no journal of a run"):
         collect(panel(server), table(), "toy", tmp_path / "none", max_calls=0)
     (tmp_path / "bad").mkdir()
-    (tmp_path / "bad" / "journal.sqlite").write_bytes(b"not a database, but long enough to be read as one" * 9)
+    (tmp_path / "bad" / "journal.sqlite").write_bytes(
+        b"not a database, but long enough to be read as one" * 9
+    )
     with pytest.raises(InputError, match="journal .* cannot be used"):
         collect(panel(server), table(), "toy", tmp_path / "bad")
     if os.geteuid() != 0:

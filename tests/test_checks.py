@@ -81,7 +81,7 @@ def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
     found = checks.mirror(mass)
     assert (found.level, found.value) == (level, mass)
     assert f"{mass:.2g} posterior probability that this panel is wrong as a whole" in found.message
-    assert ("collect human answers" in found.message) == (level != "ok")
+    assert ("Collect human answers" in found.message) == (level != "ok")
     assert "at the mode alone" in checks.mirror(mass, at_mode=True).message
 
 

@@ -52,7 +52,9 @@ def test_the_commands_of_the_readme_run(
     assert voirdire.load("runs/second").model.name == "maple-position"
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"]
+)
 def test_links_within_the_project_lead_somewhere(project: Path, document: str) -> None:
     text = (project / document).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):

@@ -10,7 +10,7 @@ from scipy import stats
 
 from voirdire.anchors.comparisons import answered, comparisons
 from voirdire.checks import Check, listed
-from voirdire.posterior import Posterior
+from voirdire.posterior import Posterior, scores
 from voirdire.problem import Problem
 from voirdire.tables.graph import components
 from voirdire.terms import RELIABILITY
@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 ALPHA = 0.01  # of the tests of one check together
 CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
 MISFIT = 1.5  # mean squared residual, in units of its expectation
+CLEAR = 0.9  # probability from which a lead counts as clear
 SAME = 0.95  # correlation of strengths under two criteria
 _SHOWN = 3
 
@@ -154,11 +155,22 @@ def influence(problem: Problem, posterior: Posterior) -> list[Check]:
         return [Check("influence", "ok", 0.0, "No single judge decides which item is first.")]
     said = [f"without {judge} it is {item}" for judge, item in changed[:_SHOWN]]
     more = f" (and {len(changed) - _SHOWN} more judges)" if len(changed) > _SHOWN else ""
+    if not any(_clearly_first(problem, posterior, item) for _, item in changed):
+        message = f"The first item has no clear lead: {'; '.join(said)}{more}."
+        return [Check("influence", "ok", float(len(changed)), message)]
     message = (
-        f"Which item is first hangs on single judges: {'; '.join(said)}{more}. "
+        f"The first item's lead looks clear, but hangs on single judges: {'; '.join(said)}{more}. "
         "Ask more judges about the best items."
     )
     return [Check("influence", "warn", float(len(changed)), message)]
+
+
+def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
+    """Whether the first item is better than a rival with high posterior probability."""
+    assert posterior.values is not None
+    draws = scores(problem.program, posterior.values)
+    first = int(np.argmax(scores(problem.program, posterior.central_values)))
+    return bool((draws[:, first] > draws[:, problem.items.index(rival)]).mean() > CLEAR)
 
 
 def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:

@@ -1,0 +1,51 @@
+"""Simulated panels and their checks, fitted in one batch so that hundreds cost one compilation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from voirdire.checks import all_checks
+from voirdire.infer import mirror
+from voirdire.infer.laplace import laplace
+from voirdire.infer.mode import find_modes
+from voirdire.posterior import Posterior
+from voirdire.problem import pose
+from voirdire.simulate import AllPairs, Judge, NormalTruth, OneCoin, simulate_votes
+from voirdire.specs import load_model
+from voirdire.summaries import judges
+from voirdire.tables.votes import read_votes
+from voirdire.trust.checks import trust_checks
+
+HONEST = {f"honest-{eta:.2f}": OneCoin(eta) for eta in (0.6, 0.65, 0.7, 0.75, 0.78, 0.8, 0.85, 0.9)}
+ITEMS = 10
+
+
+def fired(
+    panel: Mapping[str, Judge], model: str, count: int
+) -> tuple[Counter[tuple[str, str]], Counter[str]]:
+    """How many of ``count`` simulated panels have each check at each level, and named each judge in it.
+
+    Every judge answers every pair in both orders; items are Normal(0, 1).
+    """
+    made = [
+        simulate_votes(panel, ITEMS, 1, AllPairs(order="swap"), truth=NormalTruth(sd=1.0), seed=seed)
+        for seed in range(count)
+    ]
+    problems = [pose(load_model(model), read_votes(one.votes), keep_empty=True) for one in made]
+    modes = find_modes(problems[0].program, [problem.data for problem in problems])
+    levels: Counter[tuple[str, str]] = Counter()
+    for seed, (problem, mode) in enumerate(zip(problems, modes, strict=True)):
+        found = laplace(problem, mode)
+        draws = found.draws(400, np.random.default_rng(seed))[None]
+        if problem.program.has_mirror:
+            draws = mirror.fold(problem.program, draws, problem.data)[0]
+        posterior = Posterior(problem.program, found.mean, draws)
+        summary = judges(problem, posterior, 0.9)
+        entries = all_checks(problem, posterior, summary, []) + trust_checks(
+            problem, posterior, summary, seed=0
+        )
+        levels.update((entry.check, entry.level) for entry in entries)
+    return levels, Counter({check: levels[check, "warn"] + levels[check, "fail"] for check, _ in levels})

@@ -1,0 +1,202 @@
+"""Trust checks against closed forms, and on tables where their answer is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.fit import Fit
+from voirdire.infer.mode import find_modes
+from voirdire.posterior import scores
+from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
+from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.discount import family_discount
+from voirdire.trust.influence import _without, top_changers
+from voirdire.trust.residuals import Residuals, residuals
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def made_up(r: np.ndarray) -> Residuals:
+    zero = np.zeros((1, r.shape[1]))
+    return Residuals(np.arange(r.shape[1]), r, np.ones_like(r), zero, zero, NONE, NONE, NONE)
+
+
+def check(result: Fit, name: str) -> pd.Series:
+    return result.checks().set_index("check").loc[name]
+
+
+def test_residuals_are_answers_less_expectation() -> None:
+    """One pair, Bradley-Terry: with theta at the mode, the sum of residuals over both orders is the prior's pull."""
+    rows = [("a", "x", "y", "x")] * 5 + [("a", "y", "x", "y")] * 3
+    table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    found = voirdire.fit(table, model="bradley-terry", method="map")
+    left = residuals(found.problem, found.posterior)
+    d = float(np.ptp(found.ranking()["score"]))
+    p = 1 / (1 + np.exp(-d))
+    assert left.r[0, 0, 0] == pytest.approx(5 - 3 - 8 * (2 * p - 1))
+    assert left.v[0, 0, 0] == pytest.approx(8 * 4 * p * (1 - p))
+    # first items chosen, x first in five and y first in three
+    assert left.first[0, 0] == pytest.approx(5 + 3 - 5 * (2 * p - 1) - 3 * (1 - 2 * p))
+
+
+def test_independent_residuals_are_standard_normal_and_worth_all_judges() -> None:
+    """6 judges, 500 comparisons, 200 panels: z has variance 1 within 4 errors, the effective size is 6."""
+    rng = np.random.default_rng(0)
+    z, sizes = [], []
+    for _ in range(200):
+        found = dependence(made_up(rng.choice([-1.0, 1.0], (1, 6, 500))), rng)
+        z.append(found.z[np.triu_indices(6, 1)])
+        sizes.append(found.size)
+    z = np.concatenate(z)
+    assert abs(z.std() - 1) < 4 / np.sqrt(2 * len(z))
+    assert np.mean(sizes) == pytest.approx(6, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"), [([0, 0, 0, 0], 1.0), ([0, 0, 1, 1], 2.0), ([0, 0, 0, 1], 1.6)]
+)
+def test_copies_count_once(groups: list[int], expected: float) -> None:
+    """Participation ratio of block matrices of ones: K^2 / sum of squared block sizes."""
+    rng = np.random.default_rng(1)
+    found = dependence(made_up(rng.choice([-1.0, 1.0], (1, 2, 4000))[:, groups]), rng)
+    assert found.size == pytest.approx(expected, abs=0.02)
+    assert found.low <= found.size <= found.high
+    pairs = {(i, j) for i in range(4) for j in range(i) if groups[i] == groups[j]}
+    assert {tuple(sorted(pair, reverse=True)) for pair in most_alike(found, 0.01)} == pairs
+
+
+def test_judges_who_share_nothing_are_not_tested() -> None:
+    r = np.zeros((1, 2, 10))
+    r[0, 0, :5], r[0, 1, 5:] = 1.0, 1.0
+    left = made_up(r)
+    left = Residuals(left.judges, r, (r != 0).astype(float), left.first, left.first, NONE, NONE, NONE)
+    found = dependence(left, np.random.default_rng(0))
+    assert found.tested == 0
+    assert most_alike(found, 0.01) == []
+    assert found.size == 2.0
+
+
+def test_a_family_of_copies_counts_about_once() -> None:
+    judges = {
+        "a": OneCoin(0.7),
+        **{f"copy-{n}": Copycat("a", 1.0) for n in range(3)},
+        "b": OneCoin(0.75),
+        "c": OneCoin(0.8),
+    }
+    made = simulate_votes(judges, 15, 1, truth=NormalTruth(sd=1.0), seed=0)
+    family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
+    found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt")
+    discount = family_discount(found.problem, {**family, "b": "b", "c": "c"})
+    by_name = dict(zip(found.problem.judges, discount, strict=True))
+    assert by_name["b"] == by_name["c"] == 1.0
+    assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45
+    with_families = voirdire.fit(
+        made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families=family
+    )
+    assert any("Families: an answer counts for" in note for note in with_families.notes)
+    # four copies of one judge, each counting a quarter or a little more, weigh less than before
+    weight = with_families.problem.data["votes"]["weight"].sum() / found.problem.data["votes"]["weight"].sum()
+    assert weight == pytest.approx(discount.mean())
+
+
+def test_copies_of_the_worst_judge_hardly_change_the_answer() -> None:
+    """Share of pairs ordered rightly, 30 panels of ten good judges and then two near-copies of the worst: within 0.02."""
+    etas = np.linspace(0.65, 0.9, 10)
+    good = {f"j{n}": OneCoin(eta) for n, eta in enumerate(etas)}
+    copies = {f"copy-{n}": Copycat("j0", 0.95) for n in range(2)}
+    change = []
+    for seed in range(30):
+        right = []
+        for panel in (good, good | copies):
+            made = simulate_votes(panel, 12, 1, truth=NormalTruth(sd=1.0), seed=seed)
+            found = voirdire.fit(
+                made.votes.drop(columns="criterion"), method="map", model="crowd-bt-position"
+            )
+            score = found.ranking().set_index("item")["score"].loc[list(made.truth.items)].to_numpy()
+            theta, upper = made.truth.strengths[0], np.triu_indices(12, 1)
+            agree = np.sign(score[:, None] - score) * np.sign(theta[:, None] - theta)
+            right.append((agree[upper] > 0).mean())
+        change.append(right[1] - right[0])
+    assert abs(np.mean(change)) < 0.02
+
+
+def test_influence_finds_the_judge_on_whom_the_first_place_hangs() -> None:
+    """Nine judges split evenly, a tenth alone puts x first: without it y leads by a hair."""
+    rows = []
+    for judge in range(9):
+        for pair, wins in ((("x", "y"), 5), (("x", "z"), 8), (("y", "z"), 8)):
+            rows += [(f"j{judge}", *pair, pair[0])] * wins + [(f"j{judge}", *pair, pair[1])] * (10 - wins)
+    rows += [("j0", "x", "y", "y")] * 3
+    rows += [("odd", "x", "y", "x")] * 12
+    table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    found = voirdire.fit(table, model="crowd-bt")
+    assert found.ranking()["item"][0] == "x"
+    assert top_changers(found.problem, found.posterior) == [("odd", "y")]
+    mode = find_modes(found.problem.program, [_without(found.problem, found.problem.judges.index("odd"))])[0]
+    by_hand = scores(found.problem.program, found.problem.program.values(mode.x, np))
+    alone = voirdire.fit(table[table["judge"] != "odd"], model="crowd-bt", method="map")
+    refit = alone.ranking().set_index("item")["score"].loc[["x", "y", "z"]]
+    np.testing.assert_allclose(by_hand, refit, atol=1e-4)
+
+
+def test_criteria_that_rank_alike_are_named() -> None:
+    made = simulate_votes({f"j{n}": OneCoin(0.95) for n in range(5)}, 8, 2, truth=NormalTruth(sd=2.0), seed=3)
+    same = made.votes[made.votes["criterion"] == made.votes["criterion"].iloc[0]]
+    other = "another"
+    twice = pd.concat(
+        [same, same.assign(criterion=other), same.assign(criterion="third", winner=_turned(same))]
+    )
+    found = voirdire.fit(twice, model="maple-fixed-weights")
+    entry = check(found, "criteria")
+    assert entry["level"] == "warn"
+    assert "rank the items alike" in entry["message"]
+    assert entry["value"] == 1
+
+
+def _turned(votes: pd.DataFrame) -> np.ndarray:
+    return np.where(votes["winner"] == "first", "second", "first")
+
+
+def test_items_that_split_the_panel_are_named() -> None:
+    """Half of the judges put item-1 above all others, the other half below: no reliability explains that."""
+    made = simulate_votes({f"j{n}": OneCoin(0.95) for n in range(8)}, 8, 1, truth=NormalTruth(sd=1.0), seed=5)
+    votes = made.votes.drop(columns="criterion")
+    item = made.truth.items[3]
+    about = (votes["first"] == item) | (votes["second"] == item)
+    likes = votes["judge"].isin(["j0", "j1", "j2", "j3"])
+    is_first = votes["first"] == item
+    votes["winner"] = np.where(about, np.where(likes == is_first, "first", "second"), votes["winner"])
+    entry = check(voirdire.fit(votes, model="crowd-bt"), "split-items")
+    assert entry["level"] == "warn"
+    assert entry["message"].startswith(item)
+
+
+@pytest.fixture(scope="module")
+def llmbar(shared) -> pd.DataFrame:
+    return pd.read_csv(shared / "data" / "llmbar_votes.csv")
+
+
+def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFrame) -> None:
+    entry = check(voirdire.fit(llmbar, method="map"), "dependence")
+    assert entry["level"] == "fail"
+    assert "must not be trusted" in entry["message"]
+    assert "58 judges, worth about 5 independent ones" in entry["message"]
+
+
+def test_anchors_say_what_the_consensus_is_worth(llmbar: pd.DataFrame, shared) -> None:
+    """Adversarial pairs alone: the majority is right on fewer than half of them."""
+    gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
+    votes = llmbar[llmbar["subset"] == "GPTInst"].drop(columns="subset")
+    anchors = gold[gold["subset"] == "GPTInst"][["first", "second", "winner"]]
+    result = voirdire.fit(votes, anchors=anchors[:30], method="map")
+    entry = check(result, "anchors")
+    net = votes.assign(one=np.where(votes["first"].str.endswith("/1") == (votes["winner"] == "first"), 1, -1))
+    net["pair"] = net["first"].str[:-2]
+    by_judge = np.sign(net.groupby(["pair", "judge"])["one"].sum()).groupby("pair").sum()
+    truth = np.where(anchors["first"].str.endswith("/1") == (anchors["winner"] == "first"), 1, -1)[:30]
+    side = np.sign(by_judge.loc[anchors["first"].str[:-2][:30]].to_numpy()) * truth
+    assert entry["value"] == pytest.approx((side > 0).sum() / (side != 0).sum())
+    assert entry["level"] in ("warn", "fail")

@@ -1,0 +1,49 @@
+"""How often trust checks fire on panels that are as the model says, and on panels that are not."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from voirdire.simulate import Copycat, OneCoin, TwoCoin
+
+sys.path.insert(0, str(Path(__file__).parent))
+from simulated import HONEST, fired
+
+COPIES = {f"copy-{n}": Copycat("honest-0.60", 0.9) for n in (1, 2)}
+LEANING = {f"first-{n}": TwoCoin(0.95, 0.4) for n in (1, 2)}
+ADVERSARIES = {f"adversary-{n}": OneCoin(0.1) for n in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    "count", [pytest.param(20, id="20"), pytest.param(200, id="200", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("model", ["crowd-bt-position", "crowd-bt"])
+def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> None:
+    """Every fail-level check fires in at most 5% of panels of eight honest judges."""
+    levels, _ = fired(HONEST, model, count)
+    for (check, level), times in levels.items():
+        if level == "fail":
+            assert times <= 0.05 * count, check
+    for check in ("dependence", "position", "split-items", "below-chance"):
+        assert levels[check, "warn"] <= 0.05 * count, check
+
+
+@pytest.mark.parametrize(
+    "count", [pytest.param(20, id="20"), pytest.param(200, id="200", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    ("planted", "model", "check"),
+    [
+        (COPIES, "crowd-bt-position", "dependence"),
+        (LEANING, "crowd-bt-position", "position"),
+        (LEANING, "crowd-bt", "position"),
+        (ADVERSARIES, "crowd-bt-position", "below-chance"),
+    ],
+)
+def test_what_is_planted_is_found(planted: dict, model: str, check: str, count: int) -> None:
+    """The right check fires in at least 90% of panels with two bad judges among eight honest ones."""
+    _, times = fired(HONEST | planted, model, count)
+    assert times[check] >= 0.9 * count

@@ -406,7 +406,7 @@ def test_a_key_is_sent_and_appears_nowhere_else(
     assert caught.value.__cause__ is None
 
     monkeypatch.delenv("TEST_KEY")
-    with pytest.raises(InputError, match="environment variable TEST_KEY .judge 'ann'. is not set"):
+    with pytest.raises(InputError, match=r"environment variable TEST_KEY .judge 'ann'. is not set"):
         collect(judges, table(3), "toy", tmp_path / "q")
 
 
@@ -492,7 +492,7 @@ def test_folders_that_cannot_be_written_are_refused(tmp_path: Path, serve: Calla
     (tmp_path / "bad" / "journal.sqlite").write_bytes(
         b"not a database, but long enough to be read as one" * 9
     )
-    with pytest.raises(InputError, match="journal .* cannot be used"):
+    with pytest.raises(InputError, match=r"journal .* cannot be used"):
         collect(panel(server), table(), "toy", tmp_path / "bad")
     if os.geteuid() != 0:
         (tmp_path / "closed").mkdir(mode=0o500)

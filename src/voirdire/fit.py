@@ -29,6 +29,8 @@ from voirdire.tables.votes import read_votes
 if TYPE_CHECKING:
     import pandas as pd
 
+    from voirdire.infer.mode import Mode
+
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
@@ -288,7 +290,8 @@ def fit(
         wrong consensus cannot talk them down. By default what predicts left-out anchors best, which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors, and their votes are discounted as far as they agree beyond the model.
+        anchors, and their votes are discounted as far as they agree beyond the model. By default near-copies are found
+        and discounted, which the result says; ``{}`` takes every judge as independent.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -331,7 +334,7 @@ def fit(
     people = None if anchors is None else read_anchors(anchors, table)
     problem = pose(spec, table, on_criteria, anchors=people)
     notes += () if people is None else people.notes
-    problem, grouped = _in_families(problem, families, notes)
+    mode, problem, grouped = _in_families(problem, families, notes)
     if on_criteria is not None and problem.criteria_votes is None:
         notes.append(
             f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
@@ -339,7 +342,7 @@ def fit(
     sizes = (chains, warmup, draws)
     anchored: Anchored | None = None
     if people is None:
-        posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+        posterior, found, stats = _infer(problem, mode, method, seed, sampler, sizes, progress)
     else:
         from voirdire.anchors import use
 
@@ -349,7 +352,7 @@ def fit(
         if plan.mode == "cut":
             posterior, found, stats = _infer_cut(problem, plan.evidence, method, seed)
         else:
-            posterior, found, stats = _infer(problem, method, seed, sampler, sizes, progress)
+            posterior, found, stats = _infer(problem, mode, method, seed, sampler, sizes, progress)
         anchored = use.result(problem, plan, posterior)
         notes.append(_how(anchored, anchor_mode))
     return Fit(
@@ -370,24 +373,36 @@ def fit(
 
 def _in_families(
     problem: Problem, families: object, notes: list[str]
-) -> tuple[Problem, dict[str, str] | None]:
-    """The problem with the votes of families discounted, and the family of each judge."""
-    if families is None:
-        return problem, None
+) -> tuple[Mode, Problem, dict[str, str] | None]:
+    """The mode, the problem with the votes of families discounted, and the family of each judge."""
     from voirdire.anchors.families import read_families
+    from voirdire.infer.mode import find_mode
+    from voirdire.trust.copies import near_copies
     from voirdire.trust.discount import family_discount
 
-    grouped = read_families(families, problem.judges)
-    discount = family_discount(problem, grouped)
+    grouped = None if families is None else read_families(families, problem.judges)
+    mode = find_mode(problem)
+    copies = near_copies(problem, mode.x) if grouped is None else {}
+    if not (grouped or copies):
+        return mode, problem, grouped
+    discount = family_discount(problem, grouped or copies, mode.x)
     least = int(np.argmin(discount))
-    notes.append(
-        f"Families: an answer counts for {discount[least]:.2f} of an independent one in the closest family "
-        f"({grouped[problem.judges[least]]!r})."
-    )
+    if grouped is not None:
+        notes.append(
+            f"Families: an answer counts for {discount[least]:.2f} of an independent one in the closest family "
+            f"({grouped[problem.judges[least]]!r})."
+        )
+    else:
+        groups = [judge for judge in problem.judges if list(copies.values()).count(copies[judge]) > 1]
+        notes.append(
+            f"Near-copies: {check.listed(groups)} answering alike far beyond the model, so their answers "
+            f"are discounted "
+            f"(to {discount[least]:.2f} of one at least). Name families to say which judges belong together."
+        )
     again = pose(
         problem.model, problem.votes, problem.criteria_votes, anchors=problem.anchors, discount=discount
     )
-    return again, grouped
+    return find_mode(again), again, grouped
 
 
 def _how(anchored: Anchored, asked: str | None) -> str:
@@ -415,6 +430,7 @@ def _infer_cut(
 
 def _infer(
     problem: Problem,
+    mode: Mode,
     method: str,
     seed: int,
     sampler: str,
@@ -423,11 +439,9 @@ def _infer(
 ) -> tuple[Posterior, list[Check], dict[str, npt.NDArray[Any]]]:
     from voirdire.infer import mirror
     from voirdire.infer.laplace import laplace
-    from voirdire.infer.mode import find_mode
     from voirdire.infer.refine import laplace_draws
 
     program, anchored = problem.program, problem.anchors is not None
-    mode = find_mode(problem)
     found = [check.convergence(mode.gradient, mode.converged)]
     if method == "map":
         if program.has_mirror:

@@ -18,9 +18,13 @@ ADVERSARIES = {f"adversary-{n}": OneCoin(0.1) for n in (1, 2)}
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(20, id="20"), pytest.param(200, id="200", marks=pytest.mark.slow)]
+    ("model", "count"),
+    [
+        ("crowd-bt-position", 20),
+        pytest.param("crowd-bt-position", 200, marks=pytest.mark.slow),
+        pytest.param("crowd-bt", 200, marks=pytest.mark.slow),
+    ],
 )
-@pytest.mark.parametrize("model", ["crowd-bt-position", "crowd-bt"])
 def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> None:
     """Every fail-level check fires in at most 5% of panels of eight honest judges."""
     levels, _ = fired(HONEST, model, count)
@@ -32,18 +36,16 @@ def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> No
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(20, id="20"), pytest.param(200, id="200", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize(
-    ("planted", "model", "check"),
+    ("planted", "model", "check", "count"),
     [
-        (COPIES, "crowd-bt-position", "dependence"),
-        (LEANING, "crowd-bt-position", "position"),
-        (LEANING, "crowd-bt", "position"),
-        (ADVERSARIES, "crowd-bt-position", "below-chance"),
+        (COPIES | LEANING, "crowd-bt-position", ("dependence", "position"), 20),
+        pytest.param(COPIES, "crowd-bt-position", ("dependence",), 200, marks=pytest.mark.slow),
+        pytest.param(LEANING, "crowd-bt-position", ("position",), 200, marks=pytest.mark.slow),
+        pytest.param(LEANING, "crowd-bt", ("position",), 200, marks=pytest.mark.slow),
+        pytest.param(ADVERSARIES, "crowd-bt-position", ("below-chance",), 200, marks=pytest.mark.slow),
     ],
 )
-def test_what_is_planted_is_found(planted: dict, model: str, check: str, count: int) -> None:
-    """The right check fires in at least 90% of panels with two bad judges among eight honest ones."""
+def test_what_is_planted_is_found(planted: dict, model: str, check: tuple[str, ...], count: int) -> None:
+    """The right check fires in at least 90% of panels with bad judges among eight honest ones."""
     _, times = fired(HONEST | planted, model, count)
-    assert times[check] >= 0.9 * count
+    assert all(times[name] >= 0.9 * count for name in check)

@@ -22,9 +22,11 @@ Floats = npt.NDArray[np.float64]
 
 ALPHA = 0.01  # of the tests of one check together
 CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
-MISFIT = 1.5  # mean squared residual, in units of its expectation
+MISFIT = 1.5  # squared residuals, in units of their expectation
 CLEAR = 0.9  # probability from which a lead counts as clear
-SAME = 0.95  # correlation of strengths under two criteria
+IDENTICAL = 0.97  # share of a judge's answers that are the same under two criteria
+FEWEST = 50  # answers under both criteria from which that says something
+SAME = 0.9  # correlation of strengths under two criteria
 _SHOWN = 3
 
 
@@ -118,19 +120,21 @@ def position(problem: Problem, left: Residuals, judges: dict[str, Any]) -> list[
 
 
 def splitting_items(problem: Problem, left: Residuals) -> list[Check]:
-    """Items on which judges scatter more than the model expects."""
-    square, expected = (left.r**2).mean(axis=0).sum(axis=0), left.v.mean(axis=0).sum(axis=0)
-    # 2 v^2 + v bounds the variance of the squared sum of independent answers
-    spread = (2.0 * left.v**2 + left.v).mean(axis=0).sum(axis=0)
-    size = len(problem.items)
-    sums = [
-        np.bincount(left.one, part, size) + np.bincount(left.other, part, size)
-        for part in (square, expected, spread)
-    ]
-    misfit = sums[0] / np.maximum(sums[1], 1e-12)
-    z = (sums[0] - sums[1]) / np.sqrt(np.maximum(sums[2], 1e-12))
+    """Items that some judges like and others dislike more than the model expects.
+
+    S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
+    Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
+    """
+    size, rows = len(problem.items), np.arange(left.r.shape[2])
+    sides = np.zeros((len(rows), size))
+    sides[rows, left.one], sides[rows, left.other] = 1.0, -1.0
+    square = ((left.r @ sides) ** 2).mean(axis=0).sum(axis=0)
+    variance = (left.v @ np.abs(sides)).mean(axis=0)
+    expected = variance.sum(axis=0)
+    misfit = square / np.maximum(expected, 1e-12)
+    z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
     bound = stats.norm.isf(ALPHA / max(size, 1))
-    split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (sums[1] > 2.0))
+    split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     if not len(split):
         return [Check("split-items", "ok", 0.0, "No item divides the judges more than the model expects.")]
@@ -174,7 +178,7 @@ def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
 
 
 def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:
-    """Criteria under which all items stand alike: nobody can tell them apart."""
+    """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
     if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
         return []
     strength = posterior.values["strength"]
@@ -184,15 +188,27 @@ def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:
             a, b = strength[:, one], strength[:, other]
             top = (a * b).sum(axis=1)
             correlation = top / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-            if np.quantile(correlation, 0.05) > SAME:
+            if np.quantile(correlation, 0.05) > SAME or _same_answers(problem, one, other) > IDENTICAL:
                 pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
     if not pairs:
         return [Check("criteria", "ok", 0.0, "Every criterion says something of its own.")]
     message = (
-        f"{listed(pairs, verb=False)} rank the items alike (correlation above {SAME}): judges do not tell them apart. "
+        f"{listed(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
         "Merge them, or define them more sharply."
     )
     return [Check("criteria", "warn", float(len(pairs)), message)]
+
+
+def _same_answers(problem: Problem, one: int, other: int) -> float:
+    """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
+    votes = problem.votes
+    size = len(votes.items)
+    keys = (votes.judge * size + votes.first) * size + votes.second
+    under = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
+    _, a, b = np.intersect1d(keys[under[0]], keys[under[1]], return_indices=True)
+    left, right = votes.counts[under[0][a]], votes.counts[under[1][b]]
+    total = np.minimum(left.sum(axis=1), right.sum(axis=1)).sum()
+    return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
 
 
 def against_anchors(problem: Problem) -> Check:

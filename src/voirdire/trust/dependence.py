@@ -17,7 +17,7 @@ RESAMPLES = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Dependence:
+class Correlations:
     """Residual agreement of all pairs of judges.
 
     Attributes
@@ -26,15 +26,25 @@ class Dependence:
         See :mod:`voirdire.trust.residuals`; 0 on the diagonal and where two judges share too little.
     tested : int
         Pairs of judges that could be tested.
+    """
+
+    z: Floats
+    rho: Floats
+    tested: int
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence(Correlations):
+    """Residual agreement, and what the panel is worth.
+
+    Attributes
+    ----------
     size, low, high : float
         Effective number of independent judges with its 90% interval (bootstrap over comparisons):
         K^2 / (K + sum_{j != k} rho_jk^2), the participation ratio of the residuals' correlation matrix, less what
         noise adds to the squares. K independent judges give K, copies of one give 1.
     """
 
-    z: Floats
-    rho: Floats
-    tested: int
     size: float
     low: float
     high: float
@@ -60,12 +70,20 @@ def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
     sizes = [_size(*_moments(found, weight.astype(float), draws=1)) for weight in weights]
     low, high = np.quantile(sizes, [0.05, 0.95])
-    t, var, scale = whole
+    pairs, size = _correlations(*whole), _size(*whole)
+    return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
+
+
+def correlations(found: Residuals) -> Correlations:
+    """Residual agreement of all pairs of judges."""
+    return _correlations(*_moments(found, np.ones(found.r.shape[2])))
+
+
+def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
     usable = (var >= SMALLEST) & ~np.eye(len(var), dtype=bool)
     z = np.where(usable, t / np.sqrt(np.where(usable, var, 1.0)), 0.0)
     rho = np.where(usable, t / np.where(usable, scale, 1.0), 0.0)
-    size = _size(*whole)
-    return Dependence(z, rho, int(usable.sum()) // 2, size, float(min(low, size)), float(max(high, size)))
+    return Correlations(z, rho, int(usable.sum()) // 2)
 
 
 def _moments(found: Residuals, weight: Floats, draws: int | None = None) -> tuple[Floats, Floats, Floats]:
@@ -85,7 +103,7 @@ def _size(t: Floats, var: Floats, scale: Floats) -> float:
     return float(judges**2 / (judges + max(square.sum(), 0.0)))
 
 
-def most_alike(found: Dependence, alpha: float) -> list[tuple[int, int]]:
+def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:
     """Pairs of judges whose agreement is too large at level ``alpha`` (Bonferroni), the strongest first."""
     from scipy import stats
 

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.anchors.families import family_codes
-from voirdire.infer.mode import find_mode
 from voirdire.posterior import Posterior
 from voirdire.problem import Problem
 from voirdire.trust.residuals import residuals
@@ -20,27 +19,33 @@ from voirdire.trust.residuals import residuals
 Floats = npt.NDArray[np.float64]
 
 
-def family_discount(problem: Problem, families: dict[str, str]) -> Floats:
+def family_discount(problem: Problem, families: dict[str, str], mode: Floats) -> Floats:
     """Discount of each judge, shape (judges,); 1 for judges without a family.
+
+    Parameters
+    ----------
+    families : dict
+        Family of every judge.
+    mode : array, shape (size,)
+        The mode of the undiscounted posterior.
 
     Examples
     --------
-    Three copies and one other judge, equally reliable, on 40 pairs:
+    A judge and its two copies beside three others:
 
-    >>> import pandas as pd
+    >>> from voirdire.infer.mode import find_mode
     >>> from voirdire.problem import pose
+    >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.specs import load_model
     >>> from voirdire.tables.votes import read_votes
-    >>> rng = np.random.default_rng(0)
-    >>> said = np.repeat(rng.random((2, 40)) < 0.7, [3, 1], axis=0)
-    >>> table = pd.DataFrame({"judge": np.repeat(list("abcd"), 40), "first": [f"x{i}" for i in range(40)] * 4})
-    >>> table["second"] = table["first"] + "'"
-    >>> table["winner"] = np.where(said.ravel(), "first", "second")
-    >>> problem = pose(load_model("crowd-bt"), read_votes(table))
-    >>> family_discount(problem, {"a": "big", "b": "big", "c": "big", "d": "d"}).round(1).tolist()
-    [0.3, 0.3, 0.3, 1.0]
+    >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": Copycat("a")}
+    >>> panel |= {"d": OneCoin(0.8), "e": OneCoin(0.9), "f": OneCoin(0.9)}
+    >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
+    >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e", "f": "f"}
+    >>> family_discount(problem, families, find_mode(problem).x).round(1).tolist()
+    [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
-    left = residuals(problem, Posterior(problem.program, find_mode(problem).x, None))
+    left = residuals(problem, Posterior(problem.program, mode, None))
     codes = family_codes(families, problem.judges)
     out = np.ones(len(problem.judges))
     for code in np.unique(codes):

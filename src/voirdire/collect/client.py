@@ -114,7 +114,7 @@ def body(request: Request, form: Form) -> dict[str, Any]:
                 + json.dumps(request.schema, ensure_ascii=False)
             )
         elif form.schema == "grammar":
-            from voirdire.collect.local import grammar
+            from voirdire.collect.gbnf import grammar
 
             made["grammar"] = grammar(request.schema)
         else:

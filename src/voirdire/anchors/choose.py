@@ -24,10 +24,11 @@ FOLDS = 20  # joint and cut posteriors are refitted this many times at most
 LEAST = 3  # anchors from which methods are compared
 
 BASELINE = "majority"
+INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
 LEARNED = {
     "best judge": candidates.best_single,
-    "cut, independent": candidates.independent,
-    "cut, by family": candidates.by_family,
+    INDEPENDENT: candidates.independent,
+    BY_FAMILY: candidates.by_family,
     "stacking": candidates.stacking,
 }
 DEFAULT = {"pairs": "stacking", "linked": "joint"}
@@ -52,16 +53,21 @@ class Choice:
 
 
 def choose_for_pairs(problem: Problem, evidence: Evidence, mode: str | None) -> Choice:
-    """Compare the ways to answer unconnected pairs; ``mode`` restricts them to joint or to those that cut."""
+    """Compare the ways to answer unconnected pairs; ``mode`` restricts them to joint or to those that cut.
+
+    Judges taken as independent although their votes say otherwise (some are discounted) are shown, but not chosen:
+    with few anchors such overconfident answers may all be right by luck.
+    """
     predicted: dict[str, tuple[Floats | None, Floats]] = {BASELINE: candidates.majority(evidence)}
+    dependent = bool((evidence.discount < 1.0).any())
     if mode != "joint":
-        families = len(np.unique(evidence.family)) < len(evidence.family)
         for name, method in LEARNED.items():
-            if name != "cut, by family" or families:
+            if name != BY_FAMILY or dependent:
                 predicted[name] = method(evidence)
     if mode != "cut":
         predicted["joint"] = (None, _joint_left_out(problem, evidence))
-    return _chosen(predicted, evidence, "joint" if mode == "joint" else DEFAULT["pairs"])
+    shown_only = (BASELINE, INDEPENDENT) if dependent else (BASELINE,)
+    return _chosen(predicted, evidence, "joint" if mode == "joint" else DEFAULT["pairs"], shown_only)
 
 
 def choose_for_ranking(problem: Problem, evidence: Evidence) -> Choice:
@@ -74,7 +80,12 @@ def choose_for_ranking(problem: Problem, evidence: Evidence) -> Choice:
     return _chosen(predicted, evidence, DEFAULT["linked"])
 
 
-def _chosen(predicted: dict[str, tuple[Floats | None, Floats]], evidence: Evidence, default: str) -> Choice:
+def _chosen(
+    predicted: dict[str, tuple[Floats | None, Floats]],
+    evidence: Evidence,
+    default: str,
+    shown_only: tuple[str, ...] = (BASELINE,),
+) -> Choice:
     rows = []
     for name, (_, left_out) in predicted.items():
         p = np.where(evidence.answers > 0, left_out, 1.0 - left_out)
@@ -88,7 +99,7 @@ def _chosen(predicted: dict[str, tuple[Floats | None, Floats]], evidence: Eviden
                 "accuracy": float(((p > 0.5) + 0.5 * (p == 0.5)).mean()) if len(p) else None,
             }
         )
-    learned = [row for row in rows if row["method"] != BASELINE]
+    learned = [row for row in rows if row["method"] not in shown_only]
     if len(evidence.rows) >= LEAST:
         chosen = str(min(learned, key=lambda row: float(row["log_loss"] or 0.0))["method"])
     else:

@@ -14,9 +14,10 @@ from voirdire.repro.verdicts import VERDICTS, Row, judge_claims
 _ABOUT = """# Published numbers, checked
 
 One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
-holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` computes everything anew,
-with public data where they can be fetched; this page is made without them (`make repro`), so their claims read
-"not-fetched" here.
+holds the figures of the paper's tables (captions in our words); `reproduce.py` prints the claims, draws the
+paper's figures (`--figures DIR`) and runs its protocols (`--run NAME --out DIR`). `voirdire repro [PAPER]` computes
+everything anew, with public data where they can be fetched; this page is made without them (`make repro`), so their
+claims read "not-fetched" here.
 
 A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from the
 published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two places of

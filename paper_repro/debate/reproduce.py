@@ -1,0 +1,59 @@
+"""DEBATE: claims, figures and runs.
+
+python paper_repro/debate/reproduce.py                    the claims
+python paper_repro/debate/reproduce.py --figures DIR      Figure 2, as far as its points are printed
+python paper_repro/debate/reproduce.py --run summeval --data FILE --out DIR
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from voirdire.repro.claims import System
+from voirdire.repro.command import main
+from voirdire.repro.draw import COLOURS, canvas, save
+
+PANELS = {
+    "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),
+    "debating style": ("plain", "tie-breaker", "devil's advocate", "both"),
+}
+PRINTED = {
+    "plain": "MultiAgent",
+    "strictly negative": "DEBATE",
+    "devil's advocate": "DEBATE",
+}
+
+
+def draw(system: System, folder: Path) -> None:
+    """Figure 2: GPT-4 on SummEval by the critic's persona and by style; points that Table 1 prints."""
+    table = system.tables["table1"]
+    figure, axes = canvas(1, 2, width=8)
+    for axis, (title, entries) in zip(axes, PANELS.items(), strict=True):
+        for number, coefficient in enumerate(("spearman", "kendall")):
+            points = []
+            for place, entry in enumerate(entries):
+                if entry not in PRINTED:
+                    continue
+                keys = {"benchmark": "SummEval", "model": "GPT-4", "method": PRINTED[entry]}
+                (cell,) = table.select({**keys, "aspect": "average", "coefficient": coefficient})
+                points.append((place, cell.value))
+            axis.plot(*zip(*points, strict=True), "o", color=COLOURS[number], label=coefficient)
+        for place, entry in enumerate(entries):
+            if entry not in PRINTED:
+                axis.text(place, 0.455, "not\nprinted", ha="center", fontsize=6, color="#777777")
+        axis.set_xticks(range(len(entries)), entries, rotation=20, ha="right", fontsize=7)
+        axis.set_xlim(-0.5, len(entries) - 0.5)
+        axis.set_ylim(0.44, 0.62)
+        axis.set_title(f"{title} (after Figure 2)", fontsize=9)
+    axes[0].set_ylabel("correlation with people", fontsize=8)
+    axes[0].legend(fontsize=7)
+    save(
+        figure,
+        folder / "debate-figure2.png",
+        "The paper's figures, Table 1 (GPT-4, SummEval, average of aspects).",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main("debate", draw))

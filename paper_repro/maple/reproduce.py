@@ -1,0 +1,177 @@
+"""MAPLE: claims, figures and runs.
+
+    python paper_repro/maple/reproduce.py                     the claims
+    python paper_repro/maple/reproduce.py --figures DIR       Figures 1 to 6
+    python paper_repro/maple/reproduce.py --run asap2 --data FILE --out DIR
+
+Bars of Figures 1, 2 and 4 are not printed as numbers in the paper: they are drawn from a synthetic panel
+(runs/synthetic/study.toml; ``--simulate`` makes its results anew).
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from voirdire.repro.checks.studies import rows_of
+from voirdire.repro.claims import System
+from voirdire.repro.command import main
+from voirdire.repro.draw import COLOURS, canvas, column, grouped_bars, save
+
+HERE = Path(__file__).resolve().parent
+SYNTHETIC = HERE / "runs" / "synthetic"
+OURS = "Our run: synthetic panel (paper_repro/maple/runs/synthetic), 20 replicates of 30 items; not the paper's models."
+
+
+def simulate() -> None:
+    """Run the synthetic panel and keep each replicate's concordance."""
+    from voirdire.simulate.studies import run_study
+
+    result = run_study(SYNTHETIC / "study.toml")
+    result.replicates[["panel", "model", "replicate", "value"]].to_csv(
+        SYNTHETIC / "replicates.csv", index=False, lineterminator="\n", float_format="%.6f"
+    )
+
+
+def synthetic() -> dict[tuple[str, str], list[float]]:
+    """Concordance by panel and model, one entry a replicate."""
+    found = defaultdict(list)
+    with (SYNTHETIC / "replicates.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            found[row["panel"], row["model"]].append(float(row["value"]))
+    return dict(found)
+
+
+def against_singles(path: Path, model: str, title: str) -> None:
+    """All judges by MAPLE beside each judge alone by ``model`` (Figures 1 and 2)."""
+    found = synthetic()
+    singles = [panel for panel, name in found if name == model and panel != "all models"]
+    means = {panel: sum(found[panel, model]) / len(found[panel, model]) for panel in singles}
+    together = found["all models", "maple"]
+    figure, (axis,) = canvas()
+    axis.bar(range(len(singles)), means.values(), color=COLOURS[0], label="one judge")
+    axis.axhline(sum(together) / len(together), color=COLOURS[1], label="all judges, MAPLE")
+    axis.set_xticks(range(len(singles)), singles, rotation=30, ha="right", fontsize=7)
+    axis.set_ylim(0.5, 1)
+    axis.set_ylabel("concordance index", fontsize=8)
+    axis.set_title(title, fontsize=9)
+    axis.legend(fontsize=7, loc="upper left")
+    save(figure, path, OURS)
+
+
+def by_theme(path: Path, system: System) -> None:
+    """Methods that use all models, by theme (Figure 3 without its single models, which are not printed)."""
+    table3, table5 = system.tables["table3"], system.tables["table5"]
+    themes = list(dict.fromkeys(cell.by["theme"] for cell in table3.cells))
+    series = {
+        f"{method} (Table 3)": column(table3, "theme", themes, method=method, statistic="mean")
+        for method in ("MAPLE", "Crowd-BT", "Majority Vote")
+    }
+    series["MAPLE (Full) (Table 5)"] = column(
+        table5, "theme", themes, variant="MAPLE (Full)", statistic="mean"
+    )
+    figure, (axis,) = canvas(height=4.2)
+    grouped_bars(axis, themes, series, "concordance index")
+    axis.set_ylim(0.6, 0.95)
+    axis.set_title("By theme, all models (after Figure 3)", fontsize=9)
+    axis.legend(fontsize=7, ncols=2)
+    save(figure, path, "The paper's figures, Tables 3 and 5. Single models' bars are not printed as numbers.")
+
+
+def ranks(path: Path) -> None:
+    """How MAPLE with all judges ranks among MAPLE with each alone, per replicate (Figure 4)."""
+    found = synthetic()
+    singles = [
+        values for (panel, model), values in found.items() if model == "maple" and panel != "all models"
+    ]
+    together = found["all models", "maple"]
+    places = [1 + sum(values[k] > one for values in singles) for k, one in enumerate(together)]
+    figure, (axis,) = canvas(width=5)
+    axis.bar(
+        range(1, len(singles) + 2), [places.count(k) for k in range(1, len(singles) + 2)], color=COLOURS[0]
+    )
+    axis.set_xlabel("rank of all judges together", fontsize=8)
+    axis.set_ylabel("replicates", fontsize=8)
+    axis.yaxis.get_major_locator().set_params(integer=True)
+    axis.set_xticks(range(1, len(singles) + 2))
+    axis.set_title("Rank among single judges (after Figure 4)", fontsize=9)
+    save(figure, path, OURS)
+
+
+def bad_judges(path: Path) -> None:
+    """Concordance against the number of bad judges added (Figure 5)."""
+    kinds = {"random": "random", "always-first": "always first", "always-second": "always second"}
+    figure, axes = canvas(1, 2, width=8)
+    for axis, design in zip(axes, ("fixed order", "random order"), strict=True):
+        for model, style in (("maple", "-"), ("maple-position", "--")):
+            for number, (kind, name) in enumerate(kinds.items()):
+                rows = [
+                    row
+                    for row in rows_of("rq3")
+                    if (row["model"], row["design"]) == (model, design) and row["added"] in ("none", kind)
+                ]
+                axis.errorbar(
+                    [int(row["count"]) + (number - 1) / 3 for row in rows],
+                    [float(row["mean"]) for row in rows],
+                    [2 * float(row["mcse"]) for row in rows],
+                    color=COLOURS[number],
+                    linestyle=style,
+                    marker="o",
+                    markersize=3,
+                    linewidth=1,
+                    label=f"{name}, {model}",
+                )
+        axis.set_title(f"{design} of showing", fontsize=9)
+        axis.set_xlabel("bad judges beside ten honest ones", fontsize=8)
+        axis.set_ylim(0.4, 1)
+    axes[0].set_ylabel("concordance index", fontsize=8)
+    axes[1].legend(fontsize=6, loc="lower right")
+    source = (
+        "Our run: simulations/rq3, 20 replicates, two Monte Carlo errors (after Figure 5, which adds 1 to 5)."
+    )
+    save(figure, path, source)
+
+
+def first_picks(path: Path) -> None:
+    """How often each judge of the synthetic panel picks the item shown first (Figure 6)."""
+    from voirdire.simulate.studies import load_study
+    from voirdire.simulate.votes import simulate_votes
+
+    panel = load_study(SYNTHETIC / "study.toml").settings["panels"][0]["judges"]
+    votes = simulate_votes(
+        panel, items=30, criteria=4, design={"kind": "all-pairs", "order": "random"}, seed=6
+    ).votes
+    shares = votes.assign(first=votes["winner"] == "first").groupby("judge")["first"].mean()
+    figure, (axis,) = canvas()
+    axis.bar(range(len(shares)), shares, color=COLOURS[0])
+    axis.axhline(0.5, color=COLOURS[7], linewidth=0.8)
+    axis.set_xticks(range(len(shares)), shares.index, rotation=30, ha="right", fontsize=7)
+    axis.set_ylabel("share of first picks", fontsize=8)
+    axis.set_ylim(0, 1)
+    axis.set_title("Position 1 chosen (after Figure 6)", fontsize=9)
+    save(
+        figure,
+        path,
+        "Our run: one synthetic panel (paper_repro/maple/runs/synthetic), random order of showing.",
+    )
+
+
+def draw(system: System, folder: Path) -> None:
+    """Figures 1 to 6."""
+    against_singles(folder / "maple-figure1.png", "maple", "Each judge alone by MAPLE (after Figure 1)")
+    against_singles(
+        folder / "maple-figure2.png", "bradley-terry", "Each judge alone by Bradley-Terry (after Figure 2)"
+    )
+    by_theme(folder / "maple-figure3.png", system)
+    ranks(folder / "maple-figure4.png")
+    bad_judges(folder / "maple-figure5.png")
+    first_picks(folder / "maple-figure6.png")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--simulate"]:
+        simulate()
+    else:
+        sys.exit(main("maple", draw))

@@ -1,0 +1,39 @@
+"""MASA: claims, figures and runs.
+
+python paper_repro/masa/reproduce.py                      the claims
+python paper_repro/masa/reproduce.py --figures DIR        win rates with intervals (Table 3; the paper draws none)
+python paper_repro/masa/reproduce.py --run masa --data FILE --out DIR
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from voirdire.repro.claims import System
+from voirdire.repro.command import main
+from voirdire.repro.draw import COLOURS, canvas, column, save
+
+
+def draw(system: System, folder: Path) -> None:
+    """Llama-2's win rate without ties, by data set and judge, with the published intervals."""
+    table = system.tables["table3"]
+    names = [name for name in dict.fromkeys(cell.by["dataset"] for cell in table.cells) if name != "average"]
+    figure, (axis,) = canvas()
+    for number, judge in enumerate(("GPT-4", "experts")):
+        value, low, high = (
+            column(table, "dataset", names, judge=judge, summariser="Llama-2", statistic=statistic)
+            for statistic in ("value", "low", "high")
+        )
+        places = [k + (number - 0.5) / 5 for k in range(len(names))]
+        axis.plot(places, value, "o", color=COLOURS[number], label=judge)
+        axis.vlines(places, low, high, color=COLOURS[number])
+    axis.axhline(50, color=COLOURS[7], linewidth=0.6)
+    axis.set_xticks(range(len(names)), names, fontsize=7)
+    axis.set_ylabel("wins of Llama-2, percent", fontsize=8)
+    axis.legend(fontsize=7)
+    save(figure, folder / "masa-table3.png", "The paper's figures, Table 3, with 95% intervals.")
+
+
+if __name__ == "__main__":
+    sys.exit(main("masa", draw))

@@ -1,0 +1,196 @@
+"""Items of public data sets, and what people said of them, in the collector's and the agreement tables' columns.
+
+A loader returns items (``id, text, context, system, source, reference``) and people's scores (``judge`` "human",
+``item, criterion, score, context``). None of these files has an address whose bytes are registered, but for
+Topical-Chat's: the path is given by the user.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HUMAN = "human"
+
+
+def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The 360 replies of UniEval's result file; fetched and checked, unless a path is given."""
+    from voirdire.datasets.cache import fetch
+    from voirdire.datasets.registry import REGISTRY
+
+    name = "topical-chat-unieval"
+    replies = _json(path if path is not None else fetch(name, REGISTRY[name].files)[0])
+    numbers: dict[str, int] = {}
+    items, scores = [], []
+    for reply in replies:
+        context = f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
+        source = f"{reply['source']}\n\nFact: {reply['context']}"
+        items.append(_item(context, reply["system_id"], reply["system_output"], source))
+        scores += _scores(items[-1], reply["scores"])
+    return _frames(items, scores)
+
+
+def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The 1,600 summaries of SummEval: ``model_annotations.aligned.paired.jsonl`` of its authors.
+
+    One JSON object a line with ``id``, ``model_id``, ``decoded``, ``text``, ``references`` and
+    ``expert_annotations``; the mean of the experts counts.
+    """
+    items, scores = [], []
+    for row in _json(
+        _needed(path, "summeval", "model_annotations.aligned.paired.jsonl of the SummEval repository")
+    ):
+        reference = row["references"][0] if row.get("references") else None
+        items.append(_item(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
+        experts = row["expert_annotations"]
+        scores += _scores(items[-1], {key: sum(e[key] for e in experts) / len(experts) for key in experts[0]})
+    return _frames(items, scores)
+
+
+def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors.
+
+    Per review a ``target`` and ``predictions`` with ``annotations``. Criteria: fluency (0 to 2), PIO consistency (mean
+    of population, intervention and outcome, 0 to 2), effect direction and evidence strength (whether they agree with
+    the target's, 0 or 1), and overall, the mean of these four from 0 to 1 (our definition).
+    """
+    items, scores = [], []
+    where = "data/data_with_overlap_scores.json of the mslr-annotated-dataset repository"
+    for review in _json(_needed(path, "mslr", where)):
+        if review.get("subtask", "Cochrane") != "Cochrane":
+            continue
+        for one in review["predictions"]:
+            if not one.get("annotations"):
+                continue
+            item = _item(review["review_id"], one["exp_short"], one["prediction"], reference=review["target"])
+            parts = [_mslr(annotation) for annotation in one["annotations"]]
+            items.append(item)
+            scores += _scores(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
+    return _frames(items, scores)
+
+
+def columns(path: Path | None, names: Mapping[str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Items of a table with one row per item (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``).
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    names : mapping of str to str
+        Its column for ``id`` and ``text``, maybe for ``context``, ``system``, ``source`` and ``reference``, and for
+        each of people's scores as ``human CRITERION``.
+
+    Raises
+    ------
+    InputError
+        No path, or a column that the file does not have.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "essays.csv"
+    >>> _ = path.write_text("essay_id,full_text,score\\n1,Once.,3\\n2,Twice.,4\\n")
+    >>> items, scores = columns(path, {"id": "essay_id", "text": "full_text", "human holistic": "score"})
+    >>> scores.values.tolist()
+    [['human', '1', 'holistic', 3.0, None], ['human', '2', 'holistic', 4.0, None]]
+    """
+    import pandas as pd
+
+    file = _needed(path, "data", f"a table with the columns {', '.join(names.values())}")
+    if file.suffix == ".parquet":
+        table = pd.read_parquet(file)
+    elif file.suffix in (".jsonl", ".ndjson"):
+        table = pd.DataFrame(_json(file))
+    else:
+        table = pd.read_csv(
+            file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False
+        )
+    absent = [column for column in names.values() if column not in table.columns]
+    if absent:
+        raise InputError(
+            [f"{file}: column {one!r} is missing; it has {', '.join(table.columns)}" for one in absent]
+        )
+    items, scores = [], []
+    for row in table.to_dict("records"):
+        item = {key: str(row[column]) for key, column in names.items() if not key.startswith(HUMAN + " ")}
+        items.append(item)
+        said = {
+            key.removeprefix(HUMAN + " "): row[column] for key, column in names.items() if key not in item
+        }
+        try:
+            scores += _scores(item, {key: float(value) for key, value in said.items() if value != ""})
+        except ValueError as error:
+            raise InputError(f"{file}: item {item['id']}: a score is no number ({error})") from error
+    return _frames(items, scores)
+
+
+LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
+    "topical-chat": topical_chat,
+    "summeval": summeval,
+    "mslr-cochrane": mslr_cochrane,
+}
+
+
+def _needed(path: Path | None, name: str, what: str) -> Path:
+    if path is None:
+        raise InputError(
+            f"data of {name}: no public address with registered bytes is known; give --data PATH, {what}"
+        )
+    return path
+
+
+def _json(path: Path) -> Any:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if path.suffix in (".jsonl", ".ndjson"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return json.loads(text)
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as JSON ({error})") from error
+
+
+def _item(
+    context: object, system: object, text: str, source: str | None = None, reference: str | None = None
+) -> dict[str, str]:
+    item = {"id": f"{context}/{system}", "text": text, "context": str(context), "system": str(system)}
+    return item | {key: v for key, v in (("source", source), ("reference", reference)) if v}
+
+
+def _scores(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str, Any]]:
+    return [
+        {
+            "judge": HUMAN,
+            "item": item["id"],
+            "criterion": key,
+            "score": float(value),
+            "context": item.get("context"),
+        }
+        for key, value in said.items()
+    ]
+
+
+def _mslr(annotation: Mapping[str, Any]) -> dict[str, float]:
+    pio = sum(float(annotation[key]) for key in ("population", "intervention", "outcome")) / 3
+    found = {
+        "fluency": float(annotation["fluency"]),
+        "PIO consistency": pio,
+        "effect direction": float(annotation["ed_agree"]),
+        "evidence strength": float(annotation["strength_agree"]),
+    }
+    halves = found["fluency"] / 2 + found["PIO consistency"] / 2
+    return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
+
+
+def _frames(items: list[dict[str, str]], scores: list[dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    import pandas as pd
+
+    return pd.DataFrame(items).fillna(""), pd.DataFrame(
+        scores, columns=["judge", "item", "criterion", "score", "context"]
+    )

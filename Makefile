@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo models-table pages repro studies bench picture test test-slow test-full test-latest lint clean
+.PHONY: help setup demo models-table pages repro studies demo-panel bench picture test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -25,6 +25,7 @@ help:
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
+	@echo "make demo-panel   ask the embedded panel of judges anew"
 	@echo "make picture      draw docs/demo.svg anew"
 	@echo "make clean        remove environments and caches"
 
@@ -47,7 +48,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
-	$(VENV)/bin/python -m pip install --quiet --editable . --group dev
+	$(VENV)/bin/python -m pip install --quiet --editable '.[local]' --group dev
 	@touch $@ $(VENV)/.installed
 
 setup: $(VENV)/.installed-dev
@@ -74,6 +75,12 @@ studies: $(VENV)/.installed
 		cp runs/$$study/results.csv runs/$$study/run.json simulations/$$study/ || exit 1; \
 	done
 	$(MAKE) --no-print-directory pages
+
+# The tables that voirdire.datasets.load("demo") gives: half an hour on two cores.
+DEMO = src/voirdire/datasets/demo
+demo-panel: setup
+	$(VENV)/bin/voirdire collect $(DEMO)/panel.toml $(DEMO)/items.csv --protocol maple --prompts $(DEMO)/prompts --out runs/demo
+	cp runs/demo/votes.csv runs/demo/criteria.csv $(DEMO)/
 
 bench: setup
 	$(VENV)/bin/python benchmarks/run.py

@@ -33,6 +33,7 @@ PACKAGES = (
     "choix",
     "evalica",
     "krippendorff",
+    "openai",
 )
 
 

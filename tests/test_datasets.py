@@ -100,8 +100,36 @@ def same_rows(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
 
 
 def test_available_lists_the_registry() -> None:
-    assert datasets.available() == ["llmfao", "topical-chat-unieval"]
-    assert set(COPIES) == set(REGISTRY)
+    assert datasets.available() == ["demo", "llmfao", "topical-chat-unieval"]
+    assert {"demo", *COPIES} == set(REGISTRY)
+
+
+def test_the_demo_is_a_whole_panel_with_both_orders_and_needs_no_network(
+    cache: Path, closed_proxy: Server
+) -> None:
+    data = datasets.load("demo")
+    assert closed_proxy.requests == []
+    assert not cache.exists()
+    votes = data.table
+    assert data.criteria_votes is not None
+    assert votes["judge"].nunique() == 8
+    # every judge has every ordered pair of the 12 texts by both criteria, once
+    assert len(votes) == 8 * 2 * 12 * 11
+    assert not votes.duplicated(["judge", "criterion", "first", "second"]).any()
+    assert len(data.criteria_votes) == 4 * 2
+    # the rules answer alike in both orders, the small models hardly look at the texts
+    judges = votes.groupby("judge")["winner"].apply(lambda winner: (winner == "first").mean())
+    assert judges["longer"] == 0.5
+    assert judges["gemma-0.3"] > 0.9
+    # what is shipped is what the shipped panel asks about
+    from voirdire.collect.items import read_items
+    from voirdire.collect.panel import read_panel
+
+    folder = Path(datasets.__file__).parent / "demo"
+    assert {judge.name for judge in read_panel(folder / "panel.toml").judges} == set(votes["judge"])
+    assert {item.id for item in read_items(folder / "items.csv")} == set(votes["first"]) | set(
+        votes["second"]
+    )
 
 
 def test_llmfao_equals_the_published_votes(filled: Path, shared: Path) -> None:
@@ -168,7 +196,7 @@ def test_a_full_cache_is_read_without_a_request(filled: Path, closed_proxy: Serv
     assert closed_proxy.requests == []
 
 
-@pytest.mark.parametrize("name", sorted(REGISTRY))
+@pytest.mark.parametrize("name", sorted(COPIES))
 def test_without_a_network_the_download_is_tried_and_each_file_named(
     cache: Path, closed_proxy: Server, name: str
 ) -> None:
@@ -242,7 +270,7 @@ def test_a_cache_that_is_no_folder_is_named(
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("lmfao", "did you mean 'llmfao'"), ("zzz", "available are llmfao, topical-chat-unieval")],
+    [("lmfao", "did you mean 'llmfao'"), ("zzz", "available are demo, llmfao, topical-chat-unieval")],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(cache: Path, name: str, hint: str) -> None:
     with pytest.raises(InputError, match=hint):

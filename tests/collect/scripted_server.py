@@ -4,7 +4,7 @@
         ...  # ask server.url; server.requests holds every request body in the order of arrival
 
 A script gets the request as a dictionary and returns what to answer: text, a dictionary (sent as JSON text), or a
-``Reply`` for anything else. It runs in the server's thread; ``python scripted_server.py`` serves until killed.
+``Reply`` for anything else. It runs in the server's thread; ``python scripted_server.py ANSWER`` serves until killed.
 """
 
 from __future__ import annotations
@@ -233,8 +233,8 @@ if __name__ == "__main__":
     import sys
     import time
 
-    latency = float(sys.argv[1]) if len(sys.argv) > 1 else 0.0
-    with ScriptedServer(lambda _: Reply(completion('{"winner": 1}'), delay=latency)) as scripted:
+    answer = completion(sys.argv[1])
+    with ScriptedServer(lambda _: Reply(answer)) as scripted:
         print(scripted.url, flush=True)
         while True:
             time.sleep(60)

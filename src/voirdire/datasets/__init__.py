@@ -1,8 +1,8 @@
 """Published tables of votes and scores, fetched from their authors' addresses and checked.
 
-Nothing is bundled: ``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the
-registered one, and turns them into this package's table format. The folder they are kept in is the
-system's cache folder for ``voirdire``, or the one that the environment variable ``VOIRDIRE_CACHE`` names.
+``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the registered one, and turns them
+into this package's table format. Only ``demo``, a small panel of our own, comes with the package. The folder they are
+kept in is the system's cache folder for ``voirdire``, or the one that the environment variable ``VOIRDIRE_CACHE`` names.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ class Dataset:
         What the judgements are, under which terms they were published, and whom to cite.
     source : str
         The page of the commit that the files come from.
+    criteria_votes : pandas.DataFrame, optional
+        Votes on the criteria themselves, where there are any.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Dataset:
     licence: str
     citation: str
     source: str
+    criteria_votes: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         rows, columns = self.table.shape
@@ -76,7 +79,7 @@ def available() -> list[str]:
     Examples
     --------
     >>> available()
-    ['llmfao', 'topical-chat-unieval']
+    ['demo', 'llmfao', 'topical-chat-unieval']
     """
     return sorted(REGISTRY)
 
@@ -124,4 +127,5 @@ def load(name: str) -> Dataset:
         licence=entry.licence,
         citation=entry.citation,
         source=entry.source,
+        criteria_votes=None if entry.criteria_votes is None else entry.criteria_votes(),
     )

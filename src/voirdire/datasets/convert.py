@@ -123,3 +123,42 @@ def topical_chat(result: Path) -> pd.DataFrame:
         for criterion, score in reply[field].items()
     ]
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
+
+
+def demo_votes() -> pd.DataFrame:
+    """The embedded panel's votes on its texts, as the collector wrote them.
+
+    Examples
+    --------
+    >>> demo_votes().shape
+    (2112, 6)
+    """
+    return _demo("votes")
+
+
+def demo_criteria_votes() -> pd.DataFrame:
+    """The embedded panel's votes on its criteria.
+
+    Examples
+    --------
+    >>> demo_criteria_votes()["judge"].nunique()
+    4
+    """
+    return _demo("criteria")
+
+
+def demo_items() -> pd.DataFrame:
+    """The texts that the embedded panel compares, with the grades that their authors gave them (12 is best).
+
+    Examples
+    --------
+    >>> demo_items()["grade"].tolist() == list(range(12, 0, -1))
+    True
+    """
+    return _demo("items")
+
+
+def _demo(name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(Path(__file__).parent / "demo" / f"{name}.csv")

@@ -30,6 +30,7 @@ class Entry:
     licence: str
     citation: str
     source: str
+    criteria_votes: Callable[[], pd.DataFrame] | None = None
 
 
 _RAW = "https://raw.githubusercontent.com"
@@ -37,6 +38,19 @@ _LLMFAO = f"{_RAW}/dustalov/llmfao/9e224e94a40129fd6e1e1529b962307e84af40da"
 _UNIEVAL = f"{_RAW}/maszhongming/UniEval/d33e7b6cfebe97b2bafe435adbd818230d5a416a"
 
 REGISTRY: dict[str, Entry] = {
+    "demo": Entry(
+        kind="votes",
+        files=(),
+        convert=convert.demo_votes,
+        description=(
+            "Two very small language models at two temperatures each, and four rules, compare 12 short texts by "
+            "two criteria, every pair in both orders."
+        ),
+        licence="Apache-2.0",
+        citation="This package.",
+        source="src/voirdire/datasets/demo (asked anew by make demo-panel)",
+        criteria_votes=convert.demo_criteria_votes,
+    ),
     "llmfao": Entry(
         kind="votes",
         files=(

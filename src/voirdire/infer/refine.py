@@ -23,7 +23,7 @@ from voirdire.problem import Problem
 Floats = npt.NDArray[np.float64]
 
 RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
-PROPOSALS = 4  # per draw wanted
+PROPOSALS = 4  # per draw wanted, and one more
 FREEDOM = 30.0  # of the proposals' multivariate t distribution
 
 
@@ -55,7 +55,7 @@ def laplace_draws(
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE:
         return corrected.draws(count, rng), None
     program = problem.program
-    proposals = corrected.draws(PROPOSALS * count, rng, FREEDOM)
+    proposals = corrected.draws(PROPOSALS * (count + 1), rng, FREEDOM)
     if program.has_mirror:
         proposals = fold(program, proposals, problem.data)[0]
     with engine.double_precision():

@@ -166,6 +166,16 @@ class Fit:
 
         return predict(self, votes)
 
+    def next_comparisons(self, count: int = 10, **settings: Any) -> pd.DataFrame:
+        """Comparisons to send to a person or a judge next; see :func:`voirdire.elicit.suggest.next_comparisons`.
+
+        ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
+        ``repeats`` and ``seed``.
+        """
+        from voirdire.elicit.suggest import next_comparisons
+
+        return next_comparisons(self, count, **settings)
+
     @property
     def idata(self) -> Any:
         """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voirdire.fit import Fit
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
 
@@ -70,33 +71,44 @@ def probabilities(model: Model, program: Program, draws: list[Values], votes: Vo
 
     ``votes`` must be coded by the levels of the program.
     """
-    separate = model.criteria == "separate"
-    criterion = votes.criterion if separate else votes.criterion * 0
-    cells = np.arange(len(votes.judge))
-    reliability = RELIABILITY[model.reliability.kind]
-    total = np.zeros((len(cells), 3))
-    for values in draws:
-        d = difference(values["strength"], criterion, votes.first, votes.second)
-        log = [
-            reliability.log_decided(
-                values,
-                d,
-                Observations(
-                    votes.judge, cells, cells * 0 + outcome, criterion, program.judges, program.criteria
-                ),
-                np,
-            )
-            for outcome in (0, 1)
-        ]
-        if program.ties and model.ties is not None:
-            propensity = TIES[model.ties.kind].propensity(values, votes.judge)
-            tie, decided = log_tie_parts(
-                propensity, reliability.scaled(values, d, votes.judge, cells, np), np
-            )
-            total += np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=1))
-        else:
-            total[:, :2] += np.exp(np.stack(log, axis=1))
-    return total / len(draws)
+    criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
+    cells = (votes.judge, criterion, votes.first, votes.second)
+    return sum((answer_probabilities(program, values, *cells) for values in draws), np.zeros(())) / len(draws)
+
+
+def answer_probabilities(
+    program: Program, values: Values, judge: Ints, criterion: Ints, first: Ints, second: Ints
+) -> Floats:
+    """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> program = Program(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> answer_probabilities(program, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
+    [[0.881, 0.119, 0.0]]
+    """
+    cells = np.arange(len(judge))
+    reliability = RELIABILITY[program.model.reliability.kind]
+    d = difference(values["strength"], criterion, first, second)
+    log = [
+        reliability.log_decided(
+            values,
+            d,
+            Observations(judge, cells, cells * 0 + outcome, criterion, program.judges, program.criteria),
+            np,
+        )
+        for outcome in (0, 1)
+    ]
+    found = np.zeros((len(cells), 3))
+    if program.ties and program.model.ties is not None:
+        propensity = TIES[program.model.ties.kind].propensity(values, judge)
+        tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
+        found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=1))
+    else:
+        found[:, :2] = np.exp(np.stack(log, axis=1))
+    return found
 
 
 def _some(posterior: Posterior) -> list[Values]:

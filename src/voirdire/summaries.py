@@ -56,8 +56,8 @@ def judges(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """
     size = len(problem.judges)
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
-    centre = _judge_values(problem, posterior.central_values)
-    draws = None if posterior.values is None else _judge_values(problem, posterior.values)
+    centre = judge_values(problem, posterior.central_values)
+    draws = None if posterior.values is None else judge_values(problem, posterior.values)
     for name, value in centre.items():
         columns[name] = np.broadcast_to(value, (size,))
         low = high = np.full(size, np.nan)
@@ -150,7 +150,7 @@ def _ranks(values: Floats) -> npt.NDArray[np.int64]:
     return ranks
 
 
-def _judge_values(problem: Problem, values: Values) -> dict[str, Floats]:
+def judge_values(problem: Problem, values: Values) -> dict[str, Floats]:
     """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
     lead = values["strength"].shape[:-2]
     behaviour = _typical_behaviour(problem, values)

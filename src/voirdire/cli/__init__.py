@@ -24,12 +24,24 @@ from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
 from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
+from voirdire.cli.next import next
 from voirdire.cli.plan import plan
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
 
-VERBS: tuple[Callable[..., None], ...] = (demo, models, fit, agree, metaeval, simulate, plan, collect, repro)
+VERBS: tuple[Callable[..., None], ...] = (
+    demo,
+    models,
+    fit,
+    agree,
+    metaeval,
+    simulate,
+    plan,
+    collect,
+    next,
+    repro,
+)
 
 
 class _Group(typer.core.TyperGroup):

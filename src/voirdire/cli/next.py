@@ -1,0 +1,162 @@
+"""The verb ``next``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Who(StrEnum):
+    """Who answers."""
+
+    person = "person"
+    judge = "judge"
+
+
+class About(StrEnum):
+    """What is to become surer."""
+
+    ranking = "ranking"
+    judges = "judges"
+
+
+def next(
+    votes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="VOTES",
+            readable=False,
+            help="Votes as for voirdire fit, or the folder of a saved fit.",
+        ),
+    ],
+    count: Annotated[int, typer.Option(help="How many comparisons; they are chosen together.")] = 10,
+    for_: Annotated[Who, typer.Option("--for", help="Who is to answer them.")] = Who.person,
+    about: Annotated[
+        About | None,
+        typer.Option(
+            help="What is to become surer: the ranking, or which judges to trust. Default: the judges of a person, "
+            "the ranking of a judge."
+        ),
+    ] = None,
+    repeats: Annotated[
+        bool | None,
+        typer.Option(
+            "--repeats/--no-repeats",
+            help="Whether to ask again what was answered (default: where the table has contexts).",
+        ),
+    ] = None,
+    criteria: Annotated[
+        Path | None, typer.Option(metavar="FILE", readable=False, help="Votes on the criteria.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="A model, as for voirdire fit.")
+    ] = None,
+    anchors: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="People's answers so far: first, second, winner."),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            readable=False,
+            help="Write them to a new file, with an empty column winner to fill in.",
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Choose which comparisons to send to a person or to a judge next: those that are expected to tell most."""
+    given = {"criteria": criteria, "model": model, "anchors": anchors, "families": families}
+    named = [f"--{name}" for name, value in given.items() if value is not None]
+    if votes.is_dir() and named:
+        raise typer.BadParameter(
+            f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
+        )
+    if out is not None and out.exists():
+        raise InputError(f"{out} exists already; give the name of a new file")
+    if votes.is_dir():
+        from voirdire.store import load
+
+        result = load(votes)
+    else:
+        from voirdire.fit import fit
+
+        with console.progress("Fitting by laplace"):
+            result = fit(votes, criteria, model=model, anchors=anchors, families=families, seed=seed)
+    found = result.next_comparisons(
+        count,
+        who=for_.value,
+        about=None if about is None else about.value,
+        repeats=repeats,
+        seed=seed,
+    )
+    if out is not None:
+        _form(found).to_csv(out, index=False)
+        console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
+    if json:
+        console.emit(_as_dict(found, result.model.name, for_.value, seed))
+    else:
+        _show(found, for_.value)
+
+
+def _form(found: pd.DataFrame) -> pd.DataFrame:
+    """A table to be answered: of votes, or without judge of anchors."""
+    columns = [name for name in ("judge", "criterion") if found[name].notna().any()]
+    form = found[["first", "second", *columns]].copy()
+    form.insert(2, "winner", "")
+    return form.assign(information=found["information"], gain=found["gain"])
+
+
+def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
+    from voirdire.summaries import records
+
+    columns = {str(name): found[name].to_numpy() for name in found}
+    about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
+    return {
+        "model": model,
+        "for": who,
+        "about": about,
+        "seed": seed,
+        "entropy": entropy,
+        "entropy_after": left,
+        "comparisons": records(columns),
+    }
+
+
+def _show(found: pd.DataFrame, who: str) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    about = "the judges" if found.attrs["about"] == "judges" else "the ranking"
+    title = f"Comparisons to send to a {who}, to learn about {about}"
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    names = [name for name in ("judge", "criterion") if found[name].notna().any()]
+    for name in (*names, "first", "second"):
+        table.add_column(name, overflow="fold")
+    for name in ("gain", "alone", "p(first)", "votes"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in found.to_dict("records"):
+        votes = f"{row['votes_first']}:{row['votes_second']}"
+        votes += f" ({row['votes_tie']} ties)" if row["votes_tie"] else ""
+        cells = [row[name] or "" for name in (*names, "first", "second")]
+        cells += [f"{row['gain']:.2f}", f"{row['information']:.2f}", f"{row['p_first']:.2f}", votes]
+        table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
+    out = console.stdout()
+    out.print(table)
+    before, after = found.attrs["entropy"], found.attrs["left"]
+    out.print(f"gain, alone: bits; unsure now {before:.1f} bits, expected after all answers {after:.1f}")

@@ -196,7 +196,9 @@ def test_chosen_questions_need_fewer_votes_than_random_ones() -> None:
     assert reached <= 30, (reached, informed.mean(axis=0), chance.mean(axis=0))
 
 
-def laplace(votes: np.ndarray, pairs: np.ndarray, items: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+def laplace(
+    votes: np.ndarray, pairs: np.ndarray, items: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Mode of Bradley-Terry strengths, Normal(0, 1.5), and 400 draws of the normal approximation there.
 
     `votes` counts the answers for the first and the second item of each pair.

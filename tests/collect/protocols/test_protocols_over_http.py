@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.collect.run import collect
+from voirdire.collect.run import collect, estimate
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -273,3 +273,34 @@ def test_every_protocol_runs_and_resumes_to_the_same_tables(serve, tmp_path, nam
     assert {path.name: path.read_bytes() for path in again.folder.glob("*.csv")} == tables
     listed = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
     assert set(OPTIONS) == set(listed["project"]["entry-points"]["voirdire.protocols"])
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "rouge-l"])
+def test_a_run_stopped_half_way_ends_with_the_same_tables(serve, tmp_path, name) -> None:
+    server, whole = run(serve, fitting, tmp_path / "whole", name, judges="jkl", **OPTIONS[name])
+    tables = {path.name: path.read_bytes() for path in whole.folder.glob("*.csv")}
+    asked = len(server.requests)
+    panel = {
+        "seed": 5,
+        "judges": [
+            {"name": judge, "model": "scripted", "base_url": server.url, "concurrency": 1, "seed": 1}
+            for judge in "jkl"
+        ],
+    }
+    for most in (asked // 3, 2 * asked // 3, None):
+        found = collect(panel, ITEMS, name, tmp_path / "parts", options=OPTIONS[name], max_calls=most)
+        assert (found.stopped is None) == (most is None)
+        for table_name, reader in READERS.items():
+            if found.tables.get(table_name):
+                assert reader(found.folder / f"{table_name}.csv").rows == found.tables[table_name]
+    assert {path.name: path.read_bytes() for path in found.folder.glob("*.csv")} == tables
+    assert len(server.requests) == 2 * asked
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_estimate_bounds_the_questions(serve, tmp_path, name) -> None:
+    server, found = run(serve, fitting, tmp_path / "out", name, judges="jkl", **OPTIONS[name])
+    panel = {"judges": [{"name": j, "model": "scripted", "base_url": server.url} for j in "jkl"]}
+    guess = estimate(panel, ITEMS, name, options=OPTIONS[name]).as_dict()
+    assert guess["calls_least"] <= len(server.requests) <= guess["calls_most"]
+    assert found.total("answered") == len(server.requests)

@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,8 @@ def test_the_commands_of_the_readme_run(
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"]
+    "document",
+    ["README.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md", "docs/collect.md"],
 )
 def test_links_within_the_project_lead_somewhere(project: Path, document: str) -> None:
     text = (project / document).read_text(encoding="utf-8")
@@ -133,3 +135,24 @@ def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -
     with pytest.raises(SystemExit, match="is no source tree of voirdire"):
         catalogue._write(tmp_path)
     assert sys.modules["voirdire.catalogue"] is catalogue
+
+
+def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> None:
+    from voirdire.collect.panel import _JUDGE, _TOP, read_panel
+    from voirdire.collect.registry import protocol_names
+
+    text = (project / "docs" / "collect.md").read_text(encoding="utf-8")
+    tables = re.findall(
+        r"^\| (?:key of a judge|`--protocol`) \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE
+    )
+    keys, protocols = (
+        {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+        for table in tables
+    )
+    assert keys == set(_JUDGE)
+    assert protocols == {name for name in protocol_names() if name != "toy"}
+    panel, entry_point = re.findall(r"^```toml\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    content = tomllib.loads(panel)
+    assert set(_TOP) <= set(content)
+    assert [judge.name for judge in read_panel(content).judges] == ["big", "small", "length"]
+    assert "voirdire.protocols" in tomllib.loads(entry_point)["project"]["entry-points"]

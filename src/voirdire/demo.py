@@ -1,4 +1,8 @@
-"""A small synthetic panel whose truth is known, fitted: what the command ``voirdire demo`` shows."""
+"""The embedded panel, fitted: what the command ``voirdire demo`` shows.
+
+Two very small language models and four rules compare 12 texts (``voirdire.datasets.load("demo")``). What is true of
+the judges is not known, but who wrote the texts graded them: the ranking can be held against the grades.
+"""
 
 from __future__ import annotations
 
@@ -7,38 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from voirdire.fit import Fit, fit
 
 if TYPE_CHECKING:
-    from voirdire.simulate import Simulation
-
-Floats = npt.NDArray[np.float64]
+    import pandas as pd
 
 SEED = 0
-FILES = ("votes.csv", "criteria.csv", "fit")
-ITEMS, CRITERIA = 20, 3
+FILES = ("votes.csv", "criteria.csv", "items.csv", "fit")
 MODEL, BASELINE = "maple-position", "majority-vote"
-
-#: Each judge as the table of the simulator: a coin ``eta`` is the probability of answering as Bradley-Terry says.
-PANEL: dict[str, dict[str, Any]] = {
-    "good-1": {"kind": "one-coin", "eta": 0.95},
-    "good-2": {"kind": "one-coin", "eta": 0.9},
-    "good-3": {"kind": "one-coin", "eta": 0.85},
-    "weak-1": {"kind": "one-coin", "eta": 0.7},
-    "weak-2": {"kind": "two-coin", "eta1": 0.8, "eta2": 0.4},
-    "random-1": {"kind": "random"},
-    "random-2": {"kind": "random"},
-    "adversarial-1": {"kind": "one-coin", "eta": 0.1},
-    "adversarial-2": {"kind": "one-coin", "eta": 0.2},
-    "always-first-1": {"kind": "always-first"},
-    "always-first-2": {"kind": "always-first"},
-    "always-second": {"kind": "always-second"},
-}
-_DESIGN = {"kind": "share", "share": 0.5, "order": "random", "repeats": 2}
-_TRUTH = {"kind": "normal", "sd": 1.5}
+PANEL = ("gemma-0.3", "gemma-1.0", "smollm-0.3", "smollm-1.0", "longer", "rare-words", "noise-1", "noise-2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,72 +28,55 @@ class Demo:
 
     Attributes
     ----------
-    simulation : Simulation
-        ``votes``, ``criteria_votes`` and ``truth``.
+    votes, criteria_votes, items : pandas.DataFrame
+        What the panel answered, and the texts with their grades (12 is best).
     fit : Fit
         ``maple-position`` by Laplace, with intervals of 90%.
     baseline : Fit
         The majority vote of each pair, by its mode.
     """
 
-    simulation: Simulation
+    votes: pd.DataFrame
+    criteria_votes: pd.DataFrame
+    items: pd.DataFrame
     fit: Fit
     baseline: Fit
 
-    def true_scores(self) -> dict[str, float]:
-        """Each item's true score, on the fit's scale: the scores sum to zero."""
-        truth = self.simulation.truth
-        scores = truth.scores()
-        return dict(zip(truth.items, (scores - scores.mean()).tolist(), strict=True))
+    def grades(self) -> dict[str, int]:
+        """Each text's grade."""
+        return dict(zip(self.items["id"], self.items["grade"].astype(int).tolist(), strict=True))
 
-    def true_ranks(self) -> dict[str, int]:
-        """Each item's true rank, 1 for the best."""
-        scores = self.true_scores()
-        return {item: place for place, item in enumerate(sorted(scores, key=lambda i: -scores[i]), start=1)}
+    def graded_ranks(self) -> dict[str, int]:
+        """Each text's rank by its grade, 1 for the best."""
+        grades = self.grades()
+        return {item: place for place, item in enumerate(sorted(grades, key=lambda i: -grades[i]), start=1)}
 
-    def true_judges(self) -> dict[str, tuple[float, float]]:
-        """Each judge's true reliability (e1 + e2) / 2 and position bias (e1 - e2) / 2."""
-        table = self.simulation.truth.judges
-        assert table is not None  # the path by tables always has it
-        coins = zip(table["judge"], table["eta1"], table["eta2"], strict=True)
-        return {str(judge): ((one + two) / 2, (one - two) / 2) for judge, one, two in coins}
-
-    def true_weights(self) -> dict[str, float]:
-        """Each criterion's true weight; they sum to one."""
-        truth = self.simulation.truth
-        raw = np.exp(truth.weights - truth.weights.max())
-        return dict(zip(truth.criteria, (raw / raw.sum()).tolist(), strict=True))
+    def judges(self) -> list[dict[str, Any]]:
+        """Per judge, counted from its votes: how often it picked the first text, and the one graded higher."""
+        grades = self.grades()
+        first = self.votes["first"].map(grades) > self.votes["second"].map(grades)
+        picked = self.votes["winner"] == "first"
+        counted = self.votes.assign(picked=picked, graded=picked == first).groupby("judge")
+        rates = counted[["picked", "graded"]].mean()
+        return [
+            {"judge": str(judge), "first_rate": float(row["picked"]), "as_graded": float(row["graded"])}
+            for judge, row in rates.iterrows()
+        ]
 
     def measures(self) -> dict[str, float]:
-        """How well it did: concordance of both fits' scores with the truth, and how many intervals hold it."""
+        """Concordance of both fits' scores with the grades: the share of pairs of texts in the graded order."""
         from voirdire.metaeval.concordance import concordance_index
 
-        result, scores, judges = self.fit.as_dict(), self.true_scores(), self.true_judges()
-        weights = self.true_weights()
-        items, names = result["items"], list(scores)
+        grades = self.grades()
 
         def concordance(fitted: Fit) -> float:
             found = {row["item"]: row["score"] for row in fitted.as_dict()["items"]}
-            return concordance_index([found[name] for name in names], [scores[name] for name in names])
+            return concordance_index([found[name] for name in grades], list(grades.values()))
 
-        return {
-            "concordance": concordance(self.fit),
-            "concordance_majority": concordance(self.baseline),
-            "scores_in_interval": sum(row["low"] <= scores[row["item"]] <= row["high"] for row in items),
-            "scores": len(items),
-            "judges_in_interval": sum(
-                row["reliability_low"] <= judges[row["judge"]][0] <= row["reliability_high"]
-                for row in result["judges"]
-            ),
-            "judges": len(judges),
-            "weights_in_interval": sum(
-                row["low"] <= weights[row["criterion"]] <= row["high"] for row in result["criteria"]
-            ),
-            "weights": len(weights),
-        }
+        return {"concordance": concordance(self.fit), "concordance_majority": concordance(self.baseline)}
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the tables ``votes.csv`` and ``criteria.csv`` and the saved fit ``fit/``, whole or not at all.
+        """Write ``votes.csv``, ``criteria.csv``, ``items.csv`` and the saved fit ``fit/``, whole or not at all.
 
         Raises
         ------
@@ -122,42 +86,43 @@ class Demo:
         from voirdire.store import new_folder
 
         with new_folder(folder, overwrite=overwrite, ours=FILES) as place:
-            self.simulation.votes.to_csv(place / "votes.csv", index=False)
-            assert self.simulation.criteria_votes is not None  # there are several criteria
-            self.simulation.criteria_votes.to_csv(place / "criteria.csv", index=False)
+            self.votes.to_csv(place / "votes.csv", index=False)
+            self.criteria_votes.to_csv(place / "criteria.csv", index=False)
+            self.items.to_csv(place / "items.csv", index=False)
             self.fit.save(place / "fit")
         return Path(folder)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fit's result with the truth and the measures, in the shape of ``voirdire demo --json``."""
-        judges = self.true_judges().items()
-        truth = {
-            "items": [{"item": item, "score": score} for item, score in self.true_scores().items()],
-            "judges": [{"judge": name, "reliability": r, "position_bias": b} for name, (r, b) in judges],
-            "criteria": [{"criterion": name, "weight": w} for name, w in self.true_weights().items()],
+        """Return the fit's result with the grades and what was counted, as ``voirdire demo --json``."""
+        grades = [{"item": item, "grade": grade} for item, grade in self.grades().items()]
+        return self.fit.as_dict() | {
+            "graded": grades,
+            "counted": self.judges(),
+            "measures": self.measures(),
         }
-        return self.fit.as_dict() | {"truth": truth, "measures": self.measures()}
 
 
 def run(seed: int = SEED, progress: Callable[[int, int], None] | None = None) -> Demo:
-    """Simulate the panel's votes and fit them.
+    """Fit the embedded panel's votes.
 
     Parameters
     ----------
     seed : int
-        Of the truth, the votes and the draws.
+        Of the draws.
     progress : callable, optional
         As :func:`voirdire.fit.fit` calls it.
 
     Examples
     --------
     >>> demo = run()
-    >>> demo.fit.model.name, len(demo.true_judges())
+    >>> demo.fit.model.name, len(demo.grades())
     ('maple-position', 12)
     """
-    from voirdire.simulate import simulate_votes
+    from voirdire.datasets import load
+    from voirdire.datasets.convert import demo_items
 
-    simulation = simulate_votes(PANEL, ITEMS, CRITERIA, design=_DESIGN, truth=_TRUTH, seed=seed)
-    votes, on_criteria = simulation.votes, simulation.criteria_votes
+    data = load("demo")
+    assert data.criteria_votes is not None  # the panel voted on its criteria
+    votes, on_criteria = data.table, data.criteria_votes
     fitted = fit(votes, on_criteria, model=MODEL, seed=seed, progress=progress)
-    return Demo(simulation, fitted, fit(votes, model=BASELINE, method="map"))
+    return Demo(votes, on_criteria, demo_items(), fitted, fit(votes, model=BASELINE, method="map"))

@@ -29,7 +29,7 @@ def demo(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Fit an embedded synthetic panel of 12 judges and compare the result with the truth."""
+    """Fit the embedded panel of 8 judges, two small language models among them, and compare with the grades."""
     from voirdire import demo as panel
     from voirdire.store import check_new_folder
 
@@ -48,21 +48,20 @@ def demo(
 
 
 def show(found: Demo, out: Console) -> None:
-    """Print the panel's ranking, judges, criteria and checks beside the truth, and how well it did."""
-    from voirdire import demo as panel
+    """Print the panel's ranking beside the grades, its judges, criteria and checks, and what it comes to."""
     from voirdire.cli import show
     from voirdire.cli.fit import headline
 
     result, prob = found.fit.as_dict(), found.fit.prob
     out.print(
-        f"A synthetic panel whose truth is known: {len(panel.PANEL)} judges, of whom some are good, weak, random or "
-        "adversarial, and some always pick the item shown first or second."
+        "Two very small language models at two temperatures each, and four rules, compared 12 texts, each pair in "
+        "both orders. Those who wrote the texts graded them (column true)."
     )
     out.print(headline(found.fit))
     parts = (
-        show.ranking(result["items"], prob, found.true_ranks()),
-        show.judges(result["judges"], prob, found.true_judges()),
-        show.criteria(result["criteria"], prob, found.true_weights()),
+        show.ranking(result["items"], prob, found.graded_ranks()),
+        show.judges(result["judges"], prob),
+        show.criteria(result["criteria"], prob),
         show.checks(result["checks"]),
     )
     for part in parts:
@@ -72,8 +71,14 @@ def show(found: Demo, out: Console) -> None:
     did = found.measures()
     out.print()
     out.print(
-        f"Pairs of items in the true order: {did['concordance']:.0%} "
+        f"Pairs of texts in the graded order: {did['concordance']:.0%} "
         f"(majority vote: {did['concordance_majority']:.0%})"
     )
-    held = [f"{did[f'{what}_in_interval']} of {did[what]} {what}" for what in ("scores", "judges", "weights")]
-    out.print(f"True values in {100 * prob:g}% intervals: {', '.join(held)}")
+    counted = {row["judge"]: row for row in found.judges()}
+    models = [row for name, row in counted.items() if name.startswith(("gemma", "smollm"))]
+    low, high = (pick(row["as_graded"] for row in models) for pick in (min, max))
+    out.print(
+        f"The language models alone picked the text graded higher {low:.0%} to {high:.0%} of the time (a coin: 50%), "
+        f"and gemma-0.3 the text shown first {counted['gemma-0.3']['first_rate']:.0%}. The order comes from the rule "
+        "that prefers longer texts: the fit can tell who is consistent, not who is right."
+    )

@@ -28,6 +28,9 @@ from voirdire.tables.votes import read_votes
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+
+    from voirdire.report.observed import Observed
 
     from voirdire.infer.mode import Mode
 
@@ -206,6 +209,18 @@ class Fit:
 
         return pymc_model(self.problem)
 
+    def plot(self, kind: str, ax: Axes | None = None) -> Axes:
+        """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
+        from voirdire.report.figures import plot
+
+        return plot(self, kind, ax)
+
+    def report(self, output: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
+        from voirdire.report.verb import report
+
+        return report(self, output, overwrite=overwrite)
+
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.store.save`."""
         from voirdire.store import save
@@ -234,6 +249,12 @@ class Fit:
     def _anchored_dict(anchored: Anchored) -> dict[str, Any]:
         how = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
         return {"anchors": how} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
+
+    @cached_property
+    def _observed(self) -> Observed:
+        from voirdire.report.observed import measure
+
+        return measure(self)
 
     @cached_property
     def _ranking(self) -> summaries.Columns:

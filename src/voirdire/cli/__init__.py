@@ -19,6 +19,7 @@ import typer.core
 from voirdire import __version__
 from voirdire.cli.agree import agree
 from voirdire.cli.collect import collect
+from voirdire.cli.compare import compare
 from voirdire.cli.console import fail
 from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
@@ -26,6 +27,7 @@ from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
 from voirdire.cli.next import next
 from voirdire.cli.plan import plan
+from voirdire.cli.report import report
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
@@ -40,6 +42,8 @@ VERBS: tuple[Callable[..., None], ...] = (
     plan,
     collect,
     next,
+    report,
+    compare,
     repro,
 )
 

@@ -103,12 +103,18 @@ def agree(
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Measure how well judges agree, with each other or with humans: coefficients with intervals."""
     from voirdire.agree.agreement import agreement
-    from voirdire.cli.results import emit_powered, emit_rows
+    from voirdire.cli.results import check_out, emit_powered, emit_rows, keep_rows
 
+    check_out(out, overwrite)
     found = agreement(
         table,
         measures=measure,
@@ -128,5 +134,11 @@ def agree(
         console.tell(note)
     if humans is not None:
         emit_powered(found, f"What humans would say, {100 * prob:g}% intervals", json)
-        return
-    emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)
+    else:
+        emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)
+    if out is not None:
+        asked = {"table": table.name, "against": against, "humans": None if humans is None else humans.name}
+        asked |= {"unit": unit.value, "interval": None if interval is None else interval.value}
+        keep_rows(
+            found, out, "agree", asked | {"resamples": resamples, "prob": prob, "seed": seed}, overwrite, json
+        )

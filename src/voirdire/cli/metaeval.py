@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -78,12 +78,18 @@ def metaeval(
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
-    from voirdire.cli.results import emit_rows
+    from voirdire.cli.results import check_out, emit_rows, keep_rows
     from voirdire.metaeval.verb import metaeval as run
 
+    check_out(out, overwrite)
     found = run(
         table,
         human,
@@ -100,3 +106,19 @@ def metaeval(
         draws=draws,
     )
     emit_rows(found, f"Agreement with {' and '.join(human)}, {100 * prob:g}% intervals", json, partner=False)
+    if out is not None:
+        asked: dict[str, Any] = {
+            "table": table.name,
+            "human": human,
+            "level": level.value,
+            "average": average.value,
+        }
+        asked |= {"unit": None if unit is None else unit.value, "phase": phase, "interval": interval.value}
+        keep_rows(
+            found,
+            out,
+            "metaeval",
+            asked | {"resamples": resamples, "prob": prob, "seed": seed},
+            overwrite,
+            json,
+        )

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from voirdire.cli import console
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
 
@@ -103,6 +107,27 @@ def _show(
     out.print(table)
     for number, note in enumerate(notes, start=1):
         out.print(Text(console.plain(f"{number}: {note}")))
+
+
+def check_out(out: Path | None, overwrite: bool) -> None:
+    """Raise where rows could not be saved, before any work is done."""
+    from voirdire.report.sources import ROW_FILES
+    from voirdire.store import check_new_folder
+
+    if out is not None:
+        check_new_folder(out, overwrite=overwrite, ours=ROW_FILES)
+    elif overwrite:
+        raise typer.BadParameter("--overwrite is for --out")
+
+
+def keep_rows(
+    found: pd.DataFrame, out: Path, kind: str, asked: dict[str, Any], overwrite: bool, json: bool
+) -> None:
+    """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where."""
+    from voirdire.report.sources import save_rows
+
+    save_rows(found, out, kind, asked, overwrite=overwrite)
+    console.saved(out, json)
 
 
 def _judges(names: list[str]) -> str:

@@ -107,3 +107,46 @@ def to_arviz(
     if az.__version__.startswith("0."):
         return az.from_dict(**groups, coords=coords, dims=dims)
     return az.from_dict(groups, coords=coords, dims=dims)
+
+
+def worst_element(idata: Any) -> tuple[str, Floats, float]:
+    """The single value with the largest R-hat: its name, its draws, shape (chains, draws), and that R-hat.
+
+    Parameters
+    ----------
+    idata : ArviZ container
+        As :func:`to_arviz` makes it, with at least one parameter that moves.
+    """
+    az = _arviz()
+    posterior = idata.posterior.dataset if hasattr(idata.posterior, "dataset") else idata.posterior
+    rhat = az.rhat(posterior)
+    worst: tuple[str, Any, float] = ("", None, -np.inf)
+    for name in posterior.data_vars:
+        found = np.asarray(rhat[name])
+        if found.size == 0 or np.isnan(found).all():
+            continue
+        place = np.unravel_index(int(np.nanargmax(found)), found.shape)
+        if float(found[place]) > worst[2]:
+            values = posterior[name]
+            dims = [dim for dim in values.dims if dim not in ("chain", "draw")]
+            levels = ", ".join(str(np.asarray(values.coords[d])[i]) for d, i in zip(dims, place, strict=True))
+            title = f"{name}[{levels}]" if levels else str(name)
+            worst = (title, np.moveaxis(np.asarray(values), (0, 1), (-2, -1))[place], float(found[place]))
+    return worst
+
+
+def loo(log_likelihood: Floats, posterior: dict[str, Floats]) -> tuple[Floats, Floats]:
+    """ArviZ's PSIS-LOO of each observation, and the Pareto shape of its weights, shape (observations,) each.
+
+    Parameters
+    ----------
+    log_likelihood : array, shape (chains, draws, observations)
+    posterior : dict of array, shape (chains, draws, ...)
+        What the effective number of draws is taken from.
+    """
+    az = _arviz()
+    groups = {"posterior": posterior, "log_likelihood": {"votes": log_likelihood}}
+    # as in to_arviz
+    old = az.__version__.startswith("0.")
+    found = az.loo(az.from_dict(**groups) if old else az.from_dict(groups), pointwise=True)
+    return np.asarray(found.loo_i if old else found.elpd_i), np.asarray(found.pareto_k)

@@ -1,0 +1,51 @@
+"""The verb ``compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.report import Format
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", readable=False, help="Two or more folders that fit saved with --out."
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="FILE", readable=False, help="Write a page, Markdown or LaTeX tables."
+        ),
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="Of --out (default: by the file's ending, or html).")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."""
+    from voirdire.report.compare import compare as run
+    from voirdire.report.compare import compare_page, read_fits
+    from voirdire.report.verb import check_format, check_output, render, write
+
+    if out is None and (format is not None or overwrite):
+        raise typer.BadParameter("--format and --overwrite are for --out")
+    chosen = check_format(out, None if format is None else format.value)
+    if out is not None:
+        check_output(out, overwrite=overwrite)
+    found = run(read_fits(runs))
+    if json:
+        console.emit(found.as_dict())
+    if out is not None:
+        write(out, render(compare_page(found), chosen))
+        (console.tell if json else print)(f"Report: {console.plain(str(out))}")
+    elif not json:
+        for line in render(compare_page(found), "md").splitlines():
+            print(console.plain(line))

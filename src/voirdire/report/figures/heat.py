@@ -1,0 +1,109 @@
+"""Heat maps: ranks of items, strengths under criteria, agreement of judges beyond what the model expects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.report.figures.style import MUTED, colour_key, label, name_rows, one_colour, two_colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from voirdire.fit import Fit
+
+Floats = npt.NDArray[np.float64]
+
+_NUMBERS = 400  # cells up to which each holds its number
+SPAN = 2.0  # factor of observed over expected agreement at which the colours end
+
+
+def rank_probability(fit: Fit, ax: Axes) -> None:
+    """Posterior probability of every rank of every item."""
+    from voirdire.report.groups import score_draws
+
+    draws = score_draws(fit)
+    assert draws is not None
+    place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
+    size = draws.shape[1]
+    share = np.stack([np.bincount(column, minlength=size) for column in place.T]) / len(draws)
+    found = fit.ranking()["item"].tolist()
+    order = [list(fit.problem.items).index(item) for item in found]
+    # square roots, so that small probabilities are seen
+    colours = one_colour()
+    ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
+    ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)
+    name_rows(ax, found)
+    step = max(1, size // 12)
+    ax.set_xticks(range(0, size, step), [str(rank + 1) for rank in range(0, size, step)])
+    ax.set_xlabel("rank (dots: the rank reported)")
+    ticks = (0.0, 0.1, 0.5, 1.0)
+    colour_key(ax, colours, [t**0.5 for t in ticks], [f"{t:g}" for t in ticks], "probability")
+
+
+def strengths(fit: Fit, ax: Axes) -> None:
+    """Strength of every item under every criterion, items in the order of the ranking."""
+    found = fit.strengths()
+    table = found.pivot_table(index="item", columns="criterion", values="strength", sort=False)
+    weight = fit.criteria().set_index("criterion")["weight"]
+    table = table.loc[fit.ranking()["item"], weight.sort_values(ascending=False).index]
+    values = table.to_numpy(dtype=float)
+    far = float(np.abs(values).max()) or 1.0
+    colours = two_colours()
+    ax.imshow(values, cmap=colours, vmin=-far, vmax=far, aspect="auto", interpolation="none")
+    name_rows(ax, table.index.tolist())
+    name_columns(ax, table.columns.tolist())
+    if values.size <= _NUMBERS:
+        for (row, column), value in np.ndenumerate(values):
+            ax.text(
+                column, row, f"{value:z.1f}".replace("-", "\u2212"), ha="center", va="center", fontsize=7.5
+            )
+    colour_key(ax, colours, (0, 0.5, 1), (f"{-far:.1f}", "0", f"{far:.1f}"), "strength")
+
+
+def agreement(fit: Fit, ax: Axes) -> None:
+    """Agreement of every two judges, observed over expected, alike judges beside each other."""
+    from voirdire.report.observed import observed_over_expected
+
+    found = observed_over_expected(fit)
+    matrix(ax, found.log_ratio, found.judges)
+
+
+def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str]) -> None:
+    """Draw a symmetric matrix of log2 ratios; NaN is left blank."""
+    order = alike(log_ratio)
+    shown = log_ratio[np.ix_(order, order)]
+    np.fill_diagonal(shown, np.nan)
+    colours = two_colours()
+    far = np.log2(SPAN)
+    ax.imshow(shown, cmap=colours, vmin=-far, vmax=far, interpolation="none", aspect="equal")
+    sorted_names = [names[k] for k in order]
+    name_rows(ax, sorted_names)
+    if len(names) <= 45:
+        name_columns(ax, sorted_names)
+    else:
+        ax.set_xticks([])
+    colour_key(ax, colours, (0, 0.5, 1), (f"1/{SPAN:g}", "1", f"{SPAN:g}"), "observed / expected")
+
+
+def alike(log_ratio: Floats) -> list[int]:
+    """Order that puts judges who agree beyond expectation beside each other (average linkage)."""
+    if len(log_ratio) < 3:
+        return list(range(len(log_ratio)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    far = np.log2(SPAN)
+    distance = far - np.clip(np.nan_to_num(log_ratio), -far, far)
+    np.fill_diagonal(distance, 0.0)
+    tree: Any = linkage(squareform(distance, checks=False), "average", optimal_ordering=len(distance) <= 300)
+    return [int(leaf) for leaf in leaves_list(tree)]
+
+
+def name_columns(ax: Axes, names: Sequence[object]) -> None:
+    """Write names below the columns of a heat map."""
+    texts = [label(name) for name in names]
+    ax.set_xticks(range(len(names)), texts, rotation=45, ha="right", fontsize=8, parse_math=False)

@@ -1,0 +1,110 @@
+"""Robustness curves of a study: the measure against the number of judges added, with bands of Monte Carlo error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.figures.style import MARKERS, MUTED, SERIES, drawing, label, look, name_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Row = Mapping[str, Any]
+
+_Z = 1.96
+
+
+def robustness(rows: Sequence[Row]) -> Figure:
+    """One panel per kind of added judge and design, one line per model: mean and its 95% Monte Carlo band.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of one measure of a recovery study: added, count, design, model, mean, mcse.
+    """
+    kinds = [one for one in dict.fromkeys(row["added"] for row in rows) if one != "none"]
+    designs = list(dict.fromkeys(row["design"] for row in rows))
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    with look():
+        figure = drawing(max(4.5, 2.35 * len(kinds)), 0.9 + 2.1 * len(designs))
+        panels = figure.subplots(len(designs), len(kinds), sharex=True, sharey=True, squeeze=False)
+        for (line, column), ax in np.ndenumerate(panels):
+            here = [
+                row
+                for row in rows
+                if row["design"] == designs[line] and row["added"] in ("none", kinds[column])
+            ]
+            _curves(ax, here, models)
+            if line == 0:
+                ax.set_title(label(kinds[column]), fontsize=9, parse_math=False)
+            if line == len(designs) - 1:
+                ax.set_xlabel("judges added")
+            if column == 0:
+                ax.set_ylabel(label(designs[line]), parse_math=False)
+        handles = [
+            panels[0, 0].plot([], [], f"{MARKERS[k % 6]}-", color=SERIES[k % 6], markersize=4)[0]
+            for k in range(len(models))
+        ]
+        texts = [label(model) for model in models]
+        figure.legend(handles, texts, loc="outside upper left", ncols=min(4, len(models)))
+    return figure
+
+
+def _curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
+    ax.grid()
+    for number, model in enumerate(models):
+        line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
+        if not line:
+            continue
+        x, y, e = (np.array([_number(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
+        colour, mark = SERIES[number % 6], MARKERS[number % 6]
+        ax.fill_between(x, y - _Z * e, y + _Z * e, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(x, y, f"{mark}-", color=colour, linewidth=1.6, markersize=3.6, markeredgewidth=0)
+
+
+def cells(
+    rows: Sequence[Row], names: Sequence[str], value: str, error: str, reference: float | None
+) -> Figure:
+    """One row per cell of a study: value with its 95% Monte Carlo interval, one mark per series.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        With ``series`` beside the columns of the study.
+    names : sequence of str
+        What to call each row; rows of one name stand on one line.
+    value, error : str
+        Keys of the value and of its Monte Carlo standard error.
+    reference : float or None
+        Where a dashed line stands.
+    """
+    lines = list(dict.fromkeys(names))
+    series = list(dict.fromkeys(row["series"] for row in rows))
+    with look():
+        figure = drawing(6.8, 1.1 + 0.22 * len(lines))
+        ax = figure.subplots()
+        ax.grid(axis="x")
+        if reference is not None:
+            ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
+        handles = []
+        for number, one in enumerate(series):
+            shift = 0.0 if len(series) == 1 else 0.5 * (number / (len(series) - 1) - 0.5)
+            chosen = [(name, row) for name, row in zip(names, rows, strict=True) if row["series"] == one]
+            y = np.array([lines.index(name) + shift for name, _ in chosen])
+            x, e = (np.array([_number(row[key]) for _, row in chosen]) for key in (value, error))
+            colour = SERIES[number % 6]
+            ax.hlines(y, x - _Z * e, x + _Z * e, color=colour, linewidth=1.6, alpha=0.75)
+            handles += ax.plot(x, y, MARKERS[number % 6], color=colour, markersize=4, markeredgewidth=0)
+        name_rows(ax, lines)
+        if len(series) > 1:
+            texts = [label(one) for one in series]
+            ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(series)))
+    return figure
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)

@@ -1,0 +1,45 @@
+"""Pictures of the draws: traces of the chains, and the mirrored twin of the posterior."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from voirdire.fit import Fit
+
+
+def trace(fit: Fit, ax: Axes) -> None:
+    """Chains of the value whose R-hat is largest, after warm-up."""
+    from voirdire.infer.diagnose import worst_element
+
+    name, chains, rhat = worst_element(fit.idata)
+    for number, chain in enumerate(chains):
+        colour = SERIES[number % len(SERIES)]
+        ax.plot(chain, color=colour, linewidth=0.6, alpha=0.75)
+    ax.grid(axis="y")
+    ax.set_xlabel("draw")
+    ax.set_title(f"{name}: R-hat {rhat:.3f}, {len(chains)} chains", fontsize=9)
+
+
+def mirror(fit: Fit, ax: Axes) -> None:
+    """How much less probable the prior finds each draw turned round (every strength reversed)."""
+    from voirdire.infer.mirror import fold
+
+    program = fit.problem.program
+    assert fit.posterior.draws is not None
+    ratio = fold(program, fit.posterior.draws, fit.problem.data)[1].ravel()
+    tens = np.log10(np.maximum(ratio, 1e-300))
+    ax.hist(tens, bins=40, color=BLUE, alpha=0.8, linewidth=0)
+    ax.axvline(0.0, color=ORANGE, linewidth=1.5)
+    ax.grid(axis="y")
+    ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
+    ax.set_yticks([])
+    ax.set_xlabel(
+        "log10 of prior(reversed) / prior, by draw; at 0 both orientations are as probable", color=MUTED
+    )

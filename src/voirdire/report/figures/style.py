@@ -1,0 +1,153 @@
+"""One look for all figures: colours that colour-blind readers can tell apart, no boxes, names as plain text.
+
+The colours are those of Okabe and Ito (2008). Heat maps run from transparent to one colour (from orange over
+transparent to blue where zero is a middle), so that they stand on light and on dark pages.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.page import shorten
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID = "#1c2833", "#5f6b76", "#dfe3e8"
+BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"
+SERIES = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY)
+MARKERS = ("o", "s", "^", "D", "v", "P")
+
+#: Names of the colours on a page, where dark mode changes them.
+VARIABLES = {
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "rule",
+    BLUE: "blue",
+    ORANGE: "orange",
+    GREEN: "green",
+    RED: "red",
+    PURPLE: "purple",
+    SKY: "sky",
+}
+
+LETTERS = 28
+_LEAST = 8.0  # points a row needs for its name
+_SETTINGS: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.size": 9.0,
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar in a name is a dollar
+    "axes.labelcolor": MUTED,
+    "axes.edgecolor": GRID,
+    "axes.titlesize": 10.0,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.axisbelow": True,
+    "axes.unicode_minus": True,
+    "xtick.color": MUTED,
+    "ytick.color": INK,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": INK,
+    "xtick.major.size": 0.0,
+    "ytick.major.size": 0.0,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "voirdire",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Matplotlib with this look; letters that its font lacks are no cause for a warning."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from font", UserWarning)
+        warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
+        yield
+
+
+def label(name: object, letters: int = LETTERS) -> str:
+    """A name beside a mark: shortened, what cannot be printed escaped."""
+    text = str(name)
+    clean = "".join(c if c.isprintable() else " " if c.isspace() else "\ufffd" for c in text)
+    return shorten(clean, letters)
+
+
+def name_rows(ax: Axes, names: Sequence[object], letters: int = LETTERS) -> None:
+    """Write names at the rows of an axes, the first on top; of rows too narrow for letters only some are named."""
+    count = len(names)
+    points = 72.0 * _height(ax) / count
+    step = max(1, -(-_LEAST // points)) if points < _LEAST else 1
+    shown = range(0, count, int(step))
+    texts = [label(names[row], letters) for row in shown]
+    ax.set_yticks(list(shown), texts, fontsize=min(8.5, max(6.0, 0.62 * points * step)), parse_math=False)
+    ax.set_ylim(count - 0.5, -0.5)
+
+
+def _height(ax: Axes) -> float:
+    """Height of an axes in inches, about: what its labels will take is not known yet."""
+    figure = ax.get_figure()
+    assert figure is not None
+    spec = ax.get_subplotspec()
+    share = 1.0 if spec is None else 1.0 / spec.get_gridspec().nrows
+    return max(1.0, float(figure.get_figure(root=True).get_size_inches()[1]) * share - 0.8)
+
+
+def one_colour(colour: str = BLUE) -> Any:
+    """Colour map from transparent to one colour."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+    return LinearSegmentedColormap.from_list("one", [(*to_rgba(colour)[:3], 0.0), to_rgba(colour)])
+
+
+def two_colours(low: str = ORANGE, high: str = BLUE) -> Any:
+    """Colour map from one colour over transparent to another."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
+
+    ends = [to_rgba(low), (*to_rgba(low)[:3], 0.0), (*to_rgba(high)[:3], 0.0), to_rgba(high)]
+    return LinearSegmentedColormap.from_list("two", list(zip((0.0, 0.5, 0.5, 1.0), ends, strict=True)))
+
+
+def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[str], title: str) -> None:
+    """A small bar above an axes that says what its colours mean; ``ticks`` run from 0 to 1."""
+    import numpy as np
+
+    figure = ax.get_figure()
+    assert figure is not None
+    size = figure.get_figure(root=True).get_size_inches()
+    box = ax.get_position()
+    width = min(0.9, 1.6 / (size[0] * box.width))
+    inch = 1.0 / (size[1] * box.height)
+    bar = ax.inset_axes((1.0 - width, 1.0 + 0.26 * inch, width, 0.1 * inch))
+    bar.imshow(np.linspace(0, 1, 64)[None], cmap=colours, vmin=0, vmax=1, aspect="auto", extent=(0, 1, 0, 1))
+    bar.set_yticks([])
+    bar.set_xticks(list(ticks), list(texts), fontsize=7.5)
+    bar.tick_params(pad=1.5)
+    bar.set_title(title, fontsize=8, fontweight="normal", color=MUTED, pad=3, loc="right")
+
+
+def axes(width: float, height: float) -> tuple[Figure, Axes]:
+    """A figure of its own (no pyplot) with one axes, in inches."""
+    figure = drawing(width, height)
+    return figure, figure.subplots()
+
+
+def drawing(width: float, height: float) -> Figure:
+    """An empty figure of its own, in inches."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -1,0 +1,46 @@
+"""A figure as SVG text that can stand in a page: no links, no clash of identifiers, colours of the page's own."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+from voirdire.report.figures.style import VARIABLES, look
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def to_svg(figure: Figure, name: str) -> str:
+    """SVG element of a figure.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    name : str
+        Unique on the page: identifiers inside begin with it.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> figure = Figure()
+    >>> _ = figure.subplots().plot([0, 1], [0, 1], color="#0072b2")
+    >>> svg = to_svg(figure, "one")
+    >>> svg.startswith("<svg"), "var(--blue)" in svg, "http://" in svg.replace("http://www.w3.org", "")
+    (True, True, False)
+    """
+    with look():
+        buffer = io.StringIO()
+        metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+        figure.savefig(buffer, format="svg", metadata=metadata)
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'((?:xlink:)?href="|url\()#', rf"\g<1>#{name}-", svg)
+    for colour, variable in VARIABLES.items():
+        svg = svg.replace(colour, f"var(--{variable})")
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    return re.sub(r"\n\s*", "\n", svg)

@@ -1,0 +1,96 @@
+"""A report as one HTML page that needs nothing outside itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.figures.svg import to_svg
+from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Text
+from voirdire.report.table import Table
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_LONG = 14  # rows beyond which a table scrolls in a frame of its own
+
+
+def html(page: Page) -> str:
+    """The page as HTML. All texts are escaped; scripts other than its own one do not run in it.
+
+    Examples
+    --------
+    >>> from voirdire.report.page import Section
+    >>> made = html(Page("<b>", "", (Section("a", "A", "A", (Text("1 < 2"),)),)))
+    >>> "<h1>&lt;b&gt;</h1>" in made, "1 &lt; 2" in made
+    (True, True)
+    """
+    from markupsafe import Markup
+
+    from voirdire import __version__
+
+    environment = _environment()
+    blocks = environment.get_template("blocks.html.j2").module
+    script, style = _asset("script.js").strip(), _asset("style.css").strip()
+
+    def show(block: Block) -> Markup:
+        return Markup(_shown(block, blocks))  # a macro has escaped it
+
+    return environment.get_template("page.html.j2").render(
+        page=page,
+        show=show,
+        version=__version__,
+        script=Markup(script),
+        style=Markup(style),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _shown(block: Block, blocks: Any) -> str:
+    from markupsafe import Markup
+
+    if isinstance(block, Table):
+        rows, footnotes = block.cells()
+        return str(blocks.table(block, rows, footnotes, Markup(_json(block)), len(rows) > _LONG))
+    if isinstance(block, Figure):
+        return str(blocks.figure(block, Markup(to_svg(block.draw(), block.name))))
+    if isinstance(block, Text):
+        return str(blocks.text(block))
+    if isinstance(block, Findings):
+        return str(blocks.findings(block))
+    if isinstance(block, Facts):
+        return str(blocks.facts(block)) if block.entries else ""
+    assert isinstance(block, Code)
+    return str(blocks.code(block))
+
+
+def _json(table: Table) -> str:
+    """Raw values for a script element: nothing in it can end the element."""
+    names, rows = table.raw()
+    text = json.dumps({"names": names, "rows": rows}, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def minus(text: str) -> str:
+    """A number with the typographic minus sign."""
+    return text.replace("-", "\u2212") if any(c.isdigit() for c in text) else text
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    environment.filters["minus"] = minus
+    return environment
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("voirdire.report") / "assets" / name).read_text(encoding="utf-8")

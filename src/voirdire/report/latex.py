@@ -1,0 +1,152 @@
+r"""A report's tables for LaTeX: booktabs, intervals beside their values, footnotes below.
+
+The text compiles with pdfLaTeX, XeLaTeX and LuaLaTeX. Letters that pdfLaTeX does not know are written by their code
+point through ``\voirdirechar``, which the other two turn into the letter.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+from voirdire.report.page import Page
+from voirdire.report.table import Cell, Column, Table
+
+_HEAD = r"""% Tables made by voirdire. In the preamble:
+%   \usepackage{booktabs,longtable,array}
+\providecommand{\voirdirechar}[1]{\ifdefined\Umathcode\char"#1\relax\else\mbox{U+#1}\fi}
+"""
+_LONG = 40  # rows beyond which a table may break over pages
+_WIDE = 40  # letters beyond which a name may break over lines
+_BREAK = 12
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\textquotedblright}",
+    "'": r"{'}",
+    "`": r"\textasciigrave{}",
+    "-": r"{-}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "!": "{!}",
+    "?": "{?}",
+    ",": "{,}",
+    "–": "--",
+    "…": r"\ldots{}",
+    "†": r"\textdagger{}",
+    "·": r"\textperiodcentered{}",
+    "“": "``",
+    "”": "''",
+    "’": "'",
+    "\u2212": "$-$",
+    **{c: f"\\{c}" for c in "{}$%&#_"},
+}
+_LETTERS = "æøßÆØ"
+
+
+def latex(page: Page) -> str:
+    """All tables of a page, under comments that name its sections."""
+    parts = [_HEAD]
+    for section in page.sections:
+        tables = [block for block in section.blocks if isinstance(block, Table)]
+        if tables:
+            parts.append(f"% {section.title}\n")
+            parts += [latex_table(table) for table in tables]
+    return "\n".join(parts)
+
+
+def latex_table(table: Table) -> str:
+    r"""A table as LaTeX: ``table`` with ``tabular``, or ``longtable`` where it has many rows.
+
+    Examples
+    --------
+    >>> from voirdire.report.table import table
+    >>> made = latex_table(table("t", "Items", [{"item": "a_b", "score": -1.0, "low": -1.5, "high": -0.5}]))
+    >>> [line for line in made.splitlines() if "a" in line and line.endswith(r"\\")]
+    ['a\\_b & $-$1.0 [$-$1.5, $-$0.5] \\\\']
+    """
+    rows, footnotes = table.cells()
+    count = len(table.columns)
+    form = "@{}" + "".join(_column(column, place, rows) for place, column in enumerate(table.columns)) + "@{}"
+    heads = " & ".join(escape(column.head) for column in table.columns) + r" \\"
+    body = [
+        " & ".join(_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)) + r" \\"
+        for row in rows
+    ]
+    notes = [f"$^{{{number}}}$ {escape(note)}" for number, note in enumerate(footnotes, start=1)]
+    notes += [escape(note) for note in table.notes]
+    below = [
+        rf"\multicolumn{{{count}}}{{@{{}}p{{\dimexpr\linewidth\relax}}@{{}}}}{{\footnotesize {note}}} \\"
+        for note in notes
+    ]
+    caption = rf"\caption{{{escape(table.caption)}}}\label{{tab:{table.name}}}"
+    if len(rows) <= _LONG:
+        lines = [r"\begin{table}[htbp]", r"\centering", caption, rf"\begin{{tabular}}{{{form}}}", r"\toprule"]
+        lines += [heads, r"\midrule", *body, r"\bottomrule", *below, r"\end{tabular}", r"\end{table}"]
+    else:
+        lines = [
+            rf"\begin{{longtable}}{{{form}}}",
+            caption + r" \\",
+            r"\toprule",
+            heads,
+            r"\midrule",
+            r"\endfirsthead",
+        ]
+        lines += [r"\toprule", heads, r"\midrule", r"\endhead", r"\bottomrule", r"\endfoot"]
+        lines += [r"\bottomrule", *below, r"\endlastfoot", *body, r"\end{longtable}"]
+    return "\n".join(lines) + "\n"
+
+
+def _column(column: Column, place: int, rows: list[list[Cell]]) -> str:
+    if column.kind not in ("text", "level"):
+        return "r"
+    longest = max((len(row[place].text) for row in rows), default=0)
+    return r">{\raggedright\arraybackslash}p{0.35\linewidth}" if longest > _WIDE else "l"
+
+
+def _cell(cell: Cell, column: Column) -> str:
+    text = escape(cell.text) if column.kind in ("text", "level") else _number(cell.text)
+    if cell.mark:
+        text = rf"\textbf{{{text}}}" if cell.mark == "best" else rf"\underline{{{text}}}"
+    text += r"\textdagger{}" if cell.same else ""
+    text += f"$^{{{cell.footnote}}}$" if cell.footnote else ""
+    return f"{text} {_number(cell.interval)}" if cell.interval else text
+
+
+def _number(text: str) -> str:
+    signed = text.replace("-", "$-$").replace("%", r"\%").replace("–", "--")
+    return signed.replace("<", "$<$").replace(">", "$>$")
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX prints as it is.
+
+    Examples
+    --------
+    >>> print(escape("50% of $x_1$ \\ {é} א"))
+    50\% of \$x\_1\$ \textbackslash{} \{é\} \voirdirechar{05D0}
+    """
+    return " ".join(_word(word) for word in text.split())
+
+
+def _word(word: str) -> str:
+    letters = [_letter(c) for c in word]
+    if len(letters) <= _WIDE:
+        return "".join(letters)
+    return r"\allowbreak{}".join("".join(letters[k : k + _BREAK]) for k in range(0, len(letters), _BREAK))
+
+
+def _letter(c: str) -> str:
+    if c in _SPECIAL:
+        return _SPECIAL[c]
+    if " " <= c <= "~":
+        return c
+    if c in _LETTERS or (ord(c) < 0x100 and len(unicodedata.normalize("NFD", c)) == 2):
+        return c
+    if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+        return ""  # what has no shape of its own: controls, marks of direction
+    return rf"\voirdirechar{{{ord(c):04X}}}"

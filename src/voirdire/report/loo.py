@@ -1,0 +1,114 @@
+"""Expected log predictive density of fits on their own votes, by Pareto-smoothed importance sampling.
+
+For each vote y_i, elpd_i = log p(y_i | all other votes), estimated from the posterior draws by ArviZ's PSIS-LOO
+(Vehtari, Gelman and Gabry 2017, Statistics and Computing 27). A comparison adds up the differences of two fits over
+the votes; its standard error is sqrt(n) times their standard deviation. Votes of one judge on one comparison with the
+same answer have the same elpd_i, so each distinct one is computed once and counted as often as it was cast.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.errors import InputError
+from voirdire.report.replicated import coded, table_of
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+Floats = npt.NDArray[np.float64]
+
+DRAWS = 1000  # at most, evenly spaced
+BAD_K = 0.7  # Pareto shape above which importance sampling is not to be trusted
+
+
+@dataclass(frozen=True, eq=False)
+class Pointwise:
+    """elpd, lppd and Pareto shape of each vote, shape (votes,)."""
+
+    elpd: Floats
+    lppd: Floats
+    k: Floats
+
+
+def pointwise(fit: Fit) -> Pointwise:
+    """PSIS-LOO of every vote on items.
+
+    Raises
+    ------
+    InputError
+        The fit has no draws, or gives no probability of single votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 9, "second": "y", "winner": ["x"] * 6 + ["y"] * 3})
+    >>> pointwise(fit(table, model="bradley-terry")).elpd.shape
+    (9,)
+    """
+    from voirdire.infer.diagnose import loo
+    from voirdire.predict import probabilities
+
+    votes = table_of(fit)
+    if fit.posterior.draws is None:
+        raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
+    program = fit.problem.program
+    chains, length = fit.posterior.draws.shape[:2]
+    values = program.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
+    table = coded(fit, votes)
+    cell, outcome = np.nonzero(votes.counts)
+    size = values["strength"].shape[:2]
+    log = np.empty((*size, len(cell)))
+    for place in np.ndindex(*size):
+        one = {name: value[place] for name, value in values.items()}
+        log[place] = np.log(probabilities(fit.problem.model, program, [one], table)[cell, outcome])
+    with warnings.catch_warnings():
+        # the number of votes with a large shape is part of the result
+        warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)
+        elpd, k = loo(log, {"strength": values["strength"]})
+    lppd = np.logaddexp.reduce(log.reshape(-1, len(cell)), axis=0) - np.log(size[0] * size[1])
+    times = votes.counts[cell, outcome]
+    return Pointwise(*(np.repeat(part, times) for part in (elpd, lppd, k)))
+
+
+def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
+    """Rows of a comparison, best first: run, elpd and se, p, difference from the best and its se, bad_k.
+
+    Parameters
+    ----------
+    found : mapping of str to Pointwise
+        Of the same votes in the same order.
+
+    Examples
+    --------
+    >>> one = Pointwise(np.array([-0.5, -0.7]), np.array([-0.4, -0.6]), np.array([0.1, 0.9]))
+    >>> two = Pointwise(np.array([-0.75, -0.95]), np.array([-0.5, -0.5]), np.array([0.1, 0.1]))
+    >>> rows = table({"a": one, "b": two})
+    >>> [(row["run"], round(row["difference"], 3), round(row["difference_se"], 3)) for row in rows]
+    [('a', 0.0, 0.0), ('b', -0.5, 0.0)]
+    """
+    best = max(found, key=lambda name: float(found[name].elpd.sum()))
+    rows = [
+        {
+            "run": name,
+            "elpd": float(one.elpd.sum()),
+            "se": _error(one.elpd),
+            "p": float((one.lppd - one.elpd).sum()),
+            "difference": float((one.elpd - found[best].elpd).sum()),
+            "difference_se": _error(one.elpd - found[best].elpd),
+            "bad_k": int((one.k > BAD_K).sum()),
+        }
+        for name, one in found.items()
+    ]
+    return sorted(rows, key=lambda row: -float(str(row["elpd"])))
+
+
+def _error(values: Floats) -> float:
+    return float(np.sqrt(len(values)) * values.std())

@@ -1,0 +1,108 @@
+"""How a fit was made: the model's card, priors, data, settings, diagnostics, versions, and how to cite it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from voirdire.report.page import Block, Code, Facts, Text
+from voirdire.report.table import table
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+
+def made(fit: Fit) -> Iterator[Block]:
+    """Blocks on the model, the data and the settings of a fit."""
+    from voirdire.catalogue import card, criteria_in_words
+
+    model = fit.model
+    facts = card(model)
+    yield Text(f"{model.name}: {model.title}.", "lead")
+    yield Code("Equation", model.equation.strip())
+    yield table("priors", "Terms and every number of the prior", prior_rows(fit))
+    about = [
+        ("Criteria", criteria_in_words(model)),
+        ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
+        *(("Reduces to", f"{one['model']} when {one['when']}") for one in facts["reduces_to"]),
+        ("Identifiability", model.identifiability),
+        ("Source", model.source),
+    ]
+    yield Facts("Model", tuple(about))
+    yield Facts("Data", tuple(_data(fit)))
+    yield Facts("Settings", tuple(_settings(fit)))
+    diagnostics = [row for row in fit.as_dict()["checks"] if row["check"] in _DIAGNOSTICS]
+    if diagnostics:
+        yield table("diagnostics", "Diagnostics of the computation", diagnostics, drop=("level",))
+    yield Facts("Versions", tuple(fit.versions.items()))
+    yield Code("BibTeX", bibtex(fit.versions.get("voirdire", "")), copy=True)
+
+
+_DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "divergences", "ebfmi")
+
+
+def prior_rows(fit: Fit) -> list[dict[str, str]]:
+    """Each term of the model with its kind and its prior's numbers; changed ones are said to be."""
+    from voirdire.catalogue import prior_lines
+
+    changed: dict[str, list[str]] = {}
+    for section, key, _ in fit.model.overrides:
+        changed.setdefault(section, []).append(key)
+    rows = [{"term": name, "kind": kind, "prior": numbers} for name, kind, numbers in prior_lines(fit.model)]
+    if changed:
+        rows = [row | {"changed": ", ".join(changed.get(row["term"], []))} for row in rows]
+    return rows
+
+
+def _data(fit: Fit) -> Iterator[tuple[str, str]]:
+    problem = fit.problem
+    yield "Judges", f"{len(problem.judges):,}"
+    yield "Items", f"{len(problem.items):,}"
+    yield "Criteria", f"{len(problem.criteria):,}"
+    yield "Judgements", f"{int(problem.judge_votes.sum()):,}"
+    votes = getattr(problem, "votes", None)
+    if votes is None or not hasattr(votes, "row_outcome"):
+        return
+    ties = int((votes.row_outcome == 2).sum())
+    first = int((votes.row_outcome == 0).sum())
+    decided = max(votes.rows - ties, 1)
+    yield "Votes on items", f"{votes.rows:,}, of which {ties:,} ties ({ties / max(votes.rows, 1):.1%})"
+    yield "First item chosen", f"{first / decided:.1%} of the decided votes"
+    pairs = {(min(a, b), max(a, b)) for a, b in zip(votes.first.tolist(), votes.second.tolist(), strict=True)}
+    size = len(votes.items)
+    yield "Pairs compared", f"{len(pairs):,} of {size * (size - 1) // 2:,}"
+    if votes.contexts:
+        yield "Contexts", f"{len(votes.contexts):,}"
+    on_criteria = getattr(problem, "criteria_votes", None)
+    if on_criteria is not None:
+        yield "Votes on criteria", f"{on_criteria.rows:,}"
+
+
+def _settings(fit: Fit) -> Iterator[tuple[str, str]]:
+    yield "Method", fit.method + (f" ({fit.sampler})" if fit.sampler else "")
+    yield "Seed", str(fit.seed)
+    yield "Probability of the intervals", f"{fit.prob:g}"
+    if fit.posterior.draws is not None:
+        chains, draws = fit.posterior.draws.shape[:2]
+        yield "Draws", f"{chains} x {draws:,}" if chains > 1 else f"{draws:,}"
+    yield "Seconds", f"{fit.seconds:.1f}"
+    for note in fit.notes:
+        yield "Note", note
+
+
+def bibtex(version: str) -> str:
+    """BibTeX entry of the software.
+
+    Examples
+    --------
+    >>> print(bibtex("0.1.0").splitlines()[0])
+    @software{voirdire,
+    """
+    return (
+        "@software{voirdire,\n"
+        "  title   = {voirdire: Bayesian aggregation of judge panels},\n"
+        "  author  = {{The voirdire developers}},\n"
+        f"  version = {{{version}}},\n"
+        "  note    = {Cite the source of the model beside it}\n"
+        "}"
+    )

@@ -1,0 +1,133 @@
+"""Agreement of every two judges: observed, and expected under the fit.
+
+Two judges agree on a comparison (criterion, context, unordered pair) where both answer for the same item, or both tie.
+With n_ku(o) the votes of judge k for outcome o of comparison u and p_ku(o) their probability under one draw,
+
+    observed = sum_u sum_o n_ku(o) n_lu(o),
+    expected = sum_u sum_o E[q_ku(o) q_lu(o)], q_ku(o) the sum of p_ku(o) over the votes,
+
+over the pairs of votes, sum_u N_ku N_lu; the expectation is the mean over draws. Given its strengths, the model takes
+judges as independent: a ratio above one says that two judges share more than the items' order, as copies and models
+of one family do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+Floats = npt.NDArray[np.float64]
+
+DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
+FEW = 5  # common votes below which a ratio says nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Agreement of every two judges.
+
+    Attributes
+    ----------
+    judges : tuple of str
+    common, observed, expected : array, shape (judges, judges)
+        Pairs of votes on the same comparison; the share that agree; the share expected. NaN without a common vote.
+    """
+
+    judges: tuple[str, ...]
+    common: Floats
+    observed: Floats
+    expected: Floats
+
+    @property
+    def log_ratio(self) -> Floats:
+        """log2 of observed over expected; NaN where fewer than 5 pairs of votes are common."""
+        few = self.common < FEW
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # no agreement at all counts as half a vote, so that its logarithm is finite
+            share = np.maximum(self.observed, 0.5 / np.maximum(self.common, 1))
+            return np.where(few, np.nan, np.log2(share / self.expected))
+
+    def records(self) -> list[dict[str, Any]]:
+        """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z.
+
+        ``z`` is (observed - expected) over its standard error if votes were independent; the largest come first.
+        """
+        rows = []
+        for a, b in zip(*np.triu_indices(len(self.judges), 1), strict=True):
+            n, expected = self.common[a, b], self.expected[a, b]
+            if n < FEW:
+                continue
+            error = np.sqrt(expected * (1 - expected) / n)
+            z = float((self.observed[a, b] - expected) / error) if error > 0 else None
+            row = {"judge a": self.judges[a], "judge b": self.judges[b], "common votes": int(n)}
+            ratio = float(self.observed[a, b] / expected)
+            row |= {
+                "observed": float(self.observed[a, b]),
+                "expected": float(expected),
+                "ratio": ratio,
+                "z": z,
+            }
+            rows.append(row)
+        return sorted(rows, key=lambda row: -(row["z"] or 0.0))
+
+
+def observed_over_expected(fit: Fit) -> Observed:
+    """Agreement of the judges of a fit of votes.
+
+    Raises
+    ------
+    InputError
+        The fit is not of votes, or pools them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit import fit
+    >>> table = pd.DataFrame({"judge": list("abab"), "first": ["x", "x", "y", "y"], "second": "z", "winner": "first"})
+    >>> found = observed_over_expected(fit(table, model="bradley-terry"))
+    >>> found.observed[0].tolist(), found.common[0].tolist()
+    ([1.0, 1.0], [2.0, 2.0])
+    """
+    return fit._observed  # measured once: a page asks several times
+
+
+def measure(fit: Fit) -> Observed:
+    """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
+    from scipy import sparse
+
+    from voirdire.report.replicated import draws_of_cells, table_of
+
+    votes = table_of(fit)
+    cell = votes.row_cell
+    low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
+    key = ((votes.criterion * len(votes.items) + low) * len(votes.items) + high)[cell]
+    if votes.row_context is not None:
+        key = key * (len(votes.contexts) + 1) + votes.row_context
+    _, unit = np.unique(key, return_inverse=True)
+    turned = (votes.first > votes.second)[cell]
+    outcome = np.where(turned & (votes.row_outcome < 2), 1 - votes.row_outcome, votes.row_outcome)
+    judge = votes.judge[cell]
+    shape = (len(votes.judges), int(unit.max()) + 1)
+
+    def gathered(weight: Floats) -> Any:
+        return sparse.csr_matrix((weight, (judge, unit)), shape=shape)
+
+    def products(parts: list[Any]) -> Floats:
+        return np.asarray(sum((part @ part.T).toarray() for part in parts))
+
+    common = products([gathered(np.ones(len(cell)))])
+    agreeing = products([gathered((outcome == o).astype(float)) for o in range(3)])
+    expected = np.zeros_like(common)
+    draws = draws_of_cells(fit, DRAWS)
+    for chance in draws:
+        rows = chance[cell]
+        rows = np.where(turned[:, None], rows[:, [1, 0, 2]], rows)
+        expected += products([gathered(rows[:, o]) for o in range(3)])
+    with np.errstate(invalid="ignore"):
+        return Observed(votes.judges, common, agreeing / common, expected / len(draws) / common)

@@ -1,0 +1,118 @@
+"""What a report holds, apart from how it is written: sections of texts, tables, figures and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from voirdire.report.table import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+_NAME = 60
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; ``role`` is "lead" (the answer in one sentence), "note" (small print) or ""."""
+
+    text: str
+    role: str = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that is drawn only where a format shows figures.
+
+    ``title`` heads it; ``caption`` says how to read it, also to those who do not see it.
+    """
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[], Drawing]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A check: its name, its level ("ok", "warn" or "fail") and what it says."""
+
+    name: str
+    level: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Checks, worst first."""
+
+    entries: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values, as a list of definitions."""
+
+    title: str
+    entries: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text whose lines and spaces count, with a title."""
+
+    title: str
+    text: str
+    copy: bool = False
+
+
+Block: TypeAlias = Text | Table | Figure | Findings | Facts | Code
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: the question it answers, its short name for the navigation, and what answers it."""
+
+    name: str
+    title: str
+    short: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A report. ``tiles`` are its headline figures: a name, a value and a remark."""
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    tiles: tuple[tuple[str, str, str], ...] = ()
+    level: str = "ok"
+    made: tuple[tuple[str, str], ...] = field(default_factory=tuple)
+
+
+def named(name: object) -> str:
+    """A name within a sentence: isolated, so that its writing direction stays its own, and shortened.
+
+    Examples
+    --------
+    >>> named("x") == "\\u2068x\\u2069", len(named("x" * 300))
+    (True, 62)
+    """
+    return f"\u2068{shorten(str(name), _NAME)}\u2069"
+
+
+def shorten(name: str, most: int) -> str:
+    """A name of at most ``most`` characters: what is left out of the middle is an ellipsis.
+
+    Examples
+    --------
+    >>> shorten("a-rather-long-name-of-a-model-v2", 16)
+    'a-rather-l…el-v2'
+    """
+    if len(name) <= most:
+        return name
+    end = most // 3
+    return f"{name[: most - end - 1]}…{name[-end:]}"

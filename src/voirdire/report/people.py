@@ -1,0 +1,104 @@
+"""How well a panel agrees with people: with judges of the table who are people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.report.page import Block, Facts, Text, named
+from voirdire.report.table import table
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+RESAMPLES = 2000
+MEASURES = ("agreement_rate", "cohen_kappa")
+
+
+def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
+    """What to say about people: agreement of every judge with each human judge, or how to get it.
+
+    Raises
+    ------
+    InputError
+        A human who is no judge of the fit.
+    """
+    unknown = [name for name in human if name not in fit.problem.judges]
+    if unknown:
+        raise InputError(
+            [
+                f"--human {name!r} is none of the {len(fit.problem.judges)} judges of this fit"
+                for name in unknown
+            ]
+        )
+    anchors = fit.as_dict().get("anchors")
+    if anchors:
+        yield from _anchors(anchors)
+    if not human and not anchors:
+        yield Text("This run names no person, so it says nothing about agreement with people.", "lead")
+        yield Text(
+            "If a judge of the table is a person, make the report with --human NAME; agreement of scores and labels "
+            "with people is measured by voirdire metaeval and voirdire agree, whose saved results have reports of "
+            "their own.",
+            "note",
+        )
+        return
+    if not human:
+        return
+    from voirdire.report.replicated import table_of
+
+    votes = table_of(fit)
+    for number, name in enumerate(human):
+        rows = _agreement(votes, name, fit.prob, fit.seed)
+        known = [row for row in rows if row["agreement_rate"] is not None]
+        yield Text(_answer(name, known), "lead")
+        yield table(
+            f"people-{number}",
+            f"Agreement with {named(name)}, with {100 * fit.prob:g}% bootstrap intervals",
+            rows,
+            heads={"agreement_rate": "agreement", "cohen_kappa": "Cohen's kappa", "n": "comparisons"},
+            note_key="note",
+            notes=(
+                f"{RESAMPLES:,} resamples of comparisons. The human's own votes are part of the fit as any judge's.",
+            ),
+        )
+
+
+def _anchors(anchors: Mapping[str, Any]) -> Iterator[Block]:
+    """How the answers of people entered the fit, and how well each way of using them predicts those left out."""
+    facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
+    yield Text("Answers of people to some comparisons are part of this fit.", "lead")
+    yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))
+    for key, rows in anchors.items():
+        if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):
+            yield table(
+                f"anchor-{key}", f"{key.capitalize()}: how well each predicts people's answers left out", rows
+            )
+
+
+def _answer(name: str, known: Sequence[dict[str, Any]]) -> str:
+    if not known:
+        return f"No judge answered a comparison that {named(name)} answered."
+    best = known[0]
+    return (
+        f"Of the judges who share comparisons with {named(name)}, {named(best['judge'])} agrees most often: in "
+        f"{best['agreement_rate']:.0%} of {best['n']:,}."
+    )
+
+
+def _agreement(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
+    from voirdire.agree.agreement import agreement
+    from voirdire.agree.rows import json_rows
+
+    found = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
+    rows: dict[tuple[str, Any], dict[str, Any]] = {}
+    for row in json_rows(found):
+        judge = row["judges"][0]
+        made = rows.setdefault((judge, row["criterion"]), {"judge": judge, "criterion": row["criterion"]})
+        measure = row["measure"]
+        made |= {measure: row["value"], f"{measure}_low": row["low"], f"{measure}_high": row["high"]}
+        made |= {"n": max(row["n"], made.get("n", 0))}
+        if row["note"] and not made.get("note"):
+            made["note"] = row["note"]
+    return sorted(rows.values(), key=lambda row: -(row["agreement_rate"] or -1.0))

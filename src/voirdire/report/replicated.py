@@ -1,0 +1,146 @@
+"""Votes as the fit expects them: probabilities of each cell by draw, replicated shares of wins, calibration bins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.errors import InputError
+from voirdire.tables.votes import Votes
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+Floats = npt.NDArray[np.float64]
+
+REPLICATES = 200
+BINS = 10
+_Z = 1.959964  # of Wilson's 95% intervals
+
+
+def table_of(fit: Fit) -> Votes:
+    """The votes of a fit.
+
+    Raises
+    ------
+    InputError
+        The fit is not of votes, or its model pools them before it looks at them.
+    """
+    votes = getattr(fit.problem, "votes", None)
+    if not isinstance(votes, Votes) or getattr(fit.model, "pool", "none") != "none":
+        raise InputError(f"model {fit.model.name} gives no probability of single votes: nothing to draw")
+    return votes
+
+
+def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
+    """Probability of (first, second, tie) in each cell of the votes, shape (cells, 3), for some draws.
+
+    Parameters
+    ----------
+    fit : Fit
+    most : int
+        Number of draws, evenly spaced; the centre alone where there are none.
+    """
+    from voirdire.predict import probabilities
+
+    votes = table_of(fit)
+    recoded = coded(fit, votes)
+    return [
+        probabilities(fit.problem.model, fit.problem.program, [one], recoded) for one in some_draws(fit, most)
+    ]
+
+
+def some_draws(fit: Fit, most: int) -> list[dict[str, Any]]:
+    """Named values of evenly spaced draws; the centre alone where there are none."""
+    values = fit.posterior.values
+    if values is None:
+        return [fit.posterior.central_values]
+    count = len(values["strength"])
+    chosen = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
+    return [{name: value[index] for name, value in values.items()} for index in chosen]
+
+
+def coded(fit: Fit, votes: Votes) -> Votes:
+    """The votes with judges coded as the program codes them: those of votes on criteria alone come between."""
+    if votes.judges == fit.problem.judges:
+        return votes
+    from dataclasses import replace
+
+    code = {name: place for place, name in enumerate(fit.problem.judges)}
+    places = np.array([code[name] for name in votes.judges], dtype=np.int64)
+    return replace(votes, judges=fit.problem.judges, judge=places[votes.judge])
+
+
+def win_shares(fit: Fit) -> tuple[Floats, Floats]:
+    """Share of wins of each item (a tie counts half), observed and in replicated tables of the same comparisons.
+
+    Returns
+    -------
+    observed : array, shape (items,)
+    drawn : array, shape (replicates, items)
+        One table drawn from the fit for each draw of the posterior (for each of 200 repeats without draws).
+    """
+    votes = table_of(fit)
+    size = len(votes.items)
+    total = votes.counts.sum(axis=1)
+    shown = np.bincount(votes.first, total, size) + np.bincount(votes.second, total, size)
+
+    def shares(counts: Any) -> Floats:
+        won = np.bincount(votes.first, counts[:, 0] + 0.5 * counts[:, 2], size)
+        won += np.bincount(votes.second, counts[:, 1] + 0.5 * counts[:, 2], size)
+        return np.asarray(won / shown)
+
+    rng = np.random.default_rng(fit.seed)
+    draws = draws_of_cells(fit, REPLICATES)
+    repeats = 1 if len(draws) > 1 else REPLICATES
+    drawn = []
+    for chance in draws:
+        exact = chance / chance.sum(axis=1, keepdims=True)
+        drawn += [shares(rng.multinomial(total, exact)) for _ in range(repeats)]
+    return shares(votes.counts), np.stack(drawn)
+
+
+def calibration_bins(fit: Fit) -> dict[str, Floats]:
+    """Ten bins of as many votes each by the predicted probability, with the share observed.
+
+    Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
+    picture does not depend on which item stood first.
+
+    Returns
+    -------
+    dict of array, shape (bins,)
+        predicted, observed, low, high (Wilson), n (votes).
+    """
+    votes = table_of(fit)
+    chance = np.mean(draws_of_cells(fit, REPLICATES), axis=0)
+    total = votes.counts.sum(axis=1)
+    predicted = np.concatenate([chance[:, 0], chance[:, 1]])
+    hits = np.concatenate([votes.counts[:, 0], votes.counts[:, 1]]).astype(float)
+    weight = np.concatenate([total, total]).astype(float)
+    order = np.argsort(predicted, kind="stable")
+    place = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
+    bins = np.minimum((place * BINS).astype(int), BINS - 1)
+    n = np.asarray(np.bincount(bins, weight[order], BINS), dtype=float)
+    kept = n > 0
+    n = n[kept]
+    mean = np.bincount(bins, (predicted * weight)[order], BINS)[kept] / n
+    share = np.bincount(bins, hits[order], BINS)[kept] / n
+    low, high = wilson(share, n)
+    return {"predicted": mean, "observed": share, "low": low, "high": high, "n": n}
+
+
+def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Wilson's 95% interval of a share (Wilson 1927).
+
+    Examples
+    --------
+    >>> low, high = wilson(np.array([0.5]), np.array([10.0]))
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.237, 0.763)
+    """
+    scale = 1 + _Z**2 / n
+    middle = (share + _Z**2 / (2 * n)) / scale
+    half = _Z / scale * np.sqrt(share * (1 - share) / n + _Z**2 / (4 * n**2))
+    return middle - half, middle + half

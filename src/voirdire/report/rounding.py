@@ -1,0 +1,80 @@
+"""Digits of a number follow the width of its interval.
+
+The last digit shown is the second significant digit of the interval's width: with width w the number of decimals is
+1 - floor(log10 w), at least 0. More digits would show noise, fewer would hide where an interval ends. A column has one
+number of decimals, that of its median width, so that its numbers stand under each other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+MOST = 6
+SIGNIFICANT = -1  # instead of a number of decimals: three significant digits
+_WIDEST = 3  # decimals of numbers without an interval, at most
+
+
+def decimals_of_width(width: float) -> int:
+    """Decimals that show an interval of this width to two significant digits.
+
+    Parameters
+    ----------
+    width : float
+        Positive.
+
+    Returns
+    -------
+    int
+        Between 0 and 6.
+
+    Examples
+    --------
+    >>> [decimals_of_width(width) for width in (0.013, 0.13, 1.3, 13.0, 130.0)]
+    [3, 2, 1, 0, 0]
+    """
+    if not (width > 0 and math.isfinite(width)):
+        return 2
+    return min(MOST, max(0, 1 - math.floor(math.log10(width))))
+
+
+def column_decimals(widths: Iterable[float | None], values: Iterable[float | None] = ()) -> int:
+    """Decimals of a column: by the median width of its intervals, else by the spread of its values.
+
+    Parameters
+    ----------
+    widths : iterable of float or None
+        Widths of the intervals, None where there is none.
+    values : iterable of float or None
+        What is looked at where no width is positive: their range gets three significant digits; where they differ by
+        more than a factor of 1,000, each of them does (-1).
+
+    Examples
+    --------
+    >>> column_decimals([0.2, 0.3, None]), column_decimals([], [0.11, 0.75]), column_decimals([], [1e-7, 3.0])
+    (2, 3, -1)
+    """
+    known = sorted(w for w in widths if w is not None and w > 0 and math.isfinite(w))
+    if known:
+        return decimals_of_width(known[len(known) // 2])
+    numbers = [v for v in values if v is not None and math.isfinite(v)]
+    sizes = [abs(v) for v in numbers if v]
+    if sizes and max(sizes) > 1e3 * min(sizes):
+        return SIGNIFICANT
+    spread = max(numbers) - min(numbers) if numbers else 0.0
+    return min(_WIDEST, decimals_of_width(spread) + 1) if spread > 0 else 2
+
+
+def fixed(value: float, decimals: int) -> str:
+    """A number with so many decimals (-1: three significant digits), never minus zero; tiny ones in powers of ten.
+
+    Examples
+    --------
+    >>> fixed(-0.001, 2), fixed(1234567.0, 0), fixed(7.3e-136, 2)
+    ('0.00', '1,234,567', '7.3e-136')
+    """
+    if decimals == SIGNIFICANT:
+        return f"{value:.3g}"
+    if value and (abs(value) >= 1e9 or abs(value) < 10.0 ** -(MOST + 1)):
+        return f"{value:.1e}"
+    return f"{value:z,.{decimals}f}"

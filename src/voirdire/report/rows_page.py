@@ -1,0 +1,298 @@
+"""The page of saved agreement or meta-evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.figures import heat
+from voirdire.report.figures.bars import phase_bars
+from voirdire.report.figures.forest import ROW, forest
+from voirdire.report.figures.style import drawing, look, name_rows, one_colour
+from voirdire.report.made import bibtex
+from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named
+from voirdire.report.rounding import column_decimals
+from voirdire.report.sources import Rows
+from voirdire.report.table import Table, is_missing, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+Row = Mapping[str, Any]
+
+_MOST = 60  # rows a forest shows
+_STEADY = "run_deviation"
+_NAMES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rho",
+    "kendall_tau_b": "Kendall's tau-b",
+    "kendall_tau_c": "Kendall's tau-c",
+    "cohen_kappa": "Cohen's kappa",
+    "fleiss_kappa": "Fleiss' kappa",
+    "scott_pi": "Scott's pi",
+    "gwet_ac1": "Gwet's AC1",
+    "gwet_ac2": "Gwet's AC2",
+    "krippendorff_alpha": "Krippendorff's alpha",
+}
+
+
+def rows_page(run: Rows) -> Page:
+    """The report of saved rows."""
+    people = run.kind == "metaeval"
+    title = "Agreement with people" if people else "Agreement of judges"
+    question = "Which metric agrees best with people?" if people else "How well do the judges agree?"
+    blocks = tuple(_correlations(run) if people else _agreement(run))
+    undefined = [row for row in run.rows if is_missing(row["value"])]
+    measures = list(dict.fromkeys(row["measure"] for row in run.rows))
+    prob = run.settings.get("prob")
+    interval = f", {100 * prob:g}% bootstrap intervals" if isinstance(prob, int | float) else ""
+    subtitle = f"{len(run.rows):,} values of {len(measures)} measures{interval}."
+    tiles = (
+        ("Measures", str(len(measures)), ", ".join(words(one) for one in measures[:2])),
+        ("Values", f"{len(run.rows):,}", f"{len(undefined)} undefined" if undefined else "all defined"),
+    )
+    sections = (
+        Section("answer", question, "Answer", blocks),
+        Section("all", "All values", "Values", (_all(run),)),
+        Section("made", "How was it made?", "Method", tuple(_made(run))),
+    )
+    return Page(title, subtitle, sections, tiles)
+
+
+def _all(run: Rows) -> Table:
+    drop = ("behind", "same_as_best") if run.kind == "metaeval" else ()
+    return table("rows", "Every value with its interval", run.rows, note_key="note", drop=drop)
+
+
+def _made(run: Rows) -> Iterator[Block]:
+    settings = [(key, _said(value)) for key, value in run.settings.items() if value not in (None, "", [])]
+    yield Facts("Settings", tuple(settings))
+    if run.notes:
+        yield Facts("Notes", tuple(("Note", note) for note in run.notes))
+    yield Facts("Versions", tuple(run.versions.items()))
+    yield Code("BibTeX", bibtex(run.versions.get("voirdire", "")), copy=True)
+
+
+def _said(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _correlations(run: Rows) -> Iterator[Block]:
+    """Metrics by criteria, one table per coefficient, the best marked; and the values with their intervals."""
+    for measure in dict.fromkeys(row["measure"] for row in run.rows):
+        rows = [row for row in run.rows if row["measure"] == measure]
+        if len({row["judges"][0] for row in rows}) > 1:
+            yield Text(_best_of(rows, measure), "lead")
+        yield marked_table(f"by-{measure.replace('_', '-')}", f"{_first(words(measure))} with people", rows)
+        yield _forest(
+            f"forest-{measure.replace('_', '-')}", words(measure), rows, lambda row: row["judges"][:1]
+        )
+
+
+def _best_of(rows: Sequence[Row], measure: str) -> str:
+    wins: dict[str, int] = {}
+    for row in rows:
+        if row.get("place") == 1:
+            wins[row["judges"][0]] = wins.get(row["judges"][0], 0) + 1
+    if not wins:
+        return f"{_first(words(measure))} is undefined for every metric."
+    criteria = len({row["criterion"] for row in rows})
+    best = max(wins, key=lambda name: wins[name])
+    where = "" if criteria < 2 else f" under {wins[best]} of {criteria} criteria"
+    return f"By {words(measure)}, {named(best)} agrees best with people{where}."
+
+
+def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
+    """One row per metric, one column per criterion; best and second best marked, and who cannot be told from the best.
+
+    Parameters
+    ----------
+    name, caption : str
+    rows : sequence of mapping
+        Rows of one coefficient, with place and same_as_best.
+    """
+    criteria = list(dict.fromkeys(row["criterion"] for row in rows))
+    metrics = list(dict.fromkeys(row["judges"][0] for row in rows))
+    at = {(row["judges"][0], row["criterion"]): row for row in rows}
+    records, marks = [], {}
+    for place, metric in enumerate(metrics):
+        record: dict[str, Any] = {"metric": metric}
+        for number, criterion in enumerate(criteria):
+            key = f"c{number}"
+            row = at.get((metric, criterion))
+            record[key] = row["value"] if row else None
+            record[f"{key}_low"], record[f"{key}_high"] = (row["low"], row["high"]) if row else (None, None)
+            if row and row.get("place") is not None:
+                mark = {1: "best", 2: "second"}.get(int(row["place"]), "")
+                marks[place, key] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
+        records.append(record)
+    heads = {f"c{k}": str(one) if one is not None else "value" for k, one in enumerate(criteria)}
+    why = {f"c{number}": _why(rows, criterion) for number, criterion in enumerate(criteria)}
+    widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
+    same = column_decimals(widths, [row["value"] for row in rows])
+    decimals = {f"c{number}": same for number in range(len(criteria))}
+    if len(metrics) < 2:
+        return table(name, caption, records, heads=heads, missing=why, decimals=decimals)
+    notes = (
+        "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
+        "on the same items, reaches zero).",
+    )
+    return table(
+        name, caption, records, heads=heads, marks=marks, notes=notes, missing=why, decimals=decimals
+    )
+
+
+def _why(rows: Sequence[Row], criterion: Any) -> str:
+    reasons = [row["note"] for row in rows if row["criterion"] == criterion and is_missing(row["value"])]
+    return next((reason for reason in reasons if reason), "")
+
+
+def _agreement(run: Rows) -> Iterator[Block]:
+    rows = list(run.rows)
+    steady = [row for row in rows if row["measure"] == _STEADY]
+    if steady:
+        yield from _steadiness(steady)
+    for measure in dict.fromkeys(row["measure"] for row in rows if row["measure"] != _STEADY):
+        found = [row for row in rows if row["measure"] == measure]
+        ident = measure.replace("_", "-")
+        known = [row for row in found if not is_missing(row["value"])]
+        yield Text(_range(measure, known), "lead")
+        phases = [level for level in dict.fromkeys(row["level"] for row in found) if level is not None]
+        if len(phases) > 1 and not measure.startswith("win_rate"):
+            yield Figure(
+                f"phases-{ident}",
+                f"{_first(words(measure))} by phase",
+                "Bars side by side are the same judges and criterion in different phases; lines are intervals.",
+                lambda found=found: phase_bars(found),  # type: ignore[misc]
+            )
+        pairs = [row for row in known if len(row["judges"]) == 2 and row["level"] is None]
+        names = list(dict.fromkeys(name for row in pairs for name in row["judges"]))
+        if len(pairs) >= 3 and len(pairs) > len(names) and len({row["criterion"] for row in pairs}) == 1:
+            yield Figure(
+                f"pairs-{ident}",
+                f"{_first(words(measure))} of every two judges",
+                "Darker is more; blank where it is undefined or was not asked for.",
+                lambda pairs=pairs, names=names: _matrix(pairs, names),  # type: ignore[misc]
+            )
+        if known:
+            yield _forest(f"forest-{ident}", words(measure), found, lambda row: row["judges"])
+
+
+def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
+    """Run-to-run standard deviations: judges by criteria, and their mean."""
+    criteria = list(dict.fromkeys((row["criterion"], row["level"]) for row in rows))
+    at = {(row["judges"][0], row["criterion"], row["level"]): row for row in rows}
+    judges = list(dict.fromkeys(row["judges"][0] for row in rows))
+    records: list[dict[str, Any]] = []
+    for judge in judges:
+        record: dict[str, Any] = {"judge": judge}
+        for number, (criterion, level) in enumerate(criteria):
+            row = at.get((judge, criterion, level))
+            for key, part in (
+                (f"c{number}", "value"),
+                (f"c{number}_low", "low"),
+                (f"c{number}_high", "high"),
+            ):
+                record[key] = row[part] if row else None
+        records.append(record)
+    marks: dict[tuple[int, str], tuple[str, bool]] = {}
+    for number in range(len(criteria)):
+        key = f"c{number}"
+        known = sorted((r[key], place) for place, r in enumerate(records) if not is_missing(r[key]))
+        for mark, (_, place) in zip(("best", "second"), known, strict=False):
+            marks[place, key] = (mark, False)
+    heads = {f"c{k}": str(level or criterion or "sd") for k, (criterion, level) in enumerate(criteria)}
+    notes = ("Bold: the steadiest; underlined: second.",)
+    yield table(
+        "steadiness",
+        "Run-to-run standard deviation of each judge's scores, averaged over items",
+        records,
+        heads=heads,
+        marks=marks,
+        notes=notes,
+    )
+
+
+def _range(measure: str, known: Sequence[Row]) -> str:
+    if not known:
+        return f"{_first(words(measure))} is undefined here; the notes below say why."
+    values = [row["value"] for row in known]
+    if len(values) == 1:
+        return f"{_first(words(measure))} is {values[0]:z.2f}."
+    return f"{_first(words(measure))} runs from {min(values):z.2f} to {max(values):z.2f}."
+
+
+def _forest(name: str, title: str, rows: Sequence[Row], who: Any) -> Figure:
+    varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
+    several = len({tuple(who(row)) for row in rows}) > 1 or not varying
+
+    def label(row: Row) -> str:
+        judges = list(who(row))
+        parts = [", ".join(judges) if len(judges) <= 3 else f"{len(judges)} judges"] if several else []
+        return " · ".join(parts + [str(row[key]) for key in varying if row[key] is not None])
+
+    known = [row for row in rows if not is_missing(row["value"])]
+    known = sorted(known, key=lambda row: -row["value"])[:_MOST]
+
+    def draw() -> Drawing:
+        def column(key: str) -> Any:
+            return np.array([np.nan if row[key] is None else row[key] for row in known], dtype=float)
+
+        with look():
+            figure = drawing(6.8, 0.9 + ROW * len(known))
+            ax = figure.subplots()
+            forest(ax, [label(row) for row in known], *map(column, ("value", "low", "high")), letters=44)
+            ax.set_xlabel(title)
+        return figure
+
+    rest = f" The {_MOST} largest of {len(rows):,}." if len(rows) > _MOST else ""
+    return Figure(name, _first(title), f"Values with intervals, largest first.{rest}", draw)
+
+
+def _matrix(pairs: Sequence[Row], names: Sequence[str]) -> Drawing:
+    size = len(names)
+    index = {name: place for place, name in enumerate(names)}
+    values = np.full((size, size), np.nan)
+    for row in pairs:
+        a, b = (index[name] for name in row["judges"])
+        values[a, b] = values[b, a] = row["value"]
+    with look():
+        side = min(8.0, 1.4 + 0.24 * size)
+        figure = drawing(side + 1.6, side + 0.9)
+        ax = figure.subplots()
+        low = min(0.0, float(np.nanmin(values)))
+        ax.imshow(
+            values, cmap=one_colour(), vmin=low, vmax=max(1.0, float(np.nanmax(values))), interpolation="none"
+        )
+        name_rows(ax, names)
+        if size <= 45:
+            heat.name_columns(ax, names)
+        if size <= 15:
+            for (a, b), value in np.ndenumerate(values):
+                if not np.isnan(value):
+                    ax.text(b, a, f"{value:z.2f}", ha="center", va="center", fontsize=8)
+    return figure
+
+
+def _first(text: str) -> str:
+    """The text with a capital letter in front."""
+    return text[:1].upper() + text[1:]
+
+
+def words(measure: str) -> str:
+    """A measure's name in words.
+
+    Examples
+    --------
+    >>> words("cohen_kappa_linear"), words("icc_2_k"), words("krippendorff_alpha_ordinal")
+    ("Cohen's kappa, linear", 'ICC(2,k)', "Krippendorff's alpha, ordinal")
+    """
+    if measure.startswith("icc_"):
+        return f"ICC({measure[4:].replace('_', ',')})"
+    for start, name in _NAMES.items():
+        if measure.startswith(start):
+            rest = measure.removeprefix(start).replace("_", " ").strip()
+            return f"{name}, {rest}" if rest else name
+    return measure.replace("_", " ")

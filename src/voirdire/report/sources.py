@@ -1,0 +1,217 @@
+"""What a folder holds: a saved fit, saved rows of ``agree`` or ``metaeval``, or a study."""
+
+from __future__ import annotations
+
+import csv
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.fit import Fit
+
+FORMAT = 1
+ROW_FILES = ("rows.json", "run.json")
+_SAVE = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Saved rows of agreement or meta-evaluation.
+
+    Attributes
+    ----------
+    kind : "agree" or "metaeval"
+    rows : tuple of mapping
+        As ``--json`` prints them, and further columns of the result.
+    settings : mapping
+        What was asked for: prob, seed, resamples and so on.
+    versions : mapping
+    notes : tuple of str
+    """
+
+    kind: str
+    rows: tuple[Mapping[str, Any], ...]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """Results of a simulation study: its name, title, aim and source where known, and rows of its table."""
+
+    name: str
+    rows: tuple[Mapping[str, Any], ...]
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+def save_rows(
+    found: pd.DataFrame,
+    folder: str | Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Save rows of agreement or meta-evaluation to a folder: ``rows.json`` and ``run.json``, whole or not at all.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        A result of `voirdire.agreement`, `voirdire.metaeval` or another function that gives such rows.
+    folder : str or Path
+    kind : "agree" or "metaeval"
+    settings : mapping
+        What was asked for; JSON values.
+    overwrite : bool
+        Whether rows saved there may be replaced.
+
+    Raises
+    ------
+    InputError
+        An unknown kind, or as :func:`voirdire.store.new_folder`.
+
+    Examples
+    --------
+    >>> import tempfile, pandas as pd
+    >>> from voirdire.agree.agreement import agreement
+    >>> table = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     folder = save_rows(agreement(table, resamples=50), parent + "/run", "agree", {"seed": 0})
+    ...     read_run(folder).rows[0]["measure"]
+    'agreement_rate'
+    """
+    from voirdire.agree.rows import json_rows
+    from voirdire.store import new_folder
+
+    if kind not in ("agree", "metaeval"):
+        raise InputError(f"kind {kind!r} is none of agree, metaeval")
+    names = ("voirdire", "numpy")
+    run = {
+        "format": FORMAT,
+        "kind": kind,
+        "settings": dict(settings),
+        "versions": {"python": platform.python_version()} | {one: metadata.version(one) for one in names},
+        "notes": list(found.attrs.get("notes", ())),
+    }
+    with new_folder(folder, overwrite=overwrite, ours=ROW_FILES) as place:
+        rows = json_rows(found, columns=list(found.columns))
+        (place / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
+        (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
+    return Path(folder)
+
+
+def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
+    """Read whatever a folder holds.
+
+    Raises
+    ------
+    InputError
+        The folder is not there, is no run, is half-written or damaged, or was made by a newer version.
+    """
+    place = Path(folder)
+    if not place.exists():
+        raise InputError(f"{place}: there is no such folder; {_SAVE}")
+    if not place.is_dir():
+        raise InputError(f"{place}: is a file, not the folder of a run; {_SAVE}")
+    held = {path.name for path in place.iterdir()}
+    if "run.json" not in held:
+        if "batches.jsonl" in held:
+            raise InputError(
+                f"{place}: the study here has not finished; voirdire simulate with this --out goes on"
+            )
+        if held & {"arrays.npz", "result.json", "rows.json", "results.csv"}:
+            raise InputError(f"{place}: a half-written run (run.json is missing); make it again")
+        raise InputError(f"{place}: no run is saved here; {_SAVE}")
+    run = _json(place, "run.json")
+    if "study" in run:
+        return _study(place, run)
+    if "kind" in run:
+        return _rows(place, run)
+    from voirdire.store import load
+
+    return load(place)
+
+
+def _rows(place: Path, run: Mapping[str, Any]) -> Rows:
+    if run.get("format") != FORMAT:
+        raise InputError(
+            f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
+        )
+    if not (place / "rows.json").is_file():
+        raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
+    try:
+        rows = _json(place, "rows.json")["rows"]
+        needed = {"measure", "judges", "value"}
+        if not all(needed <= set(row) for row in rows):
+            raise KeyError("measure")
+        return Rows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{place}: the saved rows are damaged ({error}); make them again") from error
+
+
+def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
+    if not (place / "results.csv").is_file():
+        raise InputError(f"{place}: a half-written study (results.csv is missing); run it again")
+    with (place / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows: Sequence[dict[str, Any]] = [
+            {key: number(value) for key, value in row.items()} for row in csv.DictReader(file)
+        ]
+    if not rows:
+        raise InputError(f"{place}: results.csv holds no row; run the study again")
+    settings = {key: run.get(key) for key in ("replicates", "seed")}
+    return StudyRun(run["study"], tuple(rows), settings, run.get("versions", {}), _about(run))
+
+
+def _about(run: Mapping[str, Any]) -> dict[str, str]:
+    """Title, aim and source: from the run, else from the shipped study of that name."""
+    keys = ("title", "aim", "source")
+    if all(key in run for key in keys):
+        return {key: str(run[key]) for key in keys}
+    from voirdire.simulate.studies.study import load_study, study_names
+
+    if run["study"] not in study_names():
+        return {}
+    study = load_study(run["study"])
+    return {key: getattr(study, key) for key in keys}
+
+
+def number(text: str | None) -> Any:
+    """A cell of a CSV file: a number or a truth value where it reads as one, None where it is empty.
+
+    Examples
+    --------
+    >>> number("0.5"), number("20"), number("True"), number("maple"), number("")
+    (0.5, 20, True, 'maple', None)
+    """
+    if text is None or text == "":
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _json(place: Path, name: str) -> Any:
+    try:
+        found = json.loads((place / name).read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InputError(f"{place}: {name} is damaged ({error}); make the run again") from error
+    if not isinstance(found, dict):
+        raise InputError(f"{place}: {name} is damaged (it holds no object); make the run again")
+    return found

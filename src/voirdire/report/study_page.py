@@ -1,0 +1,117 @@
+"""The page of a simulation study: curves against the judges added, or values by cell, and the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from voirdire.report.figures.robustness import cells, robustness
+from voirdire.report.made import bibtex
+from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text
+from voirdire.report.sources import StudyRun
+from voirdire.report.table import Table, is_missing, table
+
+Row = Mapping[str, Any]
+
+_CELL = ("panel", "added", "count", "design")
+_MOST = 70  # lines of a figure
+
+
+def study_page(run: StudyRun) -> Page:
+    """The report of a study."""
+    calibration = "coverage_90" in run.rows[0]
+    blocks = tuple(_coverage(run.rows) if calibration else _recovery(run.rows))
+    tiles = (
+        ("Replicates", str(run.settings.get("replicates")), f"seed {run.settings.get('seed')}"),
+        ("Rows", f"{len(run.rows):,}", "one per cell and measure"),
+    )
+    settings = [(key, str(value)) for key, value in run.settings.items()]
+    made: tuple[Block, ...] = (
+        *([Text(run.about["aim"])] if run.about else []),
+        *([Facts("Source", (("Source", run.about["source"]),))] if run.about else []),
+        Facts("Settings", (("Study", run.name), *settings)),
+        Facts("Versions", tuple(run.versions.items())),
+        Code("BibTeX", bibtex(run.versions.get("voirdire", "")), copy=True),
+    )
+    sections = (
+        Section("found", "What was found?", "Findings", blocks),
+        Section("all", "All results", "Results", (_all(run.rows),)),
+        Section("made", "How was it made?", "Method", made),
+    )
+    subtitle = run.about.get("title", f"Simulation study {run.name}")
+    return Page(f"Study {run.name}", subtitle, sections, tiles)
+
+
+def _all(rows: Sequence[Row]) -> Table:
+    alike = [key for key in rows[0] if len({str(row.get(key)) for row in rows}) == 1 and len(rows) > 1]
+    notes = tuple(f"{key}: {rows[0][key]} throughout." for key in alike if not is_missing(rows[0][key]))
+    decimals = dict.fromkeys(("mean", "sd", "mcse"), 4)
+    return table("results", "Every cell and measure", rows, drop=alike, notes=notes, decimals=decimals)
+
+
+def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
+    added = {row.get("added") for row in rows} - {"none"}
+    for number, measure in enumerate(dict.fromkeys(row["measure"] for row in rows)):
+        found = [dict(row) for row in rows if row["measure"] == measure]
+        optimisers = {row.get("optimiser") for row in found}
+        for row in found:
+            row["series"] = (
+                f"{row['model']}, {row['optimiser']}" if len(optimisers) > 1 else str(row["model"])
+            )
+        if added and len({row["count"] for row in found}) > 2:
+            curves = [row | {"model": row["series"]} for row in found]
+            yield Text(_worst(curves, measure), "lead")
+            yield Figure(
+                f"robustness-{number}",
+                f"{measure}: how many added judges a panel bears",
+                "Mean over replicates; bands are 95% Monte Carlo intervals of it. One panel per kind of judge added "
+                "(columns) and design (rows).",
+                lambda curves=curves: robustness(curves),  # type: ignore[misc]
+            )
+            continue
+        names = [_cell(row, found) for row in found]
+        if len(dict.fromkeys(names)) > _MOST:
+            continue
+        yield Figure(
+            f"cells-{number}",
+            str(measure),
+            "Mean over replicates with its 95% Monte Carlo interval.",
+            lambda found=found, names=names: cells(found, names, "mean", "mcse", None),  # type: ignore[misc]
+        )
+
+
+def _worst(rows: Sequence[Row], measure: str) -> str:
+    lowest: dict[str, Row] = {}
+    for row in rows:
+        if row["model"] not in lowest or row["mean"] < lowest[row["model"]]["mean"]:
+            lowest[row["model"]] = row
+    parts = [
+        f"{model} {row['mean']:.2f} ({_added(row)}, {row['design']})"
+        for model, row in sorted(lowest.items(), key=lambda one: -one[1]["mean"])
+    ]
+    return f"Lowest mean of {measure}, by model: {'; '.join(parts)}."
+
+
+def _added(row: Row) -> str:
+    return f"{row['count']} {row['added']}" if row["count"] else "none added"
+
+
+def _cell(row: Row, rows: Sequence[Row]) -> str:
+    varying = [key for key in _CELL if len({str(one.get(key)) for one in rows}) > 1]
+    return " · ".join(str(row[key]) for key in varying) or "all"
+
+
+def _coverage(rows: Sequence[Row]) -> Iterator[Block]:
+    pooled = [row for row in rows if "passed" in row and row["quantity"] == "all parameters"]
+    passed = sum(bool(row["passed"]) for row in pooled)
+    yield Text(f"{passed} of {len(pooled)} models and methods pass.", "lead")
+    for number, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
+        found = [dict(row) | {"series": row["method"]} for row in rows if row["method"] == method]
+        found = [row for row in found if row["quantity"] == "all parameters"] if len(found) > _MOST else found
+        names = [f"{row['model']} · {row['quantity']}" for row in found]
+        yield Figure(
+            f"coverage-{number}",
+            f"Coverage of 90% intervals, {method}",
+            "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is where it should be.",
+            lambda found=found, names=names: cells(found, names, "coverage_90", "mcse_90", 0.9),  # type: ignore[misc]
+        )

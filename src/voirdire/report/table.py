@@ -1,0 +1,287 @@
+"""Tables of a report: records with raw values, from which every format makes its cells.
+
+A column whose record also holds ``<name>_low`` and ``<name>_high`` (or plain ``low`` and ``high``) shows its interval.
+Columns that are not known here appear under their own names, so that new results need nothing new.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from voirdire.report.rounding import column_decimals, fixed
+
+Record = Mapping[str, Any]
+Kind = Literal["text", "number", "share", "count", "level", "flag"]
+
+# What plain "low" and "high" belong to, the first of these that a record has.
+_OWNERS = ("score", "weight", "strength", "reliability", "value", "mean", "difference", "p_first")
+_HEADS = {
+    "p_best": "best",
+    "p_right": "right",
+    "first_rate": "picks first",
+    "tie_rate": "ties",
+    "position_bias": "position bias",
+    "n": "n",
+    "sd": "sd",
+}
+_SHARES = ("p_best", "p_right", "first_rate", "tie_rate")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: the key of its value in the records, those of its interval, and how it is shown."""
+
+    key: str
+    head: str
+    kind: Kind
+    decimals: int = 0
+    low: str | None = None
+    high: str | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell as plain text: value, interval (empty where there is none), footnote number, and its mark.
+
+    ``mark`` is "best", "second" or "" ; ``same`` whether it cannot be told from the best.
+    """
+
+    text: str
+    interval: str = ""
+    footnote: int | None = None
+    mark: str = ""
+    same: bool = False
+    sort: float | str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a report.
+
+    Parameters
+    ----------
+    name : str
+        Identifier, unique on a page: letters, digits and hyphens.
+    caption : str
+        What is shown, in one line.
+    columns : tuple of Column
+    records : tuple of mapping
+        Raw values, also those that no column shows: the CSV copy holds them all.
+    missing : mapping of str to str
+        Why a column's values are undefined where they are.
+    note_key : str, optional
+        Key of a record's own note: why its value is undefined, or what to know of it.
+    notes : tuple of str
+        Footnotes of the whole table.
+    marks : mapping of (row, key) to (mark, same), optional
+        Cells to set off; see Cell.
+    groups : tuple of int
+        Group of each row (rows of one group cannot be told apart); empty without groups.
+    """
+
+    name: str
+    caption: str
+    columns: tuple[Column, ...]
+    records: tuple[Record, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    note_key: str | None = None
+    notes: tuple[str, ...] = ()
+    marks: Mapping[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)
+    groups: tuple[int, ...] = ()
+
+    def cells(self) -> tuple[list[list[Cell]], list[str]]:
+        """Rows of cells, and the texts of the footnotes they refer to (numbered from 1)."""
+        footnotes: list[str] = []
+
+        def number(text: str) -> int | None:
+            if not text:
+                return None
+            if text not in footnotes:
+                footnotes.append(text)
+            return footnotes.index(text) + 1
+
+        # a note of a record stands at its first column with an interval, else at its first number
+        noted = next((c.key for c in self.columns if c.low), None)
+        noted = noted or next((c.key for c in self.columns if c.kind != "text"), None)
+        rows = []
+        for place, record in enumerate(self.records):
+            row = []
+            for column in self.columns:
+                own = str(record.get(self.note_key) or "") if self.note_key and column.key == noted else ""
+                value = record.get(column.key)
+                why = own or (self.missing.get(column.key, "") if is_missing(value) else "")
+                mark, same = self.marks.get((place, column.key), ("", False))
+                text, interval = shown(column, record)
+                row.append(Cell(text, interval, number(why), mark, same, _sort_key(value)))
+            rows.append(row)
+        return rows, footnotes
+
+    def raw(self) -> tuple[list[str], list[list[Any]]]:
+        """Names and rows of all raw values, None where undefined: what a CSV copy holds."""
+        names = list(dict.fromkeys(key for record in self.records for key in record))
+        return names, [[plain_value(record.get(name)) for name in names] for record in self.records]
+
+
+def table(
+    name: str,
+    caption: str,
+    records: Iterable[Record],
+    *,
+    heads: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
+    order: Sequence[str] = (),
+    decimals: Mapping[str, int] | None = None,
+    **more: Any,
+) -> Table:
+    """Lay out records as a table: intervals beside their values, empty columns left out and named below.
+
+    Parameters
+    ----------
+    name, caption : str
+    records : iterable of mapping
+    heads : mapping, optional
+        Headings by key.
+    drop : sequence of str
+        Keys that no column shows (the CSV copy holds them all the same).
+    order : sequence of str
+        Keys that come first.
+    decimals : mapping, optional
+        Decimals by key, instead of those that the intervals call for.
+    **more
+        As for :class:`Table`.
+
+    Examples
+    --------
+    >>> made = table("t", "Items", [{"item": "x", "score": 1.234, "low": 1.1, "high": 1.4}])
+    >>> [(cell.text, cell.interval) for cell in made.cells()[0][0]]
+    [('x', ''), ('1.23', '[1.10, 1.40]')]
+    """
+    rows = tuple(dict(record) for record in records)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    keys = [key for key in order if key in keys] + [key for key in keys if key not in order]
+    pairs = {key: _interval_keys(key, keys) for key in keys}
+    ends = {end for pair in pairs.values() if pair for end in pair}
+    columns, empty = [], []
+    names = _HEADS | dict(heads or {})
+    for key in keys:
+        if key in ends or key in drop or key == more.get("note_key"):
+            continue
+        values = [row.get(key) for row in rows]
+        head = names.get(key, key.replace("_", " "))
+        if rows and all(is_missing(value) for value in values):
+            said = key in more.get("missing", {})
+            empty += [] if said else [head]
+            if not said:
+                continue
+        low, high = pairs[key] or (None, None)
+        if low and all(is_missing(row.get(low)) for row in rows):
+            low = high = None
+        columns.append(_column(key, head, values, rows, low, high, (decimals or {}).get(key)))
+    if empty:
+        more["notes"] = (*more.get("notes", ()), f"Undefined here, so left out: {', '.join(empty)}.")
+    return Table(name, caption, tuple(columns), rows, **more)
+
+
+def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
+    if f"{key}_low" in keys and f"{key}_high" in keys:
+        return f"{key}_low", f"{key}_high"
+    owner = next((name for name in _OWNERS if name in keys), None)
+    return ("low", "high") if key == owner and "low" in keys and "high" in keys else None
+
+
+def _column(
+    key: str,
+    head: str,
+    values: Sequence[Any],
+    rows: Sequence[Record],
+    low: str | None,
+    high: str | None,
+    decimals: int | None,
+) -> Column:
+    known = [value for value in values if not is_missing(value)]
+    ends = [row[end] for row in rows for end in (low, high) if end and not is_missing(row.get(end))]
+    kind: Kind = "number"
+    if key == "level" and known and set(known) <= {"ok", "warn", "fail"}:
+        kind = "level"
+    elif any(isinstance(value, bool) for value in known):
+        kind = "flag"
+    elif any(not isinstance(value, int | float) for value in known):
+        kind = "text"
+    elif key in _SHARES:
+        kind = "share"
+    elif known and all(float(value).is_integer() for value in [*known, *ends]):
+        kind = "count"
+    if decimals is None and kind == "number":
+        widths = [row[high] - row[low] for row in rows if low and high and not _gap(row, low, high)]
+        decimals = column_decimals(widths, known)
+    return Column(key, head, kind, decimals or 0, low, high)
+
+
+def _gap(row: Record, low: str, high: str) -> bool:
+    return is_missing(row.get(low)) or is_missing(row.get(high))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is undefined: None or NaN."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def plain_value(value: Any) -> Any:
+    """A value as JSON takes it: lists joined, None where undefined or not finite."""
+    if isinstance(value, tuple | list):
+        return "; ".join(map(str, value))
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def shown(column: Column, record: Record) -> tuple[str, str]:
+    """Text and interval of a cell; a dash where the value is undefined.
+
+    Examples
+    --------
+    >>> shown(Column("p_best", "best", "share"), {"p_best": 0.0004})
+    ('<1%', '')
+    """
+    value: Any = record.get(column.key)
+    if is_missing(value):
+        return "–", ""
+    if column.kind == "share":
+        return share(float(value)), ""
+    if column.kind == "flag":
+        return ("yes" if value else "no"), ""
+    if column.kind in ("text", "level"):
+        return ("; ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)), ""
+    interval = ""
+    if column.low and column.high and not _gap(record, column.low, column.high):
+        ends = [fixed(float(record[end]), column.decimals) for end in (column.low, column.high)]
+        interval = f"[{ends[0]}, {ends[1]}]"
+    return fixed(float(value), column.decimals), interval
+
+
+def share(value: float) -> str:
+    """A probability in per cent; what is neither 0 nor 1 is never shown as if it were.
+
+    Examples
+    --------
+    >>> share(0.0), share(0.004), share(0.256), share(0.999), share(1.0)
+    ('0%', '<1%', '26%', '>99%', '100%')
+    """
+    if 0 < value < 0.005:
+        return "<1%"
+    if 0.995 <= value < 1:
+        return ">99%"
+    return f"{value:.0%}"
+
+
+def _sort_key(value: Any) -> float | str | None:
+    if is_missing(value):
+        return None
+    if isinstance(value, bool | int | float):
+        return float(value)
+    return "; ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,0 +1,177 @@
+"""The verb ``report``: from a run to a page, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire.errors import InputError
+from voirdire.report.page import Page
+from voirdire.report.sources import Rows, StudyRun, read_run
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+#: Formats and the ending of their files.
+FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}
+
+
+def page_of(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) -> Page:
+    """The report of a run, not yet in any format.
+
+    Raises
+    ------
+    InputError
+        As :func:`voirdire.report.sources.read_run`; a human who is no judge, or for a run that is no fit.
+    """
+    found = read_run(run) if isinstance(run, str | Path) else run
+    if isinstance(found, Rows | StudyRun) and human:
+        raise InputError("--human is for the report of a fit; this run is none")
+    if isinstance(found, Rows):
+        from voirdire.report.rows_page import rows_page
+
+        return rows_page(found)
+    if isinstance(found, StudyRun):
+        from voirdire.report.study_page import study_page
+
+        return study_page(found)
+    from voirdire.report.fit_page import fit_page
+
+    return fit_page(found, human)
+
+
+def render(page: Page, format: str) -> str:
+    """A page in one of the formats "html", "md" and "latex".
+
+    Raises
+    ------
+    InputError
+        Another format.
+    """
+    if format == "html":
+        from voirdire.report.html import html
+
+        return html(page)
+    if format == "md":
+        from voirdire.report.markdown import markdown
+
+        return markdown(page)
+    if format == "latex":
+        from voirdire.report.latex import latex
+
+        return latex(page)
+    raise InputError(f"format {format!r} is none of {', '.join(FORMATS)}")
+
+
+def report(
+    run: str | Path | Fit | Rows | StudyRun,
+    output: str | Path | None = None,
+    *,
+    format: str | None = None,
+    human: Sequence[str] = (),
+    overwrite: bool = False,
+) -> Path:
+    """Write the report of a run.
+
+    Parameters
+    ----------
+    run : path, Fit, Rows or StudyRun
+        A folder that ``fit``, ``agree``, ``metaeval`` or ``simulate`` saved, or what :func:`.sources.read_run` gives.
+    output : path, optional
+        The file; by default ``report`` with the format's ending, in the current folder.
+    format : "html", "md" or "latex", optional
+        By default by the ending of ``output``, else "html".
+    human : sequence of str
+        Judges of a fit's table who are people.
+    overwrite : bool
+        Whether a file that is there may be replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    InputError
+        No such run, an unknown format, or an output that is there already or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from voirdire.fit import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = report(fit(table, model="bradley-terry"), folder + "/report.md")
+    ...     path.read_text().splitlines()[0]
+    '# Report of a judge panel'
+    """
+    chosen = check_format(output, format)
+    path = Path(output) if output is not None else Path(f"report{FORMATS[chosen]}")
+    check_output(path, overwrite=overwrite)
+    write(path, render(page_of(run, human), chosen))
+    return path
+
+
+def check_format(output: str | Path | None, format: str | None) -> str:
+    """The format asked for, or that of a file's ending; "html" where neither says.
+
+    Raises
+    ------
+    InputError
+        An unknown format.
+
+    Examples
+    --------
+    >>> check_format("a.tex", None), check_format(None, None), check_format("a.txt", "md")
+    ('latex', 'html', 'md')
+    """
+    if format is None:
+        endings = {ending: name for name, ending in FORMATS.items()}
+        return endings.get(Path(output or "").suffix.lower(), "html")
+    if format not in FORMATS:
+        raise InputError(f"format {format!r} is none of {', '.join(FORMATS)}")
+    return format
+
+
+def check_output(path: Path, *, overwrite: bool) -> None:
+    """Raise where a file cannot be written, before any work is done.
+
+    Raises
+    ------
+    InputError
+        It is a folder, it exists and ``overwrite`` is not set, or its folder is not there or not to be written in.
+    """
+    place = f"output {path}:"
+    if path.is_dir():
+        raise InputError(f"{place} is a folder; name a file in it")
+    if path.exists() and not overwrite:
+        raise InputError(f"{place} exists; name another file or pass --overwrite (overwrite=True)")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise InputError(f"{place} there is no folder {parent}; create it or name another")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{place} cannot be written, {parent} is not yours to write; name another")
+
+
+def write(path: Path, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as place:
+            new = Path(place) / path.name
+            new.write_text(text, encoding="utf-8", newline="\n")
+            os.replace(new, path)
+    except OSError as error:
+        raise InputError(
+            f"output {path}: cannot be written ({error.strerror or error}); name another"
+        ) from error

@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import csv
+import importlib.util
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire import Fit, fit
+
+HOSTILE = (
+    "<script>window.hit=1</script>",
+    "\"quoted\" & 'single' `tick`",
+    r"50% of $x_1$ \textbf{b} #~^ {}[*]",
+    "=cmd()",
+    "@SUM(A1)",
+    "-2+3",
+    "\u202eright to left \u05d0\u05d1\u05d2 \u0645\u0631\u062d\u0628\u0627",
+    "long " + "x" * 295,
+    "|pipe| _under_ *star* [a](b)",
+    "1. **日本語** é",
+)
+
+
+def helper() -> ModuleType:
+    name = "voirdire_tests_browser"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("browser.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    if helper().chromium() is None:
+        pytest.skip(
+            "no chromium on PATH: install Debian's package chromium (or name one in VOIRDIRE_CHROMIUM)"
+        )
+    opened = helper().Browser(tmp_path_factory.mktemp("chromium"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="session")
+def axe(project: Path) -> str:
+    """The text of axe-core, which make setup-browser gets from npm."""
+    place = (
+        os.environ.get("VOIRDIRE_AXE")
+        or project / ".venv" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+    )
+    if not Path(place).is_file():
+        pytest.skip(f"no axe-core at {place}: make setup-browser gets it (or name it in VOIRDIRE_AXE)")
+    return Path(place).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def artefacts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where screenshots are kept: VOIRDIRE_ARTEFACTS, else a temporary folder."""
+    folder = os.environ.get("VOIRDIRE_ARTEFACTS")
+    place = Path(folder) if folder else tmp_path_factory.mktemp("artefacts")
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def votes(judges: int, items: int, rows: int, seed: int, ties: bool = False) -> pd.DataFrame:
+    """Votes of judges of all sorts: the share of right answers runs from 0.5 to 0.95."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(items, size=rows)
+    second = (first + rng.integers(1, items, size=rows)) % items
+    judge = np.arange(rows) % judges
+    right = rng.random(rows) < np.linspace(0.5, 0.95, judges)[judge]
+    winner = np.where((first < second) == right, "first", "second")
+    if ties:
+        winner = np.where(rng.random(rows) < 0.15, "tie", winner)
+    named = {"first": first, "second": second}
+    table = {key: [f"item {k:02d}" for k in codes] for key, codes in named.items()}
+    return pd.DataFrame({"judge": [f"judge {k:03d}" for k in judge], **table, "winner": winner})
+
+
+@pytest.fixture(scope="session")
+def small() -> Fit:
+    """Four judges, six items, ties."""
+    return fit(votes(4, 6, 240, seed=1, ties=True), model="crowd-bt-position", seed=2)
+
+
+@pytest.fixture(scope="session")
+def mode(small: Fit) -> Fit:
+    """The same votes by their mode: no intervals."""
+    return fit(small.problem.votes, model="bradley-terry", method="map")
+
+
+@pytest.fixture(scope="session")
+def one_judge() -> Fit:
+    return fit(votes(1, 5, 60, seed=3), model="crowd-bt-position")
+
+
+@pytest.fixture(scope="session")
+def many() -> Fit:
+    """200 judges."""
+    return fit(votes(200, 30, 8000, seed=4), model="crowd-bt-position")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Fit:
+    """Items, judges and criteria whose names are anything but plain."""
+    rng = np.random.default_rng(5)
+    rows = 600
+    first = rng.integers(len(HOSTILE), size=rows)
+    second = (first + rng.integers(1, len(HOSTILE), size=rows)) % len(HOSTILE)
+    pick = lambda codes: [HOSTILE[k] for k in codes]  # noqa: E731
+    table = {
+        "judge": pick(rng.integers(5, size=rows)),
+        "criterion": pick(rng.integers(3, size=rows)),
+        "first": pick(first),
+        "second": pick(second),
+        "winner": np.where((first < second) == (rng.random(rows) < 0.8), "first", "second"),
+    }
+    on = {"judge": HOSTILE[0], "first": [HOSTILE[0]] * 6, "second": [*HOSTILE[1:3]] * 3, "winner": "first"}
+    return fit(pd.DataFrame(table), pd.DataFrame(on), model="maple-position")
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished study as voirdire simulate leaves it: bad judges added, two designs, three models."""
+    folder = tmp_path_factory.mktemp("study") / "rq3"
+    folder.mkdir()
+    rows = []
+    for design in ("fixed order", "random order"):
+        for added, count in [("none", 0), *((kind, n) for kind in ("random", "copycat") for n in (2, 5, 10))]:
+            for k, model in enumerate(("majority-vote", "maple", "maple-position")):
+                mean = 0.8 + 0.05 * k - 0.01 * count * (2 - k)
+                row = {"panel": "ten honest judges", "added": added, "count": count, "design": design}
+                rows.append(
+                    row | {"model": model, "optimiser": "map", "measure": "items", "n": 20, "mean": mean}
+                )
+                rows[-1] |= {"sd": 0.02, "mcse": 0.0045}
+    with (folder / "results.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    run = {"study": "rq3", "seed": 2, "replicates": 20, "versions": {"voirdire": "0.1.0"}}
+    (folder / "run.json").write_text(json.dumps(run))
+    return folder

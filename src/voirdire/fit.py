@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.report.observed import Observed
-
     from voirdire.infer.mode import Mode
+    from voirdire.report.observed import Observed
 
 Floats = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]

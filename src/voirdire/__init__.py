@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.fit import Fit, fit
 
 if TYPE_CHECKING:
-    from voirdire import datasets
+    from voirdire import collect, datasets
     from voirdire.agree.agreement import agreement
     from voirdire.catalogue import models
     from voirdire.crossval import cross_validate
@@ -34,6 +34,7 @@ __all__ = [
     "Fit",
     "InputError",
     "agreement",
+    "collect",
     "cross_validate",
     "datasets",
     "fit",
@@ -47,7 +48,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 # Names imported at their first use: modules (metaeval can be called), and where the others live.
-_MODULES = ("datasets", "metaeval")
+_MODULES = ("collect", "datasets", "metaeval")
 _HOMES = {
     "agreement": "voirdire.agree.agreement",
     "cross_validate": "voirdire.crossval",

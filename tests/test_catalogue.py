@@ -25,7 +25,7 @@ def test_a_card_says_what_the_file_says(project: Path, name: str) -> None:
     assert card["pool"] == content.get("pool", "none")
     terms = {
         key: content[key]
-        for key in ("strength", "reliability", "ties", "weights", "anchors")
+        for key in ("strength", "reliability", "ties", "weights", "anchors", "classes")
         if key in content
     }
     assert card["prior"] == terms

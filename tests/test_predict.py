@@ -10,7 +10,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.fit import Fit, fit
-from voirdire.predict import MAX_DRAWS
+from voirdire.posterior import MAX_DRAWS
 
 
 def s(x: float) -> float:

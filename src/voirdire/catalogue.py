@@ -8,9 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from voirdire.specs import Model, load_model, model_names
+from voirdire.specs import SECTIONS, Model, load_model, model_names
 
-_SECTIONS = ("strength", "reliability", "ties", "weights", "anchors")
 _JUDGES = {
     "fixed": "all alike",
     "one-coin": "one coin",
@@ -18,6 +17,10 @@ _JUDGES = {
     "two-coin": "two coins",
     "discrimination": "sharpness",
     "discrimination-position": "sharpness and shift",
+    "alike": "all alike",
+    "confusion": "confusion matrix",
+    "confusion-pooled": "one matrix for all",
+    "one-coin-label": "one coin",
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}
@@ -54,7 +57,6 @@ def card(model: Model) -> dict[str, Any]:
     >>> card(load_model("bradley-terry"))["prior"]["reliability"]
     {'kind': 'fixed'}
     """
-    terms = {name: getattr(model, name) for name in _SECTIONS}
     return {
         "name": model.name,
         "title": model.title,
@@ -63,7 +65,7 @@ def card(model: Model) -> dict[str, Any]:
         "pool": model.pool,
         "position_aware": model.position_aware,
         "equation": model.equation,
-        "prior": {name: {"kind": term.kind} | term.numbers for name, term in terms.items() if term},
+        "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
         "identifiability": model.identifiability,
         "reduces_to": [{"model": simpler.model, "when": simpler.when} for simpler in model.reduces_to],
         "source": model.source,
@@ -99,12 +101,18 @@ def criteria_in_words(model: Model) -> str:
 
 def table(folder: str) -> str:
     """The models as a Markdown table; ``folder`` is where the links to their files lead."""
-    lines = ["| model | what it is | a judge is | criteria | reduces to |", "|---|---|---|---|---|"]
-    for name, model in models().items():
+    lines = [
+        "| model | data | what it is | a judge is | criteria | reduces to |",
+        "|---|---|---|---|---|---|",
+    ]
+    order = list(SECTIONS)
+    for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
         simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
         judge = "pooled by majority" if model.pool == "majority" else _JUDGES[model.reliability.kind]
         link = f"[`{name}`]({folder}{name}.toml)"
-        lines.append(f"| {link} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |")
+        lines.append(
+            f"| {link} | {model.data} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |"
+        )
     return "\n".join(lines)
 
 
@@ -124,7 +132,7 @@ def readme() -> str:
 
 def _markdown_card(model: Model) -> str:
     terms = [f"- {name}: `{kind}`{numbers and ', ' + numbers}" for name, kind, numbers in prior_lines(model)]
-    if model.ties is None:
+    if model.data == "votes" and model.ties is None:
         terms.append("- ties: refused")
     parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
     parts += [model.identifiability]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import metadata
@@ -16,15 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire import checks as check
-from voirdire import summaries
+from voirdire import kinds, summaries
 from voirdire.anchors.result import MODES, Anchored
 from voirdire.anchors.table import read_anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.posterior import Posterior
-from voirdire.problem import Problem, pose
+from voirdire.problem import Posed, Problem, pose
 from voirdire.specs import Model, Priors, load_model
-from voirdire.tables.votes import read_votes
+from voirdire.tables.detect import read_table
+from voirdire.tables.votes import Votes, read_votes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,8 +48,8 @@ class Fit:
 
     Attributes
     ----------
-    problem : Problem
-        The model and the counted votes.
+    problem : Posed
+        The model and the counted table.
     posterior : Posterior
         Centre and draws.
     method, sampler : str
@@ -66,7 +67,7 @@ class Fit:
         How human answers were used.
     """
 
-    problem: Problem
+    problem: Posed
     posterior: Posterior
     method: str
     sampler: str
@@ -90,23 +91,45 @@ class Fit:
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
         """
-        return summaries.frame(self._ranking)
+        kinds.require(self.problem, "votes", "ranking")
+        return summaries.frame(self._results["items"])
+
+    def classes(self) -> pd.DataFrame:
+        """Items of a fit of labels: class, probability of every class; see :func:`.labels.results.items`."""
+        kinds.require(self.problem, "labels", "classes")
+        return summaries.frame(self._results["items"])
+
+    def confusion(self) -> pd.DataFrame:
+        """Judges' confusion matrices: judge, class, label, probability, low, high; for fits of labels."""
+        kinds.require(self.problem, "labels", "confusion")
+        return summaries.frame(self._results["confusion"])
+
+    def shares(self) -> pd.DataFrame:
+        """Shares of the classes: criterion, class, share, low, high; for fits of labels."""
+        kinds.require(self.problem, "labels", "shares")
+        return summaries.frame(self._results["shares"])
 
     def judges(self) -> pd.DataFrame:
-        """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`."""
-        return summaries.frame(self._judges)
+        """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`.
+
+        For labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`.
+        """
+        return summaries.frame(self._results["judges"])
 
     def judges_by_criterion(self) -> pd.DataFrame:
         """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
-        return summaries.frame(summaries.judges_by_criterion(self.problem, self.posterior, self.prob))
+        return summaries.frame(
+            summaries.judges_by_criterion(self._votes("judges_by_criterion"), self.posterior, self.prob)
+        )
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
-        return summaries.frame(self._criteria)
+        kinds.require(self.problem, "votes", "criteria")
+        return summaries.frame(self._results["criteria"])
 
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
-        return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
+        return summaries.frame(summaries.strengths(self._votes("strengths"), self.posterior, self.prob))
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
@@ -145,12 +168,9 @@ class Fit:
 
     @cached_property
     def _checks(self) -> tuple[Check, ...]:
-        from voirdire.trust.checks import trust_checks
-
-        problem, posterior, judges = self.problem, self.posterior, self._judges
         chosen = None if self.anchored is None else self.anchored.chosen
-        found = check.all_checks(problem, posterior, judges, list(self.method_checks))
-        return tuple(found + trust_checks(problem, posterior, judges, self.seed, chosen))
+        found, judges = list(self.method_checks), self._results["judges"]
+        return tuple(kinds.all_checks(self.problem, self.posterior, judges, found, self.seed, chosen))
 
     def checks(self) -> pd.DataFrame:
         """What may be wrong: check, level (ok, warn, fail), value, message."""
@@ -193,11 +213,7 @@ class Fit:
             raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
         program = self.problem.program
         values = {k: v for k, v in program.values(self.posterior.draws, np).items() if v.size}
-        coords = {
-            "judge": list(self.problem.judges),
-            "criterion": list(self.problem.criteria),
-            "item": list(self.problem.items),
-        }
+        coords = self.problem.coords
         dims = {p.name: list(p.dims) for p in program.parameters}
         return to_arviz(values, self.sample_stats, coords, dims)
 
@@ -237,9 +253,7 @@ class Fit:
             "seconds": round(self.seconds, 3),
             "versions": self.versions,
             "notes": list(self.notes),
-            "items": summaries.records(self._ranking),
-            "judges": summaries.records(self._judges),
-            "criteria": summaries.records(self._criteria),
+            **{name: summaries.records(columns) for name, columns in self._results.items()},
             **({} if self.anchored is None else self._anchored_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self._checks],
         }
@@ -256,21 +270,19 @@ class Fit:
         return measure(self)
 
     @cached_property
-    def _ranking(self) -> summaries.Columns:
-        return summaries.ranking(self.problem, self.posterior, self.prob)
+    def _results(self) -> dict[str, summaries.Columns]:
+        found = kinds.results(self.problem)
+        return {name: make(self.problem, self.posterior, self.prob) for name, make in found.items()}
 
-    @cached_property
-    def _judges(self) -> summaries.Columns:
-        return summaries.judges(self.problem, self.posterior, self.prob)
-
-    @cached_property
-    def _criteria(self) -> summaries.Columns:
-        return summaries.criteria(self.problem, self.posterior, self.prob)
+    def _votes(self, what: str) -> Problem:
+        kinds.require(self.problem, "votes", what)
+        assert isinstance(self.problem, Problem)
+        return self.problem
 
     def __repr__(self) -> str:
         problem = self.problem
         return (
-            f"<Fit of {self.model.name} by {self.method}: {int(problem.judge_votes.sum())} votes, "
+            f"<Fit of {self.model.name} by {self.method}: {int(problem.judge_votes.sum())} {self.model.data}, "
             f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
         )
 
@@ -287,24 +299,27 @@ def fit(
     anchors: object = None,
     anchor_mode: str | None = None,
     families: object = None,
+    levels: Sequence[object] | None = None,
+    classes: Sequence[object] | None = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
     sampler: str = "numpyro",
     progress: Progress | None = None,
 ) -> Fit:
-    """Fit a model of a judge panel to a table of votes.
+    """Fit a model of a judge panel to a table of votes or labels.
 
     Parameters
     ----------
-    votes : path, dataframe or Votes
+    votes : path, dataframe, Votes or Labels
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
-        :func:`voirdire.tables.votes.read_votes`.
+        :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
+        :func:`voirdire.tables.labels.read_labels`. Which it is, is told by the columns.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
-        ``maple-position`` with a criterion column, else ``crowd-bt-position``.
+        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``.
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone.
     prob : float
@@ -314,7 +329,9 @@ def fit(
     priors : mapping, optional
         Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
     anchors : path or dataframe, optional
-        People's answers to some comparisons: first, second, winner and optionally criterion, without a judge.
+        People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
+        labels, items whose class is known: item, label and optionally criterion; they inform the judges' matrices and
+        the shares jointly with the rest.
     anchor_mode : "joint" or "cut", optional
         joint: anchors enter the likelihood beside the votes. cut: judges are known by the anchors alone, so that a
         wrong consensus cannot talk them down. By default what predicts left-out anchors best, which the result says.
@@ -322,6 +339,10 @@ def fit(
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
         anchors, and their votes are discounted as far as they agree beyond the model. By default near-copies are found
         and discounted, which the result says; ``{}`` takes every judge as independent.
+    levels : sequence, optional
+        For labels: all labels there may be; one outside is an error.
+    classes : sequence, optional
+        For labels: those that an item may truly be of, by default all. Others ("unsure") are answers only.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -350,41 +371,41 @@ def fit(
     start = time.perf_counter()
     _check_request(method, prob, sampler, seed, draws, warmup, chains)
     _check_anchor_request(anchors, anchor_mode)
-    table = read_votes(votes)
-    on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
+    table = read_table(votes, levels=levels)
     notes: list[str] = []
     if model is None:
-        model = "maple-position" if table.has_criteria else "crowd-bt-position"
-        why = (
-            "the table has a criterion column" if table.has_criteria else "the table has no criterion column"
-        )
+        model, why = kinds.default_model(table)
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
+    kinds.check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
-    people = None if anchors is None else read_anchors(anchors, table)
-    problem = pose(spec, table, on_criteria, anchors=people)
-    notes += () if people is None else people.notes
-    mode, problem, grouped = _in_families(problem, families, notes)
-    if on_criteria is not None and problem.criteria_votes is None:
-        notes.append(
-            f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
-        )
-    sizes = (chains, warmup, draws)
+    how = (method, seed, sampler, (chains, warmup, draws), progress)
+    problem: Posed
     anchored: Anchored | None = None
-    if people is None:
-        posterior, found, stats = _infer(problem, mode, method, seed, sampler, sizes, progress)
-    else:
-        from voirdire.anchors import use
-
-        alone = np.ones(len(problem.judges))
-        discount = alone if problem.discount is None else problem.discount
-        plan = use.plan(problem, grouped, discount, anchor_mode, method)
-        if plan.mode == "cut":
-            posterior, found, stats = _infer_cut(problem, plan.evidence, method, seed)
+    if isinstance(table, Votes):
+        _not_for("votes", {"levels": levels, "classes": classes})
+        people = None if anchors is None else read_anchors(anchors, table)
+        on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
+        posed = pose(spec, table, on_criteria, anchors=people)
+        notes += () if people is None else people.notes
+        mode, posed, grouped = _in_families(posed, families, notes)
+        if on_criteria is not None and posed.criteria_votes is None:
+            notes.append(
+                f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
+            )
+        problem = posed
+        if people is None:
+            posterior, found, stats = _infer(posed, mode, *how)
         else:
-            posterior, found, stats = _infer(problem, mode, method, seed, sampler, sizes, progress)
-        anchored = use.result(problem, plan, posterior)
-        notes.append(_how(anchored, anchor_mode))
+            posterior, found, stats, anchored = _infer_anchored(posed, mode, grouped, anchor_mode, how)
+            notes.append(_how(anchored, anchor_mode))
+    else:
+        cut = anchor_mode if anchor_mode == "cut" else None
+        _not_for(spec.data, {"criteria": criteria, "families": families, "anchor_mode='cut'": cut})
+        from voirdire.infer.mode import find_mode
+
+        problem = kinds.pose_rated(spec, table, classes=classes, anchors=anchors)
+        posterior, found, stats = _infer(problem, find_mode(problem), *how)
     return Fit(
         problem,
         posterior,
@@ -399,6 +420,32 @@ def fit(
         stats,
         anchored,
     )
+
+
+def _not_for(data: str, given: dict[str, object]) -> None:
+    problems = [
+        f"{name if '=' in name else name + '='} is not for tables of {data}; leave it out"
+        for name, value in given.items()
+        if value is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _infer_anchored(
+    problem: Problem, mode: Mode, grouped: dict[str, str] | None, anchor_mode: str | None, how: Any
+) -> tuple[Posterior, list[Check], dict[str, npt.NDArray[Any]], Anchored]:
+    from voirdire.anchors import use
+
+    method, seed = how[:2]
+    alone = np.ones(len(problem.judges))
+    discount = alone if problem.discount is None else problem.discount
+    plan = use.plan(problem, grouped, discount, anchor_mode, method)
+    if plan.mode == "cut":
+        posterior, found, stats = _infer_cut(problem, plan.evidence, method, seed)
+    else:
+        posterior, found, stats = _infer(problem, mode, *how)
+    return posterior, found, stats, use.result(problem, plan, posterior)
 
 
 def _in_families(
@@ -463,7 +510,7 @@ def _infer_cut(
 
 
 def _infer(
-    problem: Problem,
+    problem: Posed,
     mode: Mode,
     method: str,
     seed: int,
@@ -475,12 +522,12 @@ def _infer(
     from voirdire.infer.laplace import laplace
     from voirdire.infer.refine import laplace_draws
 
-    program, anchored = problem.program, problem.anchors is not None
+    program = problem.program
     found = [check.convergence(mode.gradient, mode.converged)]
     if method == "map":
         if program.has_mirror:
             _, ratio, _ = mirror.fold(program, mode.x, problem.data)
-            found.append(check.mirror(mirror.mass_from_oriented(ratio), at_mode=True, anchored=anchored))
+            found.append(kinds.mirror_check(problem, mirror.mass_from_oriented(ratio), at_mode=True))
         return Posterior(program, mode.x, None), found, {}
     approximation = laplace(problem, mode)
     if method == "laplace":
@@ -495,14 +542,14 @@ def _infer(
             mass = (
                 mirror.mass_from_unweighed(ratio, turned) if unweighted else mirror.mass_from_symmetric(ratio)
             )
-            found.append(check.mirror(mass, anchored=anchored))
+            found.append(kinds.mirror_check(problem, mass))
         return Posterior(program, approximation.mean, draws), found, {}
     run, symmetric = _nuts(problem, approximation, seed, sampler, sizes, progress)
     draws = run.x
     if program.has_mirror:
         draws, ratio, turned = mirror.fold(program, draws, problem.data)
         mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
-        found.append(check.mirror(mass, anchored=anchored))
+        found.append(kinds.mirror_check(problem, mass))
         if not symmetric and turned.any():
             found.append(check.both_modes(float(turned.mean())))
     from voirdire.infer.diagnose import diagnose
@@ -513,7 +560,7 @@ def _infer(
 
 
 def _nuts(
-    problem: Problem,
+    problem: Posed,
     approximation: Any,
     seed: int,
     sampler: str,

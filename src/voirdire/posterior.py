@@ -13,6 +13,8 @@ from voirdire.terms.reliability import Values
 
 Floats = npt.NDArray[np.float64]
 
+MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -48,13 +50,23 @@ class Posterior:
         return low, high
 
 
+def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
+    """Named values of at most ``most`` draws, evenly spaced; the centre where there are no draws."""
+    if posterior.draws is None:
+        return [posterior.central_values]
+    flat = posterior.draws.reshape(-1, posterior.program.size)
+    chosen = np.unique(np.linspace(0, len(flat) - 1, min(len(flat), most)).astype(int))
+    return [posterior.program.values(x, np) for x in flat[chosen]]
+
+
 def weights(program: Program, values: Values) -> Floats:
     """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, or equal ones.
 
     Examples
     --------
+    >>> from voirdire.program import VotesProgram
     >>> from voirdire.specs import load_model
-    >>> program = Program(load_model("maple"), judges=1, criteria=2, items=2, ties=False)
+    >>> program = VotesProgram(load_model("maple"), judges=1, criteria=2, items=2, ties=False)
     >>> weights(program, {"weight": np.array([0.0, 0.0])})
     array([0.5, 0.5])
     """

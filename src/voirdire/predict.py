@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.posterior import Posterior
-from voirdire.program import Program
+from voirdire.kinds import require
+from voirdire.posterior import some_draws
+from voirdire.problem import Problem
+from voirdire.program import VotesProgram
 from voirdire.specs import Model
 from voirdire.tables.votes import Votes, read_votes
 from voirdire.terms import RELIABILITY, TIES
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
 
 
 def predict(fit: Fit, votes: object) -> pd.DataFrame:
@@ -47,9 +47,11 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
         An item, judge or criterion that the fit does not know.
     """
     problem = fit.problem
+    require(problem, "votes", "predict")
+    assert isinstance(problem, Problem)
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     table = read_votes(votes, **known)  # type: ignore[arg-type]
-    cell = probabilities(problem.model, problem.program, _some(fit.posterior), table)
+    cell = probabilities(problem.model, problem.program, some_draws(fit.posterior), table)
     rows = cell[table.row_cell]
 
     import pandas as pd
@@ -66,7 +68,7 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
     return pd.DataFrame(columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]})
 
 
-def probabilities(model: Model, program: Program, draws: list[Values], votes: Votes) -> Floats:
+def probabilities(model: Model, program: VotesProgram, draws: list[Values], votes: Votes) -> Floats:
     """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
 
     ``votes`` must be coded by the levels of the program.
@@ -77,14 +79,14 @@ def probabilities(model: Model, program: Program, draws: list[Values], votes: Vo
 
 
 def answer_probabilities(
-    program: Program, values: Values, judge: Ints, criterion: Ints, first: Ints, second: Ints
+    program: VotesProgram, values: Values, judge: Ints, criterion: Ints, first: Ints, second: Ints
 ) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Examples
     --------
     >>> from voirdire.specs import load_model
-    >>> program = Program(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
+    >>> program = VotesProgram(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
     >>> zero, one = np.array([0]), np.array([1])
     >>> answer_probabilities(program, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
     [[0.881, 0.119, 0.0]]
@@ -109,12 +111,3 @@ def answer_probabilities(
     else:
         found[:, :2] = np.exp(np.stack(log, axis=1))
     return found
-
-
-def _some(posterior: Posterior) -> list[Values]:
-    values = posterior.values
-    if values is None:
-        return [posterior.central_values]
-    count = len(values["strength"])
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MAX_DRAWS)).astype(int))
-    return [{name: value[index] for name, value in values.items()} for index in chosen]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from voirdire.anchors.table import Anchors
 from voirdire.errors import InputError
-from voirdire.program import Data, Program
+from voirdire.program import Data, Program, VotesProgram
 from voirdire.specs import Model
 from voirdire.tables.votes import Votes
 from voirdire.terms import RELIABILITY, TIES
@@ -24,14 +24,8 @@ _NAMED = 5  # names listed in a message before it only counts
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """One model and one table (with its votes on criteria, if any), ready for inference.
-
-    ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
-    decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
-    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
-    ``second``, ``counts``).
-    """
+class Posed:
+    """One model and one table of any kind, ready for inference: votes (:class:`Problem`), labels or scores."""
 
     program: Program
     data: Data
@@ -39,15 +33,33 @@ class Problem:
     criteria: tuple[str, ...]
     items: tuple[str, ...]
     judge_votes: Ints
-    votes: Votes
-    criteria_votes: Votes | None
-    anchors: Anchors | None = None
-    discount: Floats | None = None
 
     @property
     def model(self) -> Model:
         """The model."""
         return self.program.model
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        return {"judge": list(self.judges), "criterion": list(self.criteria), "item": list(self.items)}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(Posed):
+    """One model and one table of votes (with its votes on criteria, if any), ready for inference.
+
+    ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
+    decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
+    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
+    ``second``, ``counts``).
+    """
+
+    program: VotesProgram
+    votes: Votes
+    criteria_votes: Votes | None
+    anchors: Anchors | None = None
+    discount: Floats | None = None
 
     @property
     def coded_votes(self) -> Votes:
@@ -104,7 +116,7 @@ def pose(
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
         ties |= anchors is not None and anchors.votes.has_ties
-    program = Program(model, len(judges), len(criteria), len(votes.items), ties, anchors is not None)
+    program = VotesProgram(model, len(judges), len(criteria), len(votes.items), ties, anchors is not None)
     data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)

@@ -1,16 +1,20 @@
 """A model file and the sizes of a table become one log density, for every engine.
 
 The density is a function of one flat vector of free coordinates: the parameters' free coordinates in the order
-of the terms (strength, weights, reliability, ties), each flattened. JAX compiles it; PyMC builds a graph from the
+of the terms, each flattened. JAX compiles it; PyMC builds a graph from the
 same term functions (:mod:`voirdire.infer.pymc_model`); NumPy evaluates it as the reference.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from voirdire.specs import Model
 from voirdire.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
@@ -20,55 +24,56 @@ from voirdire.terms.reliability import Observations, Values
 from voirdire.terms.strength import difference
 from voirdire.terms.ties import log_tie_parts
 
+Floats = npt.NDArray[np.float64]
 Data = dict[str, dict[str, Array]]
 
 
 @dataclass(frozen=True)
-class Program:
+class Program(ABC):
     """The density of one model for a table of given sizes; hashable, so that compiled functions are kept.
 
-    Parameters
-    ----------
-    model : Model
-    judges, criteria, items : int
-        Numbers of levels (``criteria`` is 1 where the model collapses them).
-    ties : bool
-        Whether the table has ties; without them the tie term is left out.
-    anchors : bool
-        Whether there are human answers, with a coin of their own.
-
-    Examples
-    --------
-    >>> from voirdire.specs import load_model
-    >>> Program(load_model("maple"), judges=3, criteria=2, items=4, ties=False).size
-    10
+    There is one class per kind of data: :class:`VotesProgram` here, :class:`voirdire.labels.program.LabelsProgram`.
+    Each states its parameters and its log likelihood; the rest is written here once.
     """
 
     model: Model
     judges: int
     criteria: int
     items: int
-    ties: bool
-    anchors: bool = False
 
-    @cached_property
+    @property
+    @abstractmethod
     def sizes(self) -> dict[str, int]:
         """Number of levels of each dimension."""
-        return {"judge": self.judges, "criterion": self.criteria, "item": self.items}
 
-    @cached_property
+    @property
+    @abstractmethod
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
-        model = self.model
-        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
-        if model.weights is not None:
-            found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
-        found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
-        if self.ties and model.ties is not None:
-            found += TIES[model.ties.kind].parameters(model.ties.numbers)
-        if self.anchors and model.anchors is not None:
-            found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
-        return found
+
+    @property
+    @abstractmethod
+    def has_mirror(self) -> bool:
+        """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
+
+    @abstractmethod
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the twin of a flat vector: the same likelihood, another meaning.
+
+        A linear or affine map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        """
+
+    @abstractmethod
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct outcome and how often it was seen, table by table."""
+
+    @abstractmethod
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts`."""
+
+    def starts(self, data: Data) -> list[Floats]:
+        """Points from which the mode is searched; votes have theirs in :mod:`voirdire.infer.mode`."""
+        return [np.zeros(self.size)]
 
     @cached_property
     def slices(self) -> dict[str, slice]:
@@ -84,11 +89,6 @@ class Program:
     def size(self) -> int:
         """Length of the flat vector."""
         return max((part.stop for part in self.slices.values()), default=0)
-
-    @property
-    def has_mirror(self) -> bool:
-        """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
-        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
 
     def values(self, x: Array, xp: Any) -> Values:
         """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
@@ -115,11 +115,11 @@ class Program:
         return self.log_panel(values, data, xp) + self.log_people(values, data, xp)
 
     def log_panel(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of the judges' votes: ``data["votes"]`` and, where used, ``data["criteria"]``."""
+        """Log likelihood of what the judges answered."""
         return sum((log * weight).sum() for log, weight in self.log_parts(values, data, xp))
 
     def log_people(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of ``data["anchors"]``, shape of the values' leading axes (draws); 0 without anchors."""
+        """Log likelihood of what people answered, shape of the values' leading axes (draws); 0 without anchors."""
         return sum((log * weight).sum(axis=-1) for log, weight in self.people_parts(values, data, xp))
 
     def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
@@ -127,11 +127,99 @@ class Program:
         return self.log_prior(x, xp) + self.log_people(self.values(x, xp), data, xp)
 
     def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """As :meth:`log_parts`, of the human answers."""
-        if not self.anchors or self.model.anchors is None:
-            return []
-        ties = self.ties and self.model.ties is not None
-        return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
+        """As :meth:`log_parts`, of human answers that have a coin of their own."""
+        return []
+
+    def log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log posterior density of one flat vector, up to the marginal likelihood.
+
+        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
+        of the others given those, times a standard normal one, so that it still falls off in every direction.
+        """
+        if "pinned" in data:
+            held, there = data["pinned"]["held"], data["pinned"]["x"]
+            away = 0.5 * (held * (x - there) ** 2).sum()
+            return self._log_density(xp.where(held > 0, there, x), data, xp) - away
+        return self._log_density(x, data, xp)
+
+    def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
+
+    def twins(self, x: Array, xp: Any) -> list[Array]:
+        """All other vectors of the same likelihood; only where :attr:`has_mirror`."""
+        return [self.mirror(x, xp)]
+
+    def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_oriented`)."""
+        here = self.log_oriented(x, data, xp)
+        if not self.has_mirror:
+            return here
+        return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
+
+    def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
+
+        Returns
+        -------
+        folded : array, shape (..., size)
+        ratio : array, shape (...)
+            The prior of all other twins over that of the folded draw.
+        turned : bool array, shape (...)
+            Which draws were replaced.
+        """
+        twin = np.asarray(self.mirror(draws, np))
+        here, there = self.log_oriented(draws, data, np), self.log_oriented(twin, data, np)
+        turned = np.asarray(there > here)
+        return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
+
+
+@dataclass(frozen=True)
+class VotesProgram(Program):
+    """The density of a model of votes.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+        Numbers of levels (``criteria`` is 1 where the model collapses them).
+    ties : bool
+        Whether the table has ties; without them the tie term is left out.
+    anchors : bool
+        Whether there are human answers, with a coin of their own.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> VotesProgram(load_model("maple"), judges=3, criteria=2, items=4, ties=False).size
+    10
+    """
+
+    ties: bool
+    anchors: bool = False
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        model = self.model
+        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        if model.weights is not None:
+            found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
+        found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
+        if self.ties and model.ties is not None:
+            found += TIES[model.ties.kind].parameters(model.ties.numbers)
+        if self.anchors and model.anchors is not None:
+            found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
+        return found
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
+        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
@@ -153,20 +241,20 @@ class Program:
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
 
-    def log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log posterior density of one flat vector, up to the marginal likelihood.
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of ``data["anchors"]``."""
+        if not self.anchors or self.model.anchors is None:
+            return []
+        ties = self.ties and self.model.ties is not None
+        return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
 
-        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
-        of the others given those, times a standard normal one, so that it still falls off in every direction.
-        """
-        if "pinned" in data:
-            held, there = data["pinned"]["held"], data["pinned"]["x"]
-            away = 0.5 * (held * (x - there) ** 2).sum()
-            return self._log_density(xp.where(held > 0, there, x), data, xp) - away
-        return self._log_density(x, data, xp)
-
-    def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
+        parts = ("decided", "tied", "not_tied") if self.ties and self.model.ties is not None else ("decided",)
+        names = [f"{table}_{part}" for table in data if table not in ("anchors", "pinned") for part in parts]
+        return names + (
+            [f"anchors_{part}" for part in ("first", "second", *parts[1:])] if self.anchors else []
+        )
 
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with the same likelihood and every strength of opposite sign.

@@ -11,20 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.terms import ANCHORS, CLASSES, CONFUSION, RELIABILITY, STRENGTH, TIES, WEIGHTS
 
 Priors = Mapping[str, Mapping[str, float]]
 
-_KINDS: dict[str, Mapping[str, Any]] = {
-    "strength": STRENGTH,
-    "reliability": RELIABILITY,
-    "ties": TIES,
-    "weights": WEIGHTS,
-    "anchors": ANCHORS,
+# The sections that a model of each kind of data may have, with the terms that they may name.
+SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
+    "votes": {
+        "strength": STRENGTH,
+        "reliability": RELIABILITY,
+        "ties": TIES,
+        "weights": WEIGHTS,
+        "anchors": ANCHORS,
+    },
+    "labels": {"classes": CLASSES, "reliability": CONFUSION},
 }
+_NEEDED = {"votes": ("strength", "reliability"), "labels": ("classes", "reliability")}
+SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
-_CHOICES = {"data": ("votes",), "criteria": ("collapse", "separate"), "pool": ("none", "majority")}
+_CHOICES = {"data": tuple(SECTIONS), "criteria": ("collapse", "separate"), "pool": ("none", "majority")}
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,9 @@ class Section:
     def numbers(self) -> dict[str, float]:
         """The prior's numbers by key."""
         return dict(self.prior)
+
+
+ABSENT = Section("absent")  # in the place of a term that models of a kind of data never have
 
 
 @dataclass(frozen=True)
@@ -59,19 +68,26 @@ class Model:
     equation: str
     identifiability: str
     source: str
-    strength: Section
-    reliability: Section
-    ties: Section | None
-    weights: Section | None
+    strength: Section = ABSENT
+    reliability: Section = ABSENT
+    ties: Section | None = None
+    weights: Section | None = None
     anchors: Section | None = None
+    classes: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())
 
     @property
+    def sections(self) -> dict[str, Section]:
+        """The terms that the model has, by section."""
+        found = {name: getattr(self, name) for name in SECTION_NAMES}
+        return {name: section for name, section in found.items() if section not in (None, ABSENT)}
+
+    @property
     def position_aware(self) -> bool:
         """Whether judges may lean to a position."""
-        return RELIABILITY[self.reliability.kind].position_aware
+        return self.data == "votes" and RELIABILITY[self.reliability.kind].position_aware
 
     def with_priors(self, priors: Priors | None) -> Model:
         """Return the model with some of its prior's numbers changed, e.g. ``{"reliability": {"a": 8}}``.
@@ -86,18 +102,17 @@ class Model:
         problems: list[str] = []
         changed: Model = self
         for name, numbers in priors.items():
-            section = getattr(self, name, None) if name in _KINDS else None
+            section = self.sections.get(name)
             if section is None:
-                have = [kind for kind in _KINDS if getattr(self, kind) is not None]
                 problems.append(
-                    f"priors: model {self.name} has no section {name!r}; it has {', '.join(have)}"
+                    f"priors: model {self.name} has no section {name!r}; it has {', '.join(self.sections)}"
                 )
                 continue
             if not isinstance(numbers, Mapping):
                 problems.append(f"priors: {name} must map keys to numbers, not be {numbers!r}")
                 continue
             merged = section.numbers | dict(numbers)
-            problems += _check_numbers(f"priors: {name}", _KINDS[name][section.kind], merged)
+            problems += _check_numbers(f"priors: {name}", SECTIONS[self.data][name][section.kind], merged)
             if not problems:
                 changed = replace(
                     changed,
@@ -171,7 +186,8 @@ def _read(path: Path) -> Model:
     problems = [f"model file {path}: {problem}" for problem in _problems(content)]
     if problems:
         raise InputError(problems)
-    sections = {name: _section(content.get(name)) for name in _KINDS}
+    given = {name: _section(content.get(name)) for name in SECTIONS[content["data"]]}
+    sections = {name: section for name, section in given.items() if section is not None}
     texts = {key: content[key].strip() for key in _TEXT}
     reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
     return Model(**texts, **sections, pool=content.get("pool", "none"), reduces_to=reductions)  # type: ignore[arg-type]
@@ -185,9 +201,11 @@ def _section(content: dict[str, Any] | str | None) -> Section | None:
 
 
 def _problems(content: dict[str, Any]) -> list[str]:
-    known = [*_TEXT, "pool", "reduces_to", *_KINDS]
+    data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
+    kinds = SECTIONS[data]
+    known = [*_TEXT, "pool", "reduces_to", *kinds]
     problems = [f"unknown key {key!r}{_nearest(key, known)}" for key in content if key not in known]
-    problems += [f"{key!r} is missing" for key in (*_TEXT, "strength", "reliability") if key not in content]
+    problems += [f"{key!r} is missing" for key in (*_TEXT, *_NEEDED[data]) if key not in content]
     problems += [
         f"{key} must be text, not {content[key]!r}"
         for key in _TEXT
@@ -196,9 +214,9 @@ def _problems(content: dict[str, Any]) -> list[str]:
     for key, choices in _CHOICES.items():
         if key in content and content[key] not in choices:
             problems.append(f"{key} = {content[key]!r} is none of {', '.join(choices)}")
-    if "ties" not in content:
+    if data == "votes" and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
-    for name, terms in _KINDS.items():
+    for name, terms in kinds.items():
         section = content.get(name)
         if section is None or (name == "ties" and section == "refuse"):
             continue
@@ -212,7 +230,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
     if content.get("criteria") == "collapse" and "weights" in content:
         problems.append("[weights] needs criteria = 'separate'")
-    if content.get("criteria") == "separate" and "weights" not in content:
+    if data == "votes" and content.get("criteria") == "separate" and "weights" not in content:
         problems.append("criteria = 'separate' needs a [weights] section")
     simpler = content.get("reduces_to", [])
     if not isinstance(simpler, list) or any(not _is_reduction(entry) for entry in simpler):

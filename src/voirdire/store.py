@@ -20,9 +20,12 @@ from voirdire.anchors.table import Anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.fit import Fit
+from voirdire.kinds import packed, unpacked
+from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.posterior import Posterior
-from voirdire.problem import pose
-from voirdire.specs import Model, Reduction, Section
+from voirdire.problem import Posed, Problem, pose
+from voirdire.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes
 
 FORMAT = 1
@@ -46,15 +49,23 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     if fit.posterior.draws is not None:
         arrays["draws"] = fit.posterior.draws
     arrays |= {f"stat_{name}": value for name, value in fit.sample_stats.items()}
-    people = fit.problem.anchors
-    tables = {
-        "votes": fit.problem.votes,
-        "criteria": fit.problem.criteria_votes,
-        "anchors": None if people is None else people.votes,
-    }
-    if fit.problem.discount is not None:
-        arrays["discount"] = fit.problem.discount
     names: dict[str, Any] = {}
+    tables: dict[str, Votes | None] = {}
+    people = None
+    if isinstance(fit.problem, Problem):
+        people = fit.problem.anchors
+        tables = {
+            "votes": fit.problem.votes,
+            "criteria": fit.problem.criteria_votes,
+            "anchors": None if people is None else people.votes,
+        }
+        if fit.problem.discount is not None:
+            arrays["discount"] = fit.problem.discount
+    elif isinstance(fit.problem, LabelsProblem):
+        names["labels"], codes = packed(fit.problem.table)
+        names["classes"] = fit.problem.labels[: fit.problem.classes]
+        arrays |= {f"labels_{name}": value for name, value in codes.items()}
+        arrays["known"] = fit.problem.known
     for key, votes in tables.items():
         if votes is not None:
             names[key] = {name: getattr(votes, name) for name in _NAMES}
@@ -127,14 +138,7 @@ def load(folder: str | Path) -> Fit:
 
 
 def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
-    tables = run["tables"]
-    votes = _votes(tables["votes"], arrays, "votes")
-    on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
-    people = None
-    if run.get("anchors") is not None:
-        how = run["anchors"]
-        people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
-    problem = pose(_model(run["model"]), votes, on_criteria, anchors=people, discount=arrays.get("discount"))
+    problem = _problem(run, arrays)
     posterior = Posterior(problem.program, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.program.size,):
         raise ValueError("the arrays are not those of the model")
@@ -153,6 +157,24 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         stats,
         _anchored(run.get("anchored")),
     )
+
+
+def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
+    model, tables = _model(run["model"]), run["tables"]
+    if model.data == "labels":
+        prefix = "labels_"
+        codes = {
+            name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)
+        }
+        table = Labels(**unpacked(tables["labels"], codes))
+        return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
+    votes = _votes(tables["votes"], arrays, "votes")
+    on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
+    people = None
+    if run.get("anchors") is not None:
+        how = run["anchors"]
+        people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
+    return pose(model, votes, on_criteria, anchors=people, discount=arrays.get("discount"))
 
 
 def _anchored(content: dict[str, Any] | None) -> Anchored | None:
@@ -259,9 +281,9 @@ def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
 def _model(content: dict[str, Any]) -> Model:
     sections = {
         name: None
-        if content[name] is None
+        if content.get(name) is None
         else Section(content[name]["kind"], _pairs(content[name]["prior"]))
-        for name in ("strength", "reliability", "ties", "weights", "anchors")
+        for name in SECTION_NAMES
     }
     rest = {
         "reduces_to": tuple(Reduction(**entry) for entry in content["reduces_to"]),

@@ -137,6 +137,8 @@ def records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[
 def _plain(value: Any) -> Any:
     if isinstance(value, np.integer):
         return int(value)
+    if isinstance(value, np.bool_):
+        return bool(value)
     if isinstance(value, float | np.floating):
         return None if np.isnan(value) else float(value)
     return value

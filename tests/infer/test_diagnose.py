@@ -8,10 +8,10 @@ from scipy import stats
 
 from voirdire import checks
 from voirdire.infer.diagnose import diagnose, to_arviz
-from voirdire.program import Program
+from voirdire.program import VotesProgram
 from voirdire.specs import load_model
 
-PROGRAM = Program(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
+PROGRAM = VotesProgram(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
 CHAINS, DRAWS = 4, 500
 STILL = np.zeros((CHAINS, DRAWS), dtype=bool)
 
@@ -107,7 +107,7 @@ def test_draws_that_do_not_move_are_never_fine(stuck: str) -> None:
 
 def test_a_value_that_is_zero_by_definition_is_left_out() -> None:
     """One judge's log discrimination sums to zero, so it is zero."""
-    program = Program(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)
+    program = VotesProgram(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)
     draws = np.random.default_rng(0).normal(size=(CHAINS, DRAWS, program.size))
     found = diagnose(program, draws, STILL, energies())
     assert found["rhat"] < 1.01

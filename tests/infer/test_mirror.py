@@ -12,7 +12,7 @@ from scipy import stats
 
 from voirdire.fit import Fit, fit
 from voirdire.infer import mirror
-from voirdire.program import Program
+from voirdire.program import VotesProgram
 from voirdire.specs import load_model
 
 SD, A, B, REVERSED = 3.0, 2.0, 1.0, 0.1  # of strengths, and the prior of every coin
@@ -141,7 +141,7 @@ MIDPOINTS = (np.arange(100_000) + 0.5) / 100_000
 
 
 def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    program = Program(
+    program = VotesProgram(
         load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
     )
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
@@ -184,7 +184,7 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
 )
 def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     model = load_model(name)
-    program = Program(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
+    program = VotesProgram(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
     draws = np.random.default_rng(0).normal(size=(2, 50, program.size))
     folded, ratio, turned = mirror.fold(program, draws, {})
     here, there = program.log_prior(draws, np), program.log_prior(program.mirror(draws, np), np)
@@ -212,6 +212,6 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
 
 
 def test_without_a_mirror_the_prior_stays() -> None:
-    program = Program(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
+    program = VotesProgram(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
     x = np.random.default_rng(0).normal(size=program.size)
     assert mirror.symmetric_log_prior(program, x, {}, np) == program.log_prior(x, np)

@@ -9,10 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.labels.problem import pose_labels
 from voirdire.problem import pose
 from voirdire.specs import load_model, model_names
+from voirdire.tables.labels import read_labels
 from voirdire.tables.votes import read_votes
 
+LABELS = ["bad", "good", "unsure"]
 ITEMS, CRITERIA, JUDGES = ["w", "x", "y", "z"], ["clear", "kind", "true"], ["ann", "bob", "cem"]
 
 
@@ -54,15 +57,45 @@ class Case:
         return float(self.program.log_likelihood(values, self.problem.data, np))
 
 
+class LabelCase(Case):
+    """A model posed to a random table of labels: repeated labels, two criteria; ``ties`` stands for a second variant,
+    in which one label is no class and two items' classes are known."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        rng = np.random.default_rng(1)
+        self.labels = pd.DataFrame(
+            {
+                "judge": rng.choice(JUDGES, 60),
+                "criterion": rng.choice(CRITERIA[:2], 60),
+                "item": rng.choice(ITEMS, 60),
+                "label": rng.choice(LABELS, 60),
+            }
+        )
+        known = self.labels.drop_duplicates(["item", "criterion"]).head(2).drop(columns="judge")
+        self.known = known.assign(label=["good", "good"])
+        table = read_labels(self.labels, levels=LABELS)
+        self.classes = LABELS[:2] if ties else LABELS
+        anchors = read_labels(self.known, levels=LABELS, judge="people") if ties else None
+        self.problem = pose_labels(self.model, table, classes=self.classes, anchors=anchors)
+        self.program = self.problem.program
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
+def made(name: str, ties: bool) -> Case:
+    return {"votes": Case, "labels": LabelCase}[load_model(name).data](name, ties)
+
+
 @pytest.fixture(
     scope="module",
     params=[(name, ties) for name in model_names() for ties in (False, True)],
     ids=lambda param: f"{param[0]}-{'ties' if param[1] else 'decided'}",
 )
 def case(request: pytest.FixtureRequest) -> Case:
-    return Case(*request.param)
+    return made(*request.param)
 
 
 @pytest.fixture(scope="session")
 def make_case() -> Callable[[str, bool], Case]:
-    return Case
+    return made

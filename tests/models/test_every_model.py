@@ -86,6 +86,63 @@ EQUATIONS: dict[str, Judging] = {
     "maple-position": two_coin,
     "maple-criterion-reliability": one_coin_by_criterion,
 }
+# --- labels: judge k's P(label l | class j), on top of the values of the parameters -----------------------------
+
+
+def softmax(logs: Any) -> list[float]:
+    return [math.exp(a) / sum(math.exp(b) for b in logs) for a in logs]
+
+
+def one_matrix(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    return softmax([prior["lean"] * (named == j) + v["confusion"][j][named] for named in range(labels)])
+
+
+def matrix_each(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    own = v["confusion_judge"][k][j]
+    return softmax(
+        [prior["lean"] * (named == j) + v["confusion"][j][named] + own[named] for named in range(labels)]
+    )
+
+
+def one_coin_label(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    eta = s(v["reliability"][k])
+    return [eta if named == j else (1 - eta) / (labels - 1) for named in range(labels)]
+
+
+LABEL_EQUATIONS: dict[str, Any] = {
+    "majority-label": None,  # every item's own shares
+    "dawid-skene": matrix_each,
+    "dawid-skene-pooled": one_matrix,
+    "one-coin-label": one_coin_label,
+}
+
+
+def label_by_label(case: Any, v: dict[str, Any]) -> float:
+    problem, rates = case.problem, LABEL_EQUATIONS[case.name]
+    names = list(problem.labels)
+    prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
+    known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
+    total = 0.0
+    for (item, criterion), rows in case.labels.groupby(["item", "criterion"]):
+        c = problem.criteria.index(criterion)
+        if rates is None:
+            units = zip(problem.unit_item, problem.unit_criterion, strict=True)
+            here = [(problem.items[i], d) for i, d in units].index((item, c))
+            share = softmax(v["tendency"][here])
+            total += sum(math.log(share[names.index(label)]) for label in rows["label"])
+            continue
+        share, chance = softmax(v["class_share"][c]), 0.0
+        for j in range(problem.classes):
+            if known.get((item, criterion), names[j]) == names[j]:
+                each = [
+                    rates(v, prior, problem.judges.index(judge), j, len(names))[names.index(label)]
+                    for judge, label in zip(rows["judge"], rows["label"], strict=True)
+                ]
+                chance += share[j] * math.prod(each)
+        total += math.log(chance)
+    return total
+
+
 ONE_TIE_HABIT = {"majority-vote", "bradley-terry"}
 IGNORE_CRITERIA_VOTES = {"maple-fixed-weights"}
 
@@ -117,6 +174,8 @@ def majority(rows: list[Row]) -> list[Row]:
 
 
 def row_by_row(case: Any, v: dict[str, Any]) -> float:
+    if case.model.data == "labels":
+        return label_by_label(case, v)
     name, problem = case.name, case.problem
     rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
     if name == "majority-vote":
@@ -140,7 +199,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
 
 def test_every_file_has_its_equation_here() -> None:
     files = {path.stem for path in locate("models").glob("*.toml")}
-    assert files == set(EQUATIONS)
+    assert files == {*EQUATIONS, *LABEL_EQUATIONS}
     assert all(load_model(name).name == name for name in files)
 
 
@@ -152,7 +211,7 @@ def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
 
 def test_the_prior_has_the_files_numbers(case: Any) -> None:
     file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
-    strength, coin = file["strength"], file["reliability"]
+    strength, coin = file.get("strength", {}), file["reliability"]
 
     def zero_sum(values: np.ndarray, sd: float) -> float:
         # the sum-to-zero plane keeps lengths, so its density is that of one coordinate fewer, at distance 0
@@ -171,6 +230,10 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
     density: dict[str, Callable[[Any], float]] = {
         "strength": lambda v: zero_sum(v, strength["sd"]),
         "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
+        "class_share": lambda v: zero_sum(v, file["classes"]["sd"]),
+        "tendency": lambda v: zero_sum(v, file["classes"]["sd"]),
+        "confusion": lambda v: zero_sum(v, coin["sd"]),
+        "confusion_judge": lambda v: zero_sum(v, coin["judge_sd"]),
         "reliability": beta,
         "coin_first": beta,
         "coin_second": beta,
@@ -207,6 +270,8 @@ def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:
 
 
 def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
+    if case.model.data != "votes":
+        return  # the rates of labels are tested with their terms
     known = {
         "judges": case.problem.judges,
         "criteria": case.problem.votes.criteria,

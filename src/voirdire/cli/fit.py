@@ -46,7 +46,8 @@ def fit(
         typer.Argument(
             metavar="TABLE",
             readable=False,  # read_votes says why it cannot be read
-            help="Votes as CSV, Parquet or JSONL: judge, first, second, winner (and criterion, context).",
+            help="CSV, Parquet or JSONL. Votes: judge, first, second, winner (and criterion, context). Labels: judge, "
+            "item, label (and criterion).",
         ),
     ],
     criteria: Annotated[
@@ -62,7 +63,7 @@ def fit(
         typer.Option(
             metavar="NAME|FILE",
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position.",
+            "has a criterion column, else crowd-bt-position; dawid-skene for labels.",
         ),
     ] = None,
     method: Annotated[
@@ -82,7 +83,7 @@ def fit(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="People's answers to some comparisons: first, second, winner.",
+            help="People's answers to some comparisons: first, second, winner; or to some items: item, label.",
         ),
     ] = None,
     anchor_mode: Annotated[
@@ -98,6 +99,13 @@ def fit(
             metavar="FILE", readable=False, help="Judges that share a base model: columns judge, family."
         ),
     ] = None,
+    levels: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="All labels there may be; one outside is an error.")
+    ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
+    ] = None,
     draws: Annotated[int | None, typer.Option(help="Draws per chain of nuts (1000 if left out).")] = None,
     warmup: Annotated[int | None, typer.Option(help="Warm-up per chain of nuts (500 if left out).")] = None,
     chains: Annotated[int | None, typer.Option(help="Chains of nuts (4 if left out).")] = None,
@@ -112,7 +120,7 @@ def fit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Fit a model of a judge panel to a table of votes: a ranking, the judges, the criteria, checks."""
+    """Fit a model of a judge panel to a table of votes or labels: the items, the judges, the criteria, checks."""
     from voirdire.fit import fit as run
     from voirdire.store import check_new_folder
 
@@ -137,6 +145,8 @@ def fit(
             anchors=anchors,
             anchor_mode=None if anchor_mode is None else anchor_mode.value,
             families=families,
+            levels=None if levels is None else levels.split(","),
+            classes=None if classes is None else classes.split(","),
             progress=progress,
             **sizes,
         )
@@ -159,8 +169,9 @@ def headline(result: Fit) -> str:
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
+    answers = f"{int(problem.judge_votes.sum()):,} {result.model.data}"
     return (
-        f"{result.model.name} by {by}: {int(problem.judge_votes.sum()):,} votes, {len(problem.items):,} items, "
+        f"{result.model.name} by {by}: {answers}, {len(problem.items):,} items, "
         f"{len(problem.judges):,} judges{criteria}; {result.seconds:.1f} s"
     )
 
@@ -179,7 +190,11 @@ def show(result: Fit) -> None:
             if part is not None:
                 out.print()
                 out.print(part)
-    parts = [show.ranking(found["items"], result.prob), judges, show.criteria(found["criteria"], result.prob)]
+    if result.model.data == "labels":
+        parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
+    else:
+        ranked = show.ranking(found["items"], result.prob)
+        parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:
             out.print()

@@ -66,16 +66,18 @@ def _card(model: Model) -> None:
         priors.add_column(column)
     for line in prior_lines(model):
         priors.add_row(*line)
-    if model.ties is None:
+    if model.data == "votes" and model.ties is None:
         priors.add_row("ties", "refused", "")
     out = console.stdout()
     out.print(text(model.name, "bold"))
     out.print(text(f"{model.title}\n"))
     out.print(Padding(text(f"{model.equation}\n"), (0, 0, 0, 2)))
     out.print(priors)
+    position = "may sway a judge" if model.position_aware else "does not matter"
     facts = [
+        ("Data", model.data),
         ("Criteria", criteria_in_words(model)),
-        ("Position of an item", "may sway a judge" if model.position_aware else "does not matter"),
+        *([("Position of an item", position)] if model.data == "votes" else []),
         *(("Reduces to", f"{simpler.model} when {simpler.when}") for simpler in model.reduces_to),
         ("Identifiability", model.identifiability),
         ("Source", model.source),

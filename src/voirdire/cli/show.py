@@ -66,8 +66,8 @@ def judges(
     if all(row["reliability"] is None for row in rows):
         return None
     sure = rows[0]["reliability_low"] is not None
-    leaning = rows[0]["position_bias"] is not None
-    columns = ["reliability", "position_bias"] if leaning else ["reliability"]
+    more = ("position_bias", "sensitivity", "specificity")
+    columns = ["reliability", *(name for name in more if rows[0].get(name) is not None)]
     table = _table("Judges, most reliable first", prob if sure else None)
     table.add_column("judge", overflow="fold")
     table.add_column("votes", justify="right")
@@ -88,6 +88,41 @@ def judges(
             cells += [number(true[row["judge"]][place])] if true else []
         _add(table, cells)
     return table
+
+
+def classes(rows: Sequence[Row]) -> RenderableType:
+    """Items with their class, the least certain first.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        ``items`` of a fit of labels.
+    """
+    table = _table("Items, least certain first")
+    with_criteria = "criterion" in rows[0]
+    for name in ("item", *(["criterion"] if with_criteria else []), "label"):
+        table.add_column(name, overflow="fold")
+    table.add_column("probability", justify="right")
+    for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:
+        cells = [row["item"], *([row["criterion"]] if with_criteria else []), row["label"]]
+        _add(table, [*cells, "known" if row["known"] else number(row["probability"])])
+    return _with_rest(table, len(rows) - LIMIT, "items")
+
+
+def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:
+    """Classes by share; None where the model has none."""
+    if not rows:
+        return None
+    sure = rows[0]["low"] is not None
+    table = _table("Classes, by share", prob if sure else None)
+    with_criteria = len({row["criterion"] for row in rows}) > 1
+    for name in (*(["criterion"] if with_criteria else []), "class"):
+        table.add_column(name, overflow="fold")
+    table.add_column("share", justify="right")
+    for row in rows[:LIMIT]:
+        cells = [*([row["criterion"]] if with_criteria else []), row["class"]]
+        _add(table, [*cells, _with_interval(row["share"], row["low"], row["high"])])
+    return _with_rest(table, len(rows) - LIMIT, "classes")
 
 
 def criteria(

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from voirdire.infer import engine
 from voirdire.infer.mode import Mode
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 
 Floats = npt.NDArray[np.float64]
 
@@ -43,7 +43,7 @@ class Laplace:
         return self.mean + rng.standard_normal((count, len(self.mean))) @ self.root.T
 
 
-def laplace(problem: Problem, mode: Mode) -> Laplace:
+def laplace(problem: Posed, mode: Mode) -> Laplace:
     """Polish a mode by Newton steps and take the curvature there.
 
     Examples

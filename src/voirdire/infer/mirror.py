@@ -10,6 +10,9 @@ Let A be the half where prior(x) >= prior(Mx). Then the mass outside A is
 with R = E[prior(Mx) / prior(x)] over the posterior restricted to A. A sampler that targets L(x) (prior(x) + prior(Mx))
 may sit in either mode or wander between them: its draws, folded into A, have the density of the folded posterior
 whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them.
+
+Labels have as many twins as there are renamings of their classes. All of this holds for any finite group of such maps,
+with A where prior(x) is the largest among the twins, and prior(Mx) the sum over all the others.
 """
 
 from __future__ import annotations
@@ -26,11 +29,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def symmetric_log_prior(program: Program, x: Array, data: Data, xp: Any) -> Array:
-    """Log of prior(x) + prior(Mx), a density over both orientations; the prior itself where there is no mirror."""
-    here = program.log_oriented(x, data, xp)
-    if not program.has_mirror:
-        return here
-    return xp.logaddexp(here, program.log_oriented(program.mirror(x, xp), data, xp))
+    """Log of prior(x) + prior(Mx), a density over all orientations; the prior itself where there is no mirror."""
+    return program.symmetric_log_prior(x, data, xp)
 
 
 def fold(program: Program, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
@@ -46,22 +46,19 @@ def fold(program: Program, draws: Floats, data: Data) -> tuple[Floats, Floats, n
     -------
     folded : array, shape (..., size)
     ratio : array, shape (...)
-        prior(Mx) / prior(x) <= 1 of each folded draw.
+        prior(Mx) / prior(x) of each folded draw (at most 1 where there is one twin).
     turned : bool array, shape (...)
         Which draws were mirrored.
 
     Examples
     --------
     >>> from voirdire.specs import load_model
-    >>> program = Program(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
+    >>> from voirdire.program import VotesProgram
+    >>> program = VotesProgram(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
     >>> fold(program, np.array([[1.0, -2.0]]), {})[0]
     array([[-1.,  2.]])
     """
-    twin = np.asarray(program.mirror(draws, np))
-    here, there = program.log_oriented(draws, data, np), program.log_oriented(twin, data, np)
-    turned = np.asarray(there > here)
-    folded = np.where(turned[..., None], twin, draws)
-    return folded, np.exp(-np.abs(here - there)), turned
+    return program.fold(draws, data)
 
 
 def mass_from_symmetric(ratio: Floats) -> float:

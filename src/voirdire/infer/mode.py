@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import engine
-from voirdire.problem import Problem
-from voirdire.program import Data, Program
+from voirdire.problem import Posed
+from voirdire.program import Data, Program, VotesProgram
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Mode:
 
 
 def find_mode(
-    problem: Problem,
+    problem: Posed,
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
@@ -97,20 +97,31 @@ def find_modes(
         Pad to powers of four, so that calls with tables of many lengths share a few compilations.
     """
     padded = pad(tables, roomy=roomy)
-    majority = np.ones(program.judges)
     with engine.double_precision():
         search = engine.minimiser(program, tolerance, max_iterations)
-        found = [
-            [mode] for mode in _search(search, [starting_point(program, t, majority) for t in tables], padded)
-        ]
-        doubtful = [in_doubt(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
-        if any(doubtful):
-            mirrored = [program.mirror(modes[0].x, np) for modes in found]
-            signed = [starting_point(program, t, agreement_signs(program, t)) for t in tables]
-            for starts in (mirrored, signed):
-                for modes, mode, doubt in zip(found, _search(search, starts, padded), doubtful, strict=True):
-                    modes += [mode] if doubt else []
+        first = [_first_start(program, table) for table in tables]
+        found = [[mode] for mode in _search(search, first, padded)]
+        others = [_other_starts(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
+        for turn in range(max(map(len, others))):
+            # tables without doubt go along with their first start, as a batch has one shape
+            starts = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
+            for modes, mode, more in zip(found, _search(search, starts, padded), others, strict=True):
+                modes += [mode] if more else []
     return [_best(modes) for modes in found]
+
+
+def _first_start(program: Program, data: Data) -> Floats:
+    if isinstance(program, VotesProgram):
+        return starting_point(program, data, np.ones(program.judges))
+    return program.starts(data)[0]
+
+
+def _other_starts(program: Program, x: Floats, data: Data) -> list[Floats]:
+    if not isinstance(program, VotesProgram):
+        return program.starts(data)[1:]
+    if not in_doubt(program, x, data):
+        return []
+    return [np.asarray(program.mirror(x, np)), starting_point(program, data, agreement_signs(program, data))]
 
 
 def in_doubt(program: Program, x: Floats, data: Data) -> bool:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import symmetric_log_prior
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.program import Data, Program
 from voirdire.terms.arrays import Array
 
@@ -52,7 +52,7 @@ class Draws:
 
 
 def sample(
-    problem: Problem,
+    problem: Posed,
     approximation: Laplace,
     *,
     seed: int,

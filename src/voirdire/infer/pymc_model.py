@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.program import Program
 from voirdire.terms.parameters import LogitBeta, Parameter
 
 Floats = npt.NDArray[np.float64]
 
 
-def pymc_model(problem: Problem) -> Any:
+def pymc_model(problem: Posed) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
@@ -36,14 +36,9 @@ def pymc_model(problem: Problem) -> Any:
     import pytensor.tensor as pt
 
     program = problem.program
-    coords = {
-        "judge": list(problem.judges),
-        "criterion": list(problem.criteria),
-        "item": list(problem.items),
-    }
-    with pm.Model(coords=coords) as model:
+    with pm.Model(coords=problem.coords) as model:
         values = {p.name: _variable(p, program, pm, pt) for p in program.parameters}
-        names = iter(_part_names(problem))
+        names = iter(program.part_names(problem.data))
         parts = program.log_parts(values, problem.data, pt) + program.people_parts(values, problem.data, pt)
         for log, weight in parts:
             pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
@@ -52,16 +47,6 @@ def pymc_model(problem: Problem) -> Any:
 
 def _weighted(count: Any, log: Any) -> Any:
     return count * log
-
-
-def _part_names(problem: Problem) -> list[str]:
-    ties = problem.program.ties and problem.model.ties is not None
-    parts = ("decided", "tied", "not_tied") if ties else ("decided",)
-    names = [f"{table}_{part}" for table in problem.data if table != "anchors" for part in parts]
-    if problem.program.anchors:
-        parts = ("first", "second", *parts[1:])
-        names += [f"anchors_{part}" for part in parts]
-    return names
 
 
 def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:

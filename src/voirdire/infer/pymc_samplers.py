@@ -7,10 +7,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nuts import Draws
 from voirdire.infer.pymc_model import free_draws, pymc_model
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 
 
-def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
+def sample_pymc(problem: Posed, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
     """Sample the PyMC model of a problem.
 
     Its chains start where PyMC puts them and may settle in either of two mirrored modes.

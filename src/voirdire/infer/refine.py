@@ -5,7 +5,8 @@ importance weights to stay even, the corrected draws are proposals only, with ta
 are resampled with Pareto-smoothed weights: their distribution then is the posterior as far as the proposals reach.
 
 Under a model with a mirror M, proposals are folded into the half A where the prior is larger, where they have the
-density q(x) + q(Mx), and the target is that of the folded posterior, L(x) (prior(x) + prior(Mx)).
+density q(x) + q(Mx) (the sum over all twins, where there are more), and the target is that of the folded posterior,
+L(x) (prior(x) + prior(Mx)).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
 from voirdire.infer.skew import skewed
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,7 +29,7 @@ FREEDOM = 30.0  # of the proposals' multivariate t distribution
 
 
 def laplace_draws(
-    problem: Problem, approximation: Laplace, count: int, rng: np.random.Generator
+    problem: Posed, approximation: Laplace, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
@@ -62,12 +63,12 @@ def laplace_draws(
         log_target = np.asarray(engine.log_densities(program)(proposals, problem.data))
     log_proposal = corrected.log_density(proposals, FREEDOM)
     if program.has_mirror:
-        twins = np.asarray(program.mirror(proposals, np))
         log_target = (
             log_target
             - program.log_oriented(proposals, problem.data, np)
             + symmetric_log_prior(program, proposals, problem.data, np)
         )
-        log_proposal = np.logaddexp(log_proposal, corrected.log_density(twins, FREEDOM))
+        for twin in program.twins(proposals, np):
+            log_proposal = np.logaddexp(log_proposal, corrected.log_density(np.asarray(twin), FREEDOM))
     weights, k = pareto_smoothed(np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal)
     return proposals[systematic(weights, count, rng)], k

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,7 +86,7 @@ class Skewed:
         return np.where(np.abs(g) < SMALLEST, SMALLEST, g)
 
 
-def skewed(problem: Problem, approximation: Laplace) -> Skewed:
+def skewed(problem: Posed, approximation: Laplace) -> Skewed:
     """Find the skewness and the shift of every coordinate.
 
     Examples

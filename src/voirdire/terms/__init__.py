@@ -1,5 +1,7 @@
 """The mathematics, one idea per file; model files name terms by their ``kind``."""
 
+from voirdire.terms.classes import ByItem, Shares
+from voirdire.terms.confusion import Alike, Confusion, JudgeConfusion, OneCoinLabel, PooledConfusion
 from voirdire.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.terms.fixed import Fixed
 from voirdire.terms.one_coin import OneCoin
@@ -25,3 +27,7 @@ RELIABILITY: dict[str, Reliability] = {
 TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
 ANCHORS = {Person.kind: Person()}
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
+CLASSES = {term.kind: term for term in (Shares(), ByItem())}
+CONFUSION: dict[str, Confusion] = {
+    term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
+}

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from voirdire.predict import probabilities
 from voirdire.problem import Problem, pose
-from voirdire.program import Program
+from voirdire.program import Program, VotesProgram
 from voirdire.specs import Model
 from voirdire.tables.votes import Votes, count_votes
 from voirdire.terms.parameters import LogitBeta, Parameter
@@ -55,10 +55,10 @@ class PriorPanel:
     ties: bool
 
     @property
-    def program(self) -> Program:
+    def program(self) -> VotesProgram:
         """The density of the simulating model."""
         criteria = self.criteria if self.model.criteria == "separate" else 1
-        return Program(self.model, self.judges, criteria, self.items, self._has_ties)
+        return VotesProgram(self.model, self.judges, criteria, self.items, self._has_ties)
 
     @property
     def _has_ties(self) -> bool:

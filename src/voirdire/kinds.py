@@ -1,0 +1,186 @@
+"""The kinds of tables that ``fit`` takes: which model fits each, how it is posed, reported, checked and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from voirdire import checks as check
+from voirdire import summaries
+from voirdire.checks import Check
+from voirdire.errors import InputError
+from voirdire.labels import checks as label_checks
+from voirdire.labels import results as label_results
+from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.posterior import Posterior
+from voirdire.problem import Posed, Problem
+from voirdire.specs import Model, model_names
+from voirdire.summaries import Columns
+from voirdire.tables.labels import Labels, read_labels
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+
+Results = dict[str, Callable[[Any, Posterior, float], Columns]]
+
+_RESULTS: dict[str, Results] = {
+    "votes": {"items": summaries.ranking, "judges": summaries.judges, "criteria": summaries.criteria},
+    "labels": {
+        "items": label_results.items,
+        "judges": label_results.judges,
+        "shares": label_results.shares,
+        "confusion": label_results.confusion,
+    },
+}
+_ASKED = {  # what to ask a fit for in the place of a table that its kind of data does not have
+    "labels": "classes() for the items, judges(), confusion() and shares()",
+    "votes": "ranking() for the items, judges(), criteria() and strengths()",
+}
+
+
+_NO_SCORES = "the table has scores, which no model takes yet; use agree or metaeval, or labels or votes"
+
+
+def default_model(table: Votes | Scores | Labels) -> tuple[str, str]:
+    """The model that a table calls for, and why, in words.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> default_model(read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})))
+    ('dawid-skene', 'the table has labels')
+    """
+    if isinstance(table, Labels):
+        return "dawid-skene", "the table has labels"
+    if isinstance(table, Scores):
+        raise InputError(_NO_SCORES)
+    if table.has_criteria:
+        return "maple-position", "the table has a criterion column"
+    return "crowd-bt-position", "the table has no criterion column"
+
+
+def check_kind(model: Model, table: Votes | Scores | Labels) -> None:
+    """Raise InputError where a model is for another kind of table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.specs import load_model
+    >>> labels = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})
+    >>> check_kind(load_model("maple"), read_labels(labels))
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: model maple is for votes, but the table has labels; take dawid-skene, ...
+    """
+    data = kind_of(table)
+    if model.data == data or isinstance(table, Scores):
+        return
+    from voirdire.specs import load_model
+
+    fitting = [name for name in model_names() if load_model(name).data == data]
+    raise InputError(
+        f"model {model.name} is for {model.data}, but the table has {data}; take {', '.join(fitting)}"
+    )
+
+
+def kind_of(table: Votes | Scores | Labels) -> str:
+    """The kind of data of a table, as model files name it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> kind_of(read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})))
+    'labels'
+    """
+    return "labels" if isinstance(table, Labels) else "scores" if isinstance(table, Scores) else "votes"
+
+
+def pose_rated(
+    model: Model, table: Scores | Labels, *, classes: Sequence[object] | None, anchors: object
+) -> Posed:
+    """Bring a table of labels into the form of a model; see :func:`voirdire.labels.problem.pose_labels`.
+
+    Parameters
+    ----------
+    anchors : path, dataframe or None
+        Columns ``item``, ``label`` and optionally ``criterion``; no judges.
+    """
+    if isinstance(table, Scores):
+        raise InputError(_NO_SCORES)
+    known = None
+    if anchors is not None:
+        known = read_labels(anchors, name="anchors", levels=table.labels, judge="people")
+    return pose_labels(model, table, classes=classes, anchors=known)
+
+
+def results(problem: Posed) -> Results:
+    """The tables of a fit's result, by name, each a function of problem, posterior and probability."""
+    return _RESULTS[problem.model.data]
+
+
+def require(problem: Posed, data: str, what: str) -> None:
+    """Raise InputError where a fit of another kind of data is asked for a table that it does not have."""
+    if problem.model.data != data:
+        have = problem.model.data
+        raise InputError(f"{what}() is for fits of {data}; a fit of {have} has {_ASKED[have]}")
+
+
+def all_checks(
+    problem: Posed, posterior: Posterior, judges: Columns, found: list[Check], seed: int, chosen: str | None
+) -> list[Check]:
+    """Checks that every fit makes, after those of its method.
+
+    Parameters
+    ----------
+    judges : dict
+        The table of judges.
+    found : list of Check
+        What the method found.
+    seed : int
+    chosen : str or None
+        How human answers to comparisons were used.
+    """
+    if isinstance(problem, LabelsProblem):
+        return label_checks.all_checks(problem, posterior, judges, found)
+    from voirdire.trust.checks import trust_checks
+
+    assert isinstance(problem, Problem)
+    own = check.all_checks(problem, posterior, judges, found)
+    return own + trust_checks(problem, posterior, judges, seed, chosen)
+
+
+def mirror_check(problem: Posed, mass: float, at_mode: bool = False) -> Check:
+    """How much posterior mass the twins have that only the prior (and people) tell apart."""
+    if isinstance(problem, LabelsProblem):
+        return label_checks.renaming(mass, at_mode)
+    assert isinstance(problem, Problem)
+    return check.mirror(mass, at_mode, anchored=problem.anchors is not None)
+
+
+def packed(table: Labels) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Names (for JSON) and codes (arrays) of a table, to be stored.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> names, codes = packed(read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})))
+    >>> names["labels"], codes["label"].tolist()
+    (('1', '2'), [0, 1])
+    """
+    content = {field.name: getattr(table, field.name) for field in fields(table)}
+    codes = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
+    return {name: value for name, value in content.items() if name not in codes}, codes
+
+
+def unpacked(names: dict[str, Any], codes: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a table's class, from what :func:`packed` made (after JSON made lists of tuples).
+
+    Examples
+    --------
+    >>> unpacked({"labels": ["a", "b"]}, {})
+    {'labels': ('a', 'b')}
+    """
+    listed = {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}
+    return listed | codes

@@ -1,0 +1,181 @@
+"""The verb fit on labels: recovery, results, what is stored, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import app
+
+Simulate = Callable[..., tuple[pd.DataFrame, pd.Series]]
+SHARP, SHY, WRONG, BLIND = (
+    np.array(rows)
+    for rows in (
+        [[0.9, 0.1], [0.1, 0.9]],
+        [[0.95, 0.05], [0.5, 0.5]],
+        [[0.2, 0.8], [0.8, 0.2]],
+        [[1, 0], [1, 0]],
+    )
+)
+PANEL = [SHARP, SHARP, SHARP, SHY, WRONG, BLIND]
+
+
+@pytest.fixture(scope="module")
+def panel(simulate: Simulate) -> tuple[pd.DataFrame, pd.Series]:
+    return simulate(PANEL, [0.7, 0.3], 300, ["no", "yes"], 11)
+
+
+@pytest.fixture(scope="module")
+def fitted(panel: tuple[pd.DataFrame, pd.Series]) -> voirdire.Fit:
+    return voirdire.fit(panel[0])
+
+
+def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataFrame, pd.Series]) -> None:
+    assert fitted.model.name == "dawid-skene"
+    assert fitted.notes == ("No model was named: dawid-skene, because the table has labels.",)
+    judges = fitted.judges()
+    truth = panel[1]
+    for k, row in judges.iterrows():
+        said = panel[0][panel[0]["judge"] == row["judge"]].set_index("item")["label"]
+        for name, label in (("sensitivity", "yes"), ("specificity", "no")):
+            # what the judge did on these items, within three widths of a 90% interval's half
+            did = float((said[truth[truth == label].index] == label).mean())
+            assert abs(row[name] - did) < 1.8 * (row[f"{name}_high"] - row[f"{name}_low"]) / 2 + 0.03, (
+                k,
+                name,
+            )
+    np.testing.assert_allclose(judges["reliability"], judges[["sensitivity", "specificity"]].mean(axis=1))
+    share = fitted.shares().set_index("class")["share"]["yes"]
+    np.testing.assert_allclose(
+        judges["accuracy"], share * judges["sensitivity"] + (1 - share) * judges["specificity"]
+    )
+    cells = fitted.confusion()
+    np.testing.assert_allclose(cells.groupby(["judge", "class"])["probability"].sum(), 1.0)
+    found = fitted.classes().set_index("item")
+    assert (found["label"] == truth[found.index]).mean() > 0.95
+    np.testing.assert_allclose(found[["p_no", "p_yes"]].sum(axis=1), 1.0)
+    levels = fitted.checks().set_index("check")["level"]
+    assert levels["constant-judges"] == "warn"
+    assert levels["below-chance"] == "warn"
+    assert levels["mirror"] == "ok"
+
+
+def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) -> None:
+    folder = fitted.save(tmp_path / "run")
+    again = voirdire.load(folder)
+    pd.testing.assert_frame_equal(again.classes(), fitted.classes())
+    pd.testing.assert_frame_equal(again.judges(), fitted.judges())
+    found = json.loads((folder / "result.json").read_text())
+    assert {"items", "judges", "shares", "confusion", "checks"} <= set(found)
+    assert found["items"][0]["known"] is False
+    assert found == json.loads(json.dumps(again.as_dict()))
+
+
+def test_idata_and_the_pymc_model_are_named(fitted: voirdire.Fit) -> None:
+    data = fitted.idata
+    posterior = data["posterior"] if hasattr(data, "children") else data.posterior
+    assert posterior["confusion_judge"].dims[-3:] == ("judge", "class", "label")
+    assert list(posterior["class"].to_numpy()) == ["no", "yes"]
+
+
+def test_majority_label_is_the_most_common_label(panel: tuple[pd.DataFrame, pd.Series]) -> None:
+    table = panel[0]
+    fit = voirdire.fit(table, model="majority-label", method="map")
+    found = fit.classes().set_index("item")
+    counts = table.groupby(["item", "label"]).size().unstack(fill_value=0)
+    tied = counts["no"] == counts["yes"]
+    np.testing.assert_array_equal(found["label"][~tied], counts.idxmax(axis=1)[~tied])
+    assert (found["probability"][tied] == 0.5).all()
+    assert fit.judges()["reliability"].isna().all()
+    assert fit.confusion().empty
+
+
+def test_known_classes_count_and_are_kept(panel: tuple[pd.DataFrame, pd.Series]) -> None:
+    table, truth = panel
+    wrong = table[
+        table["judge"].isin(["judge-4", "judge-5"])
+    ]  # a judge that reverses, a judge that says nothing
+    anchors = truth.head(60).rename("label").rename_axis("item").reset_index()
+    alone = voirdire.fit(wrong, method="map").classes().set_index("item")["label"]
+    helped = voirdire.fit(wrong, method="map", anchors=anchors).classes().set_index("item")
+    assert (helped["label"][anchors["item"]].to_numpy() == anchors["label"].to_numpy()).all()
+    rest = truth.index[60:]
+    assert (alone[rest] == truth[rest]).mean() < 0.5 < 0.7 < (helped["label"][rest] == truth[rest]).mean()
+
+
+def test_a_label_that_is_no_class_is_an_answer_only() -> None:
+    rows = [(j, f"i{n}", "unsure" if n % 3 == 0 else "ab"[n % 2]) for j in "xyz" for n in range(12)]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    fit = voirdire.fit(table, method="map", classes=["a", "b"])
+    assert set(fit.classes()["label"]) <= {"a", "b"}
+    assert set(fit.confusion()["label"]) == {"a", "b", "unsure"}
+
+
+def refused(**request: Any) -> str:
+    table = pd.DataFrame(
+        {"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]}
+    )
+    with pytest.raises(voirdire.InputError) as caught:
+        voirdire.fit(request.pop("table", table), method="map", **request)
+    return str(caught.value)
+
+
+def test_what_is_wrong_is_said() -> None:
+    one = pd.DataFrame({"judge": ["j"], "item": ["x"], "label": ["a"]})
+    assert "only the label 'a' occurs" in refused(table=one)
+    assert "label 'b' is none of 'a', 'c'" in refused(levels=["a", "c"])
+    assert "class 'B' is no label; labels are 'a', 'b'; did you mean 'b'?" in refused(classes=["a", "B"])
+    assert "fewer than two" in refused(classes=["a"])
+    assert "model maple is for votes, but the table has labels; take dawid-skene" in refused(model="maple")
+    anchors = pd.DataFrame({"item": ["z", "x", "x"], "label": ["a", "a", "b"]})
+    message = refused(anchors=anchors)
+    assert "anchors: row 1: no judge has labelled item 'z'" in message
+    assert "anchors: row 3: item 'x' is 'b' here and 'a' before" in message
+    assert "criteria= is not for tables of labels" in refused(criteria=one)
+    assert "anchor_mode='cut' is not for tables of labels" in refused(anchors=anchors, anchor_mode="cut")
+    votes = pd.DataFrame({"judge": "j", "first": ["x"], "second": "y", "winner": "x"})
+    assert "classes= is not for tables of votes" in refused(table=votes, classes=["a", "b"])
+    scores = pd.DataFrame({"judge": "j", "item": ["x"], "score": [1]})
+    assert "scores" in refused(table=scores)
+
+
+def test_tables_of_votes_are_not_there() -> None:
+    table = pd.DataFrame(
+        {"judge": ["j", "k"] * 2, "item": ["x", "x", "y", "y"], "label": ["a", "b", "a", "a"]}
+    )
+    fit = voirdire.fit(table, method="map")
+    with pytest.raises(
+        voirdire.InputError, match=r"ranking\(\) is for fits of votes; a fit of labels has classes"
+    ):
+        fit.ranking()
+    with pytest.raises(voirdire.InputError, match=r"predict\(\) is for fits of votes"):
+        fit.predict(table)
+    assert (
+        voirdire.fit(table, method="map", model="one-coin-label").judges()["reliability"].between(0, 1).all()
+    )
+
+
+def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    panel[0].to_csv(path, index=False)
+    shown = CliRunner().invoke(app, ["fit", str(path), "--method", "map"], catch_exceptions=False)
+    assert shown.exit_code == 0, shown.stderr
+    for text in (
+        "dawid-skene by map: 1,800 labels",
+        "sensitivity",
+        "least certain first",
+        "Classes, by share",
+    ):
+        assert text in shown.stdout
+    asked = ["fit", str(path), "--method", "map", "--json", "--classes", "no,yes"]
+    result = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
+    assert len(result["items"]) == 300
+    assert {row["class"] for row in result["shares"]} == {"no", "yes"}

@@ -108,7 +108,12 @@ def test_known_classes_count_and_are_kept(panel: tuple[pd.DataFrame, pd.Series])
     helped = voirdire.fit(wrong, method="map", anchors=anchors).classes().set_index("item")
     assert (helped["label"][anchors["item"]].to_numpy() == anchors["label"].to_numpy()).all()
     rest = truth.index[60:]
-    assert (alone[rest] == truth[rest]).mean() < 0.5 < 0.7 < (helped["label"][rest] == truth[rest]).mean()
+
+    def balanced(found: pd.Series) -> float:
+        return float((found[rest] == truth[rest]).groupby(truth[rest]).mean().mean())
+
+    # the judge that reverses is right on 80% of either class, once it is known for what it is
+    assert balanced(alone) < 0.6 < 0.7 < balanced(helped["label"])
 
 
 def test_a_label_that_is_no_class_is_an_answer_only() -> None:

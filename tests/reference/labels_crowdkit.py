@@ -1,9 +1,9 @@
 """Makes labels_crowdkit.json: Dawid-Skene by crowd-kit's EM on two textbook tables. Run in an environment of its own
 (pip install crowd-kit): python tests/reference/labels_crowdkit.py > tests/reference/labels_crowdkit.json
 
-anesthesia: Dawid and Skene (1979), JRSS C 28, table 1: 45 patients, fitness for anaesthesia from 1 to 4 as given by five
-observers, the first of them three times. caries: Espeland and Handelman (1989), Biometrics 45: 3,869 dental X-rays,
-caries (1) or not (0) as seen by five dentists, as counts of the 32 patterns.
+anesthesia: Dawid and Skene (1979), JRSS C 28, table 1: 45 patients, fitness for anaesthesia from 1 to 4 as given by
+five observers, the first of them three times. caries: Espeland and Handelman (1989), Biometrics 45: X-rays of 3,869
+teeth, caries (1) or not (0) as seen by five dentists, as counts of the 32 patterns.
 """
 
 import json
@@ -13,7 +13,7 @@ from importlib.metadata import version
 import pandas as pd
 from crowdkit.aggregation import DawidSkene
 
-ANESTHESIA = (
+ANESTHESIA = (  # noqa: SIM905
     "1111111 3334334 1122122 2223121 2223222 2223322 1222111 3333433 2222223 2322223 4444444 2223343 1111111 2223212 "
     "1211111 1112111 1111111 1111111 2222221 2221322 2222222 2222221 2223222 2212222 1111111 1111111 2322222 1111111 "
     "1111111 1121121 1111111 3333233 1111111 2222222 2223232 4334343 2212232 2323233 3333432 1111111 1111111 1212111 "

@@ -56,7 +56,11 @@ def table(study: Study, simulated: Model, fitted: Model, method: str = "laplace"
 def test_every_generative_model_file_is_in_the_study() -> None:
     """majority-vote counts majorities: nothing can be simulated from it."""
     shipped = {path.stem for path in locate("models").glob("*.toml")}
-    assert set(load_study("calibration").settings["models"]) == shipped - {"majority-vote"}
+    studied = [
+        *load_study("calibration").settings["models"],
+        *load_study("calibration-labels").settings["models"],
+    ]
+    assert sorted(studied) == sorted(shipped - {"majority-vote"})
 
 
 @pytest.mark.parametrize(("model", "ties"), [("bradley-terry", False), ("crowd-bt", True)])
@@ -178,3 +182,14 @@ def test_faults_are_named(tmp_path, old: str, new: str, message: str) -> None:
     with pytest.raises(InputError) as error:
         load_study(path)
     assert any(message in problem for problem in error.value.problems)
+
+
+@pytest.mark.parametrize("model", ["dawid-skene-pooled", "one-coin-label"])
+def test_right_models_of_labels_pass(study: Study, model: str) -> None:
+    """As for votes; classes change names under the first, so truth and draws are brought to the prior's naming."""
+    spec = load_model(model)
+    shape = {"judges": 8, "items": 60, "criteria": 1}
+    study = replace(study, settings={**study.settings, "ties": False, "shape": shape})
+    found = table(study, spec, spec)
+    for prob in (50, 80, 90):
+        assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()

@@ -21,10 +21,10 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.nuts import sample
 from voirdire.infer.refine import laplace_draws
 from voirdire.posterior import scores, weights
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.program import Program
 from voirdire.simulate.studies import sbc
-from voirdire.simulate.studies.prior_panels import PriorPanel
+from voirdire.simulate.studies.prior_panels import panel_of
 from voirdire.simulate.studies.study import Study
 from voirdire.specs import Model, load_model
 from voirdire.terms.arrays import sigmoid
@@ -69,7 +69,7 @@ def calibrate(
 
     Both must have the same parameters.
     """
-    panel = PriorPanel(simulated, **study.settings["shape"], ties=study.settings["ties"])
+    panel = panel_of(simulated, study.settings["shape"], study.settings["ties"])
     seeds = [[study.seed, replicate] for replicate in replicates]
     drawn = [panel.draw(fitted, np.random.default_rng(seed)) for seed in seeds]
     problems = [problem for _, problem in drawn]
@@ -87,7 +87,7 @@ def calibrate(
 
 
 def _draws(
-    study: Study, method: str, problem: Problem, approximation: Laplace, rng: np.random.Generator
+    study: Study, method: str, problem: Posed, approximation: Laplace, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
     """Draws, shape (draws, size), and what may be wrong with them."""
     how = study.settings["methods"][method]
@@ -114,7 +114,7 @@ def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
 
 
 def _ranked(
-    study: Study, problem: Problem, truth: Floats, draws: Floats, replicate: int
+    study: Study, problem: Posed, truth: Floats, draws: Floats, replicate: int
 ) -> list[dict[str, Any]]:
     at_truth, at_draws = quantities(problem, truth[None]), quantities(problem, draws)
     rows = []
@@ -130,7 +130,7 @@ def _ranked(
     return rows
 
 
-def quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
+def quantities(problem: Posed, x: Floats) -> dict[str, Floats]:
     """What is ranked, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
 
     Parameters
@@ -210,9 +210,7 @@ def _coverage(table: Any) -> dict[str, Any]:
 
 
 def _parameters(study: Study, model: str) -> list[str]:
-    program: Program = PriorPanel(
-        load_model(model), **study.settings["shape"], ties=study.settings["ties"]
-    ).program
+    program: Program = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).program
     return [parameter.name for parameter in program.parameters]
 
 

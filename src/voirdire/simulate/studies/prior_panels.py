@@ -12,16 +12,23 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.labels.program import LabelsProgram
 from voirdire.predict import probabilities
 from voirdire.problem import Problem, pose
 from voirdire.program import Program, VotesProgram
 from voirdire.specs import Model
+from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes, count_votes
+from voirdire.terms.confusion import log_softmax
 from voirdire.terms.parameters import LogitBeta, Parameter
 from voirdire.terms.reliability import Values
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+
+
+LABELS = ("a", "b", "c")
 
 
 @dataclass(frozen=True)
@@ -134,3 +141,74 @@ def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0
 def _names(kind: str, count: int) -> tuple[str, ...]:
     width = len(str(count))
     return tuple(f"{kind}-{number:0{width}d}" for number in range(1, count + 1))
+
+
+@dataclass(frozen=True)
+class LabelPanel:
+    """Who labels what: every judge every item, once; three labels, all of them classes.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items : int
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = LabelPanel(load_model("dawid-skene"), judges=2, items=5)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((20,), 10)
+    """
+
+    model: Model
+    judges: int
+    items: int
+
+    @property
+    def program(self) -> LabelsProgram:
+        """The density of the simulating model."""
+        count = len(LABELS)
+        return LabelsProgram(self.model, self.judges, 1, self.items, self.items, count, count)
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
+        """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
+        program = self.program
+        truth = prior_draw(program, rng)
+        values = program.values(truth, np)
+        judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
+        if program.latent:
+            shares = np.exp(program.shares(values, np))[0]
+            of = rng.choice(program.classes, self.items, p=shares / shares.sum())
+            rates = np.exp(program.rates(values, np))
+            chance = np.broadcast_to(rates, (self.judges, *rates.shape[1:]))[judge, of[item]]
+        else:
+            chance = np.exp(log_softmax(values["tendency"], program.labels, np))[item]
+        bounds = chance.cumsum(axis=1)
+        label = (rng.random(len(judge))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
+        table = Labels(
+            judges=_names("judge", self.judges),
+            criteria=("overall",),
+            items=_names("item", self.items),
+            judge=judge,
+            criterion=judge * 0,
+            item=item,
+            labels=LABELS,
+            label=label,
+        )
+        return truth, pose_labels(fitted, table, keep_apart=True)
+
+
+def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | LabelPanel:
+    """The panel that a model of votes or of labels is calibrated on.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel_of(load_model("one-coin-label"), {"judges": 2, "items": 3, "criteria": 1}, False).program.size
+    4
+    """
+    if model.data == "labels":
+        return LabelPanel(model, shape["judges"], shape["items"])
+    return PriorPanel(model, **shape, ties=ties)

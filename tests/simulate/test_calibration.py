@@ -184,10 +184,9 @@ def test_faults_are_named(tmp_path, old: str, new: str, message: str) -> None:
     assert any(message in problem for problem in error.value.problems)
 
 
-@pytest.mark.parametrize("model", ["dawid-skene-pooled", "one-coin-label"])
-def test_right_models_of_labels_pass(study: Study, model: str) -> None:
-    """As for votes; classes change names under the first, so truth and draws are brought to the prior's naming."""
-    spec = load_model(model)
+def test_right_models_of_labels_pass(study: Study) -> None:
+    """As for votes. Posteriors under confusion matrices are too far from normal for Laplace draws with eight judges."""
+    spec = load_model("one-coin-label")
     shape = {"judges": 8, "items": 60, "criteria": 1}
     study = replace(study, settings={**study.settings, "ties": False, "shape": shape})
     found = table(study, spec, spec)

@@ -127,6 +127,13 @@ def require(problem: Posed, data: str, what: str) -> None:
         raise InputError(f"{what}() is for fits of {data}; a fit of {have} has {_ASKED[have]}")
 
 
+def votes_problem(problem: Posed, what: str) -> Problem:
+    """The problem of a fit of votes; InputError for others, which cannot be asked ``what``."""
+    require(problem, "votes", what)
+    assert isinstance(problem, Problem)
+    return problem
+
+
 def all_checks(
     problem: Posed, posterior: Posterior, judges: Columns, found: list[Check], seed: int, chosen: str | None
 ) -> list[Check]:

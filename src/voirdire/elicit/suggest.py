@@ -11,6 +11,7 @@ from voirdire.anchors.use import unconnected_pairs
 from voirdire.elicit.information import Unknowns, choose, entropy, information, unknowns
 from voirdire.elicit.questions import PERSON, Questions, answers, panel_votes, questions
 from voirdire.errors import InputError
+from voirdire.kinds import votes_problem
 from voirdire.posterior import scores
 from voirdire.problem import Problem
 from voirdire.summaries import judge_values
@@ -94,7 +95,7 @@ def next_comparisons(
     """
     about = about if about is not None else "judges" if who == PERSON else "ranking"
     _check(fit, count, who, about, seed)
-    problem, rng = fit.problem, np.random.default_rng(seed)
+    problem, rng = votes_problem(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _draws(fit, about, rng)
     again = bool(problem.votes.contexts) if repeats is None else repeats
     asked = questions(problem, values, who, again)
@@ -110,6 +111,7 @@ def next_comparisons(
 
 
 def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
+    problem = votes_problem(fit.problem, "next_comparisons")
     problems = []
     if not isinstance(count, int | np.integer) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
@@ -123,7 +125,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
         problems.append(
             "method 'map' has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
         )
-    elif about == "judges" and np.isnan(_reliability(fit.problem, fit.posterior.central_values)).all():
+    elif about == "judges" and np.isnan(_reliability(problem, fit.posterior.central_values)).all():
         problems.append(
             f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
         )
@@ -134,13 +136,14 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
 def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
     """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
     assert fit.posterior.draws is not None
-    program = fit.problem.program
+    problem = votes_problem(fit.problem, "next_comparisons")
+    program = problem.program
     x = fit.posterior.draws.reshape(-1, program.size)
     x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
     log = np.zeros(len(x))
     if program.has_mirror and not (fit.anchored is not None and fit.anchored.mode == "cut"):
         twin = np.asarray(program.mirror(x, np))
-        ahead = _oriented(fit.problem, twin, about) - _oriented(fit.problem, x, about)
+        ahead = _oriented(problem, twin, about) - _oriented(problem, x, about)
         # Folded draws weigh as they are, and their twins by what tells the orientations apart.
         if about == "judges" or np.exp(ahead).mean() > _FAINT:
             x, log = np.concatenate([x, twin]), np.concatenate([log, ahead])

@@ -184,7 +184,9 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
 
 def _same_votes(one: Fit, two: Fit) -> bool:
     """Whether two fits are of the same votes."""
-    a, b = one.problem.votes, two.problem.votes
+    from voirdire.kinds import votes_problem
+
+    a, b = (votes_problem(fit.problem, "compare").votes for fit in (one, two))
     names = ("judges", "criteria", "items")
     codes = ("judge", "criterion", "first", "second", "counts")
     return all(getattr(a, key) == getattr(b, key) for key in names) and all(

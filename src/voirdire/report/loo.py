@@ -54,12 +54,13 @@ def pointwise(fit: Fit) -> Pointwise:
     (9,)
     """
     from voirdire.infer.diagnose import loo
+    from voirdire.kinds import votes_problem
     from voirdire.predict import probabilities
 
     votes = table_of(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
-    program = fit.problem.program
+    program = votes_problem(fit.problem, "loo").program
     chains, length = fit.posterior.draws.shape[:2]
     values = program.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
     table = coded(fit, votes)

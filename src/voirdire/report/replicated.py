@@ -43,13 +43,13 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
+    from voirdire.kinds import votes_problem
     from voirdire.predict import probabilities
 
     votes = table_of(fit)
     recoded = coded(fit, votes)
-    return [
-        probabilities(fit.problem.model, fit.problem.program, [one], recoded) for one in some_draws(fit, most)
-    ]
+    program = votes_problem(fit.problem, "report").program
+    return [probabilities(fit.model, program, [one], recoded) for one in some_draws(fit, most)]
 
 
 def some_draws(fit: Fit, most: int) -> list[dict[str, Any]]:

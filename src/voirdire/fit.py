@@ -371,7 +371,7 @@ def fit(
     start = time.perf_counter()
     _check_request(method, prob, sampler, seed, draws, warmup, chains)
     _check_anchor_request(anchors, anchor_mode)
-    table = read_table(votes, levels=levels)
+    table = read_table(votes, levels=levels, votes=True)
     notes: list[str] = []
     if model is None:
         model, why = kinds.default_model(table)

@@ -13,7 +13,9 @@ from voirdire.tables.votes import Votes, read_votes
 _KINDS = {"winner": "votes", "score": "scores", "label": "labels"}
 
 
-def read_table(table: object, *, levels: Sequence[object] | None = None) -> Votes | Scores | Labels:
+def read_table(
+    table: object, *, levels: Sequence[object] | None = None, votes: bool = False
+) -> Votes | Scores | Labels:
     """Read a table as votes, scores or labels, whichever it is.
 
     Parameters
@@ -23,6 +25,8 @@ def read_table(table: object, *, levels: Sequence[object] | None = None) -> Vote
         is returned as it is.
     levels : sequence, optional
         The labels there may be, for labels.
+    votes : bool
+        Whether a table that shows no kind is taken for one of votes, whose reader says what is missing.
 
     Returns
     -------
@@ -43,9 +47,11 @@ def read_table(table: object, *, levels: Sequence[object] | None = None) -> Vote
         return table
     if isinstance(table, Labels):
         return read_labels(table, levels=levels)
-    problems = Problems("table")
+    problems = Problems("votes" if votes else "table")
     found = [_KINDS[column] for column in read_columns(table, [], list(_KINDS), problems)]
     problems.raise_any()
+    if not found and votes:
+        return read_votes(table)
     if not found:
         problems.stop(
             "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"

@@ -55,6 +55,7 @@ def agree(
         Path,
         typer.Argument(
             metavar="TABLE",
+            readable=False,
             help="Votes (judge, first, second, winner), scores (judge, item, score) or labels (judge, item, label) "
             "as CSV, Parquet or JSONL.",
         ),
@@ -89,6 +90,7 @@ def agree(
         Path | None,
         typer.Option(
             metavar="FILE",
+            readable=False,
             help="Human answers to a random part of the units, the same columns without judge: estimates what "
             "humans would say of all of them, and how often judges agree.",
         ),

@@ -19,15 +19,23 @@ if TYPE_CHECKING:
 
 def collect(
     panel: Annotated[
-        Path, typer.Argument(metavar="PANEL.toml", help="The judges and the protocol's options.")
+        Path,
+        typer.Argument(metavar="PANEL.toml", readable=False, help="The judges and the protocol's options."),
     ],
     items: Annotated[
-        Path, typer.Argument(metavar="ITEMS", help="What to judge: CSV, JSONL or Parquet with id and text.")
+        Path,
+        typer.Argument(
+            metavar="ITEMS", readable=False, help="What to judge: CSV, JSONL or Parquet with id and text."
+        ),
     ],
     protocol: Annotated[str, typer.Option(help="How the judges are asked.")],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Journal and tables; a stopped run goes on with the same folder."),
+        typer.Option(
+            metavar="DIR",
+            readable=False,
+            help="Journal and tables; a stopped run goes on with the same folder.",
+        ),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count calls, tokens and cost; ask nothing.")
@@ -37,7 +45,8 @@ def collect(
         int | None, typer.Option(help="Stop after this many requests; 0 writes the tables and asks nothing.")
     ] = None,
     prompts: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Templates that replace those of the same name.")
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Templates that replace those of the same name."),
     ] = None,
     settings: Annotated[
         list[str] | None,

@@ -40,6 +40,7 @@ def metaeval(
         Path,
         typer.Argument(
             metavar="SCORES",
+            readable=False,
             help="Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion).",
         ),
     ],
@@ -71,7 +72,9 @@ def metaeval(
     draws: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Posterior draws of metrics: scores whose column run numbers the draws."
+            metavar="FILE",
+            readable=False,
+            help="Posterior draws of metrics: scores whose column run numbers the draws.",
         ),
     ] = None,
     interval: Annotated[Interval, typer.Option(help="Kind of interval.")] = Interval.percentile,

@@ -32,7 +32,9 @@ def repro(
     ] = None,
     results: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv."),
+        typer.Option(
+            metavar="DIR", readable=False, help="Tables of your own runs: DIR/SYSTEM/RUN/TABLE.csv."
+        ),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not look for public data.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,

@@ -26,7 +26,9 @@ def simulate(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Keep finished batches and results.csv here; a stopped run goes on."
+            metavar="DIR",
+            readable=False,
+            help="Keep finished batches and results.csv here; a stopped run goes on.",
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,

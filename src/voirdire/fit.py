@@ -484,13 +484,16 @@ def _in_families(
 
 def _how(anchored: Anchored, asked: str | None) -> str:
     """What was done with the anchors, in words."""
+    from voirdire.anchors.choose import DEFAULT
+
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
-    why = (
-        "no other predicts left-out anchors clearly better"
-        if anchored.methods
-        else "nothing else was possible"
-    )
+    if not anchored.methods:
+        why = "nothing else was possible"
+    elif anchored.chosen in DEFAULT.values():
+        why = "no other way predicts left-out anchors clearly better"
+    else:
+        why = "it predicts left-out anchors clearly better than the default"
     judges = "the anchors alone" if anchored.mode == "cut" else "votes and anchors together"
     return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, log_expit
 
 import voirdire
-from voirdire.anchors.choose import _best
+from voirdire.anchors.choose import _best, _if_wrong
 from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
 from voirdire.infer import engine
@@ -145,7 +145,7 @@ def test_left_out_anchors_choose_between_joint_and_cut(linked) -> None:
     table = fitted.anchor_methods()
     assert table["method"].tolist() == ["majority", "joint", "cut"]
     assert table["chosen"].sum() == 1
-    assert any("because no other predicts left-out anchors clearly better" in note for note in fitted.notes)
+    assert any("left-out anchors clearly better" in note for note in fitted.notes)
     with pytest.raises(InputError, match=r"pairs\(\) is for tables of unconnected pairs"):
         fitted.pairs()
 
@@ -218,8 +218,19 @@ def test_one_anchor_and_anchors_on_everything(linked) -> None:
 
 def test_the_default_gives_way_to_what_is_clearly_better() -> None:
     """Paired differences of log loss: twice their standard error decides, not the lower mean."""
-    base = np.full(10, 0.5)
-    noise = np.tile([-0.3, 0.3], 5)
+    base = np.append(np.full(10, 0.5), 1.0)  # the last anchor is the imagined one
+    noise = np.append(np.tile([-0.3, 0.3], 5), 0.0)
     assert _best({"joint": base, "cut": base - 0.1 + noise}, "joint") == "joint"
     assert _best({"joint": base, "cut": base - 0.1 + 0.1 * noise}, "joint") == "cut"
-    assert _best({"joint": base[:2], "cut": base[:2] - 0.4}, "joint") == "joint"
+    assert _best({"joint": base[:3], "cut": base[:3] - 0.4}, "joint") == "joint"
+
+
+def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
+    """Ten of ten right at 0.999 against 0.85: plain log loss prefers the former, the imagined failure does not."""
+    sure, modest = np.full(10, 0.999), np.full(10, 0.85)
+    losses = {
+        name: np.append(-np.log(p), _if_wrong(p)) for name, p in (("stacking", modest), ("lucky", sure))
+    }
+    assert losses["lucky"][:10].mean() < losses["stacking"][:10].mean()
+    assert _best(losses, "stacking") == "stacking"
+    assert _if_wrong(np.array([0.9, 0.1])) == pytest.approx(np.log(10))

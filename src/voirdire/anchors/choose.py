@@ -91,7 +91,7 @@ def _chosen(
     for name, (_, left_out) in predicted.items():
         p = np.where(evidence.answers > 0, left_out, 1.0 - left_out)
         loss = -np.log(np.clip(p, 1e-12, 1.0))
-        losses[name] = loss
+        losses[name] = np.append(loss, _if_wrong(left_out))
         enough = len(p) >= 2
         rows.append(
             {
@@ -106,14 +106,20 @@ def _chosen(
     return Choice(chosen, marked, predicted[chosen][0])
 
 
+def _if_wrong(p: Floats) -> float:
+    """Loss of one more anchor, imagined, that a method gets wrong as surely as it answers on average."""
+    return float(np.mean(-np.log(np.clip(np.minimum(p, 1.0 - p), 1e-12, 1.0)))) if len(p) else 0.0
+
+
 def _best(losses: dict[str, Floats], default: str) -> str:
-    """The default method, unless another's left-out log loss is lower by more than twice the noise of the difference.
+    """The default method, unless another's log loss is lower by more than twice the noise of the difference.
 
     The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
-    whenever its answers to those ten happen to be right.
+    whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
+    imagined anchor that it gets wrong (as the rule of succession counts one failure more), the last of ``losses``.
     """
     base = losses[default]
-    if len(base) < LEAST:
+    if len(base) < LEAST + 1:
         return default
     best, lead = default, 0.0
     for name, loss in losses.items():

@@ -193,7 +193,8 @@ def show(result: Fit) -> None:
     if result.model.data == "labels":
         parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
     else:
-        ranked = show.ranking(found["items"], result.prob)
+        # of pairs that nothing links there is no ranking worth reading
+        ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob)
         parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:

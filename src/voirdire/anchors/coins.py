@@ -77,8 +77,8 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
     --------
     A judge without anchors is as good as its family; one with many is as good as its answers.
 
-    >>> coins = learn_coins(np.array([300.0, 0.0]), np.array([100.0, 0.0]), np.array([0, 0]), dict(a=4, b=1.5,
-    reversed=0.1))
+    >>> prior = {"a": 4.0, "b": 1.5, "reversed": 0.1}
+    >>> coins = learn_coins(np.array([300.0, 0.0]), np.array([100.0, 0.0]), np.array([0, 0]), prior)
     >>> [round(float(p), 2) for p in coins.mean()]
     [0.75, 0.74]
     """

@@ -97,6 +97,7 @@ def pose_labels(
     --------
     >>> import pandas as pd
     >>> from voirdire.specs import load_model
+    >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
     >>> pose_labels(load_model("dawid-skene"), table).data["labels"]["counts"].tolist()

@@ -80,7 +80,7 @@ def learn_coins(right: Floats, wrong: Floats, family: Ints, prior: dict[str, flo
     >>> prior = {"a": 4.0, "b": 1.5, "reversed": 0.1}
     >>> coins = learn_coins(np.array([300.0, 0.0]), np.array([100.0, 0.0]), np.array([0, 0]), prior)
     >>> [round(float(p), 2) for p in coins.mean()]
-    [0.75, 0.74]
+    [0.75, 0.73]
     """
     a, b, turned = prior["a"], prior["b"], prior["reversed"]
     log_right, log_wrong = np.log(MEANS), np.log1p(-MEANS)

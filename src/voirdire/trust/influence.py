@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 DRAWS = 200
 REFITS = 5  # judges at most that are left out in earnest
+NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
 def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]]:

@@ -55,7 +55,7 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     # first-order changes are rough: judges that come near to a change are tried, too
     near = np.argsort(margin, kind="stable")[:REFITS]
     near = (
-        near[margin[near] < 0.5 * np.delete(whole[first] - whole, first).min()]
+        near[margin[near] < NEAR * np.delete(whole[first] - whole, first).min()]
         if len(whole) > 1
         else near[:0]
     )

@@ -112,4 +112,5 @@ def table(found: Mapping[str, Pointwise]) -> list[dict[str, Any]]:
 
 
 def _error(values: Floats) -> float:
-    return float(np.sqrt(len(values)) * values.std())
+    """Standard error of a sum of independent terms, sqrt(n var) with divisor n - 1."""
+    return float(np.sqrt(len(values)) * values.std(ddof=1)) if len(values) > 1 else float("nan")

@@ -85,7 +85,7 @@ def report() -> None:
 
 def table(rows: list[dict[str, object]]) -> list[str]:
     heads = list(rows[0])
-    cells = [[shown(row[head]) for head in heads] for row in rows]
+    cells = [[shown(row.get(head, "")) for head in heads] for row in rows]
     rule = "|" + "|".join(" --- " for _ in heads) + "|"
     return ["| " + " | ".join(heads) + " |", rule, *("| " + " | ".join(row) + " |" for row in cells)]
 

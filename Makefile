@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup demo models-table pages repro studies demo-panel bench picture test test-slow test-full test-latest lint clean
+.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench picture test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -17,6 +17,7 @@ PYTEST = $(THREADS) $(VENV)/bin/python -m pytest -n $(JOBS) --dist loadfile -q
 
 help:
 	@echo "make setup        create $(VENV) with everything the other targets need"
+	@echo "make setup-browser  add axe-core (npm) for the tests of reports in chromium"
 	@echo "make demo         rank an embedded panel of judges"
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
@@ -52,6 +53,10 @@ $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
 	@touch $@ $(VENV)/.installed
 
 setup: $(VENV)/.installed-dev
+
+# What the tests of reports use in Debian's chromium, if it is there: axe-core looks for what keeps people out of a page.
+setup-browser: setup
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
 
 demo: $(VENV)/.installed
 	$(VENV)/bin/voirdire demo

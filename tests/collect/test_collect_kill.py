@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def script(request: dict[str, Any]) -> Any:
 def answered(folder: Path) -> set[tuple[str, str, str, str]]:
     if not (folder / "journal.sqlite").exists():
         return set()
-    with sqlite3.connect(folder / "journal.sqlite") as database:
+    with closing(sqlite3.connect(folder / "journal.sqlite")) as database:
         found = database.execute("select name from sqlite_master where name = 'answers'").fetchall()
         rows = database.execute("select judge, key from answers").fetchall() if found else []
     return {(judge, *(str(part) for part in json.loads(key)[1:])) for judge, key in rows}

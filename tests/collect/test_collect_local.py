@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def test_both_models_answer_by_the_schema_with_logprobs(tmp_path: Path) -> None:
     assert (found.total("answered"), found.total("missing"), found.stopped) == (4, 0, None)
     votes = pd.read_csv(tmp_path / "o" / "votes.csv")
     assert (votes["logprob"] <= 0).all()
-    with sqlite3.connect(tmp_path / "o" / "journal.sqlite") as journal:
+    with closing(sqlite3.connect(tmp_path / "o" / "journal.sqlite")) as journal:
         answers = journal.execute("select answer, tokens_in, tokens_out from requests").fetchall()
     for answer, read, wrote in answers:
         assert answer in ('{"winner":1}', '{"winner":2}')  # no token is spent on white space

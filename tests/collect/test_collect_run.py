@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def read(folder: Path, name: str) -> pd.DataFrame:
 
 
 def journal(folder: Path, question: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(folder / "journal.sqlite") as database:
+    with closing(sqlite3.connect(folder / "journal.sqlite")) as database:
         return database.execute(question).fetchall()
 
 

@@ -118,9 +118,9 @@ def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
     share : float
         Share of the panel's information that is used reversed; much of it is a sign of the wrong orientation.
     """
-    if not worse:
-        return entry
-    level: Level = "warn" if entry.level == "ok" and share > REVERSED_WARN else entry.level
+    if not worse or share <= REVERSED_WARN:
+        return entry  # a few judges that say little are the check below-chance's matter
+    level: Level = "warn" if entry.level == "ok" else entry.level
     message = (
         f"{entry.message} This orientation makes {listed(worse, verb=False)} worse than chance: a warning "
         f"sign that only "

@@ -98,9 +98,10 @@ def _show_counts(rows: list[Row]) -> None:
     found = counts(rows)
     used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    table.add_column("figures")
+    table.add_column("figures", no_wrap=True)
     for verdict in used:
-        table.add_column(verdict.replace("-", " "), justify="right")
+        words = verdict.split("-")
+        table.add_column(" ".join(words), justify="right", min_width=max(map(len, words)))
     for kind, by in found.items():
         if any(by.values()):
             table.add_row(kind, *(str(by[verdict] or "") for verdict in used))

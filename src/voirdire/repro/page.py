@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from voirdire.repro.claims import KINDS, System, load_system, system_names
+from voirdire.repro.claims import System, load_system, system_names
+from voirdire.repro.faults import KINDS
 from voirdire.repro.summary import Summary, counts, shown, summarise
 from voirdire.repro.verdicts import VERDICTS, Row, judge_claims
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from voirdire.repro.claims import KINDS, Claim, System
+from voirdire.repro.claims import Claim, System
+from voirdire.repro.faults import KINDS
 from voirdire.repro.verdicts import VERDICTS, Row
 
 

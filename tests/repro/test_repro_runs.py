@@ -104,7 +104,7 @@ def parts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
 def test_the_collector_takes_every_configuration(
     name: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from voirdire.collect.run import estimate
+    from voirdire.collect import estimate
 
     folder = project / name
     for key in set(re.findall(r'api_key_env = "(\w+)"', (folder / "panel.toml").read_text())):

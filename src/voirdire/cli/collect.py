@@ -13,8 +13,9 @@ from voirdire.cli import console
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.collect.asking import Progress
-    from voirdire.collect.run import Collected, Estimate
+    from voirdire.collect.budget import Progress
+    from voirdire.collect.dry_run import Estimate
+    from voirdire.collect.run import Collected
 
 
 def collect(
@@ -58,8 +59,8 @@ def collect(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Ask a panel of language models to judge, and write votes, scores and labels as tables."""
-    from voirdire.collect.run import collect as run
-    from voirdire.collect.run import estimate
+    from voirdire.collect import collect as run
+    from voirdire.collect import estimate
 
     given = _settings(settings or [])
     if dry_run:
@@ -137,7 +138,7 @@ def state(now: Progress) -> str:
 
     Examples
     --------
-    >>> from voirdire.collect.asking import Progress
+    >>> from voirdire.collect.budget import Progress
     >>> state(Progress(done=50, least=200, most=200, asked=50, seconds=25.0, cost=0.125))
     '50 of 200 calls, 2.0/s, cost 0.1250, 1 min 15 s left'
     """

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from voirdire.collect.client import Reply
+
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -23,6 +25,33 @@ _KEYWORDS = {
 }  # fmt: skip
 _THOUGHT = re.compile(r"^\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+
+
+def usable(reply: Reply, schema: Mapping[str, Any] | None) -> tuple[Any | None, str]:
+    """The content of a reply, or None and why it cannot be used.
+
+    Examples
+    --------
+    >>> usable(Reply('{"winner": 1}', "stop"), {"type": "object"})
+    ({'winner': 1}, '')
+    >>> usable(Reply('{"winner": ', "length"), {"type": "object"})
+    (None, 'no JSON in the answer: no JSON (cut off at max_tokens)')
+    """
+    if reply.finish is not None and reply.finish.startswith(("refused", "content_filter")):
+        return None, f"the model {reply.finish}" if reply.finish[0] == "r" else "stopped by a content filter"
+    end = " (cut off at max_tokens)" if reply.finish == "length" else ""
+    if schema is None:
+        text = without_thoughts(reply.text)
+        return (text, "") if text else (None, f"empty answer{end}")
+    try:
+        content = parse_json(reply.text)
+        json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return None, "the answer holds half a character (a lone surrogate)"
+    except (ValueError, RecursionError) as error:
+        return None, f"no JSON in the answer: {error}{end}"
+    wrong = "answer is null" if content is None else breach(content, schema)
+    return (None, wrong) if wrong else (content, "")
 
 
 def parse_json(text: str) -> Any:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from voirdire.collect.asking import Asking, Limits, Progress, Stop, price, tokens_read, tokens_written
+from voirdire.collect.asking import Asking
+from voirdire.collect.budget import Limits, Progress, Stop
 from voirdire.collect.client import Client, Form
 from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, Journal
 from voirdire.collect.local import LocalServers
+from voirdire.collect.loop import in_loop
 from voirdire.collect.panel import LOCAL, RULE, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import Row
 from voirdire.errors import InputError
 
-_T = TypeVar("_T")
 _SLOTS = 2
 
 
@@ -73,27 +73,6 @@ class Collected:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """What a run will ask, before anything is asked.
-
-    Attributes
-    ----------
-    protocol : str
-    judges : list of dict
-        Per judge: ``calls_least`` and ``calls_most``, tokens read and written and cost for the most.
-    """
-
-    protocol: str
-    judges: list[dict[str, Any]]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it in the shape of ``voirdire collect --dry-run --json``."""
-        columns = ("calls_least", "calls_most", "tokens_in", "tokens_out", "cost")
-        totals = {column: sum(row[column] for row in self.judges) for column in columns}
-        return {"protocol": self.protocol, **totals, "judges": self.judges}
-
-
 def collect(
     panel: str | Path | Mapping[str, Any],
     items: object,
@@ -133,7 +112,7 @@ def collect(
     retry_missing : bool
         Ask questions again that have no answer so far.
     progress : callable, optional
-        Called with a :class:`voirdire.collect.asking.Progress` after each question.
+        Called with a :class:`voirdire.collect.budget.Progress` after each question.
 
     Returns
     -------
@@ -183,7 +162,7 @@ def collect(
         async def connect() -> dict[str, tuple[Client, Form]]:
             return await asyncio.to_thread(_clients, plan, keys, servers)
 
-        rows, stopped = _in_loop(_run(plan, journal, limits, None if reading else connect, progress))
+        rows, stopped = in_loop(_run(plan, journal, limits, None if reading else connect, progress))
         counts = write_tables(rows, folder)
         found = _summary(plan, journal, folder, counts, stopped, time.monotonic() - began)
         _write_run(plan, found)
@@ -191,63 +170,6 @@ def collect(
     finally:
         servers.close()
         journal.close()
-
-
-def estimate(
-    panel: str | Path | Mapping[str, Any],
-    items: object,
-    protocol: str,
-    *,
-    options: Mapping[str, Any] | None = None,
-    settings: Mapping[str, str] | None = None,
-    prompts: str | Path | None = None,
-) -> Estimate:
-    """How many questions, tokens and what cost :func:`collect` will come to; nothing is asked.
-
-    Questions are counted by the protocol, least and most. Tokens read are one per four characters of the prompts
-    that are known before any answer (others are taken to be as long on average); tokens written are guessed from the
-    schemas. Repetitions are not counted.
-
-    Examples
-    --------
-    >>> estimate({"judges": []}, "items.csv", "maple")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ...
-    voirdire.errors.InputError: ...
-    """
-    import tempfile
-
-    plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
-    calls = plan.calls()
-    with tempfile.TemporaryDirectory() as folder:
-        journal = Journal(Path(folder))
-        try:
-            asked = _in_loop(_questions(plan, journal))
-        finally:
-            journal.close()
-    rows = []
-    for judge in plan.setting.judges:
-        own = [one for one in asked if one[0] == judge.name] or asked
-        read = sum(tokens_read(size) for _, size, _ in own) / len(own) if own else 0.0
-        wrote = sum(tokens_written(schema, judge.max_tokens) for *_, schema in own) / len(own) if own else 0.0
-        most = calls.most[judge.name]
-        rows.append(
-            {
-                "judge": judge.name,
-                "calls_least": calls.least[judge.name],
-                "calls_most": most,
-                "tokens_in": round(read * most),
-                "tokens_out": round(wrote * most),
-                "cost": price(judge, read * most, wrote * most),
-            }
-        )
-    return Estimate(plan.protocol.name, rows)
-
-
-async def _questions(plan: Plan, journal: Journal) -> list[tuple[str, int, Mapping[str, Any] | None]]:
-    asking = Asking(plan.setting.judges, plan.prompts, journal, Limits())
-    await plan.protocol.run(plan.setting, asking.ask)
-    return asking.unasked
 
 
 async def _run(
@@ -350,26 +272,3 @@ def _write_run(plan: Plan, found: Collected) -> None:
         "totals": found.judges,
     }
     write_json(content, found.folder / "run.json")
-
-
-def _in_loop(work: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine to its end, also where a loop is running already (a notebook)."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    result: list[_T] = []
-    errors: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            result.append(asyncio.run(work))
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=target)
-    thread.start()
-    thread.join()
-    if errors:
-        raise errors[0]
-    return result[0]

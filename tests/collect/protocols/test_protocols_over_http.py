@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.collect.run import collect, estimate
+from voirdire.collect import collect, estimate
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes

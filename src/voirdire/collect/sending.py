@@ -1,0 +1,174 @@
+"""Send one judge's requests to its server until there is an answer that can be used.
+
+A request that fails in passing (429, 5xx, timeout, closed connection) is sent again, at most ``request_tries`` times,
+after ``backoff * 2^n`` seconds with seeded jitter, or after what Retry-After says. An answer that does not parse or
+breaks the schema is asked for again, at most ``answer_tries`` times; then the question is noted as missing, with the
+reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from voirdire.collect.answers import usable
+from voirdire.collect.budget import Budget, Stop
+from voirdire.collect.client import Client, Form, NoReply, Reply, Request
+from voirdire.collect.cost import expected, paid
+from voirdire.collect.journal import Journal, Sent, written
+from voirdire.collect.protocol import Answer, Judge, Key
+from voirdire.errors import InputError
+
+_LONGEST_WAIT = 300.0
+#: Questions in a row that a judge may leave unanswered for its server's sake before the run stops.
+_DEAD = 10
+
+
+class Sender:
+    """What asks one judge's server, and what is known about it while it is asked.
+
+    Parameters
+    ----------
+    judge : Judge
+    client : Client
+    form : Form
+        How its server is asked first.
+    journal : Journal
+        Where every request is noted.
+    budget : Budget
+    """
+
+    def __init__(self, judge: Judge, client: Client, form: Form, journal: Journal, budget: Budget) -> None:
+        self._judge, self._client, self._first = judge, client, form
+        self._journal, self._budget, self._limits = journal, budget, budget.limits
+        #: The form that has been answered, by whether a schema and whether log-probabilities were asked for.
+        self._proven: dict[tuple[bool, bool], Form] = {}
+        self._not_before = 0.0
+        self._unanswered = 0
+        self._replies = 0
+        self._paid = 0.0
+
+    async def answer(self, key: Key, request: Request) -> tuple[Answer, list[Sent]]:
+        """Ask until the answer can be used, or no more; the answer, and all requests that it took."""
+        requests: list[Sent] = []
+        reason = ""
+        for number in range(self._limits.answer_tries):
+            seed = None if request.seed is None else _seed(request.seed, key, number)
+            found = await self._send(key, replace(request, seed=seed), requests)
+            if isinstance(found, str):
+                return Answer(None, found), requests
+            reply, sent = found
+            content, reason = usable(reply, request.schema)
+            if content is not None:
+                requests.append(sent)
+                return Answer(content, None, reply.logprobs if request.logprobs else ()), requests
+            self._note(key, replace(sent, error=reason), requests)
+        lost = f"no usable answer in {self._limits.answer_tries} tries; the last: {reason}"
+        return Answer(None, lost), requests
+
+    def _note(self, key: Key, sent: Sent, requests: list[Sent]) -> None:
+        requests.append(sent)
+        self._journal.sent(self._judge.name, key, len(requests), sent)
+
+    async def _send(self, key: Key, request: Request, requests: list[Sent]) -> tuple[Reply, Sent] | str:
+        """Send a request until there is a reply; or say why there is none."""
+        judge, wants = self._judge, (request.schema is not None, request.logprobs)
+        forms = _forms(self._first, *wants)
+        tries = 0
+        while True:
+            form = self._proven.get(wants) or forms[0]
+            await self._wait()
+            reserved = self._budget.reserve(max(self._mean_cost(), expected(judge, request)))
+            began, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
+            try:
+                reply = await self._client.send(request, form, judge.timeout)
+            except NoReply as error:
+                trouble = error
+            else:
+                seconds = time.monotonic() - clock
+                cost = paid(judge, request, reply)
+                self._proven[wants], self._unanswered = form, 0
+                self._replies, self._paid = self._replies + 1, self._paid + cost
+                self._budget.pay(reserved, cost)
+                text = self._client.hidden(reply.text)
+                sent = Sent(began, seconds, 200, None, reply.tokens_in, reply.tokens_out, cost, _clean(text))
+                return replace(reply, text=text), sent
+            self._budget.pay(reserved, 0.0)
+            seconds = time.monotonic() - clock
+            reason = _clean(trouble.reason)
+            self._note(key, Sent(began, seconds, trouble.status, reason, None, None, 0.0, None), requests)
+            self._budget.tell()
+            if not trouble.passing:
+                self._fatal(trouble)
+                if wants not in self._proven and len(forms) > 1:
+                    forms = forms[1:]
+                    continue
+                return f"refused by the server: {reason}"
+            tries += 1
+            if tries >= self._limits.request_tries:
+                self._unanswered += 1
+                if self._unanswered >= _DEAD:
+                    self._budget.stopped = f"the server of judge {judge.name!r} does not answer ({reason})"
+                    raise Stop(self._budget.stopped)
+                return f"no reply in {tries} requests; the last: {reason}"
+            await self._back_off(key, tries, trouble.after)
+
+    def _mean_cost(self) -> float:
+        """Of this judge's replies so far."""
+        return self._paid / self._replies if self._replies else 0.0
+
+    def _fatal(self, trouble: NoReply) -> None:
+        """Stop at what no further question to this judge can bring right."""
+        judge = self._judge
+        remedies = {
+            401: f"check the key in {judge.api_key_env or 'api_key_env'}",
+            403: f"check the key in {judge.api_key_env or 'api_key_env'} and what it may use",
+            404: f"check model {judge.model!r} and base_url",
+        }
+        if trouble.status in remedies:
+            stopped = f"judge {judge.name!r} at {self._client.base_url}: {trouble.reason}"
+            self._budget.stopped = stopped
+            raise InputError(f"{stopped}; {remedies[trouble.status]}")
+
+    async def _wait(self) -> None:
+        """Sleep until the server may be asked again, unless the run stops first."""
+        while True:
+            self._budget.go_on()
+            left = self._not_before - time.monotonic()
+            if left <= 0:
+                return
+            await asyncio.sleep(min(left, 1.0))
+
+    async def _back_off(self, key: Key, tries: int, after: float | None) -> None:
+        """Wait before the next try; where the server says how long, all its questions wait."""
+        if after is not None:
+            self._not_before = max(self._not_before, time.monotonic() + min(after, _LONGEST_WAIT))
+            return
+        drawn = np.random.Generator(np.random.PCG64(_seed(tries, key, 0))).random()
+        pause = min(self._limits.backoff * 2.0 ** (tries - 1), _LONGEST_WAIT) * (0.5 + drawn)
+        end = time.monotonic() + pause
+        while (left := end - time.monotonic()) > 0:
+            self._budget.go_on()
+            await asyncio.sleep(min(left, 1.0))
+
+
+def _forms(first: Form, schema: bool, logprobs: bool) -> list[Form]:
+    """Forms to try in turn, until a server does not refuse them."""
+    schemas = [first.schema, "text"] if schema and first.schema == "json_schema" else [first.schema]
+    return [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
+
+
+def _seed(seed: int, key: Key, number: int) -> int:
+    """A seed of its own for each question and try, the same at every run."""
+    digest = hashlib.sha256(f"{seed}|{written(key)}|{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can write."""
+    return text.encode("utf-8", "replace").decode("utf-8")

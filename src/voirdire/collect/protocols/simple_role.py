@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Ask, Calls, Row, Setting
-from voirdire.collect.protocols.group_debate import Agent, GroupOptions, debates, group_calls
+from voirdire.collect.protocols.group_debate import Agent, GroupOptions
+from voirdire.collect.protocols.groups import debates, group_calls
 from voirdire.collect.protocols.roles import takers
 from voirdire.collect.protocols.scoring import at_least, score_problems
 

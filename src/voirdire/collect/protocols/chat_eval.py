@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Row, Setting
-from voirdire.collect.protocols.scoring import Case, ScoreOptions, at_least, each, per_case, score_problems
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, at_least, per_case, score_problems
 
 ROLES = {
     "reader": "You speak for ordinary readers without special knowledge, and say what the text does for them.",
@@ -53,7 +53,7 @@ class ChatEvalOptions(ScoreOptions):
         return dict(self.roles) or dict(ROLES)
 
 
-class ChatEval:
+class ChatEval(PerCase):
     """The protocol ``chat-eval``."""
 
     name: ClassVar[str] = "chat-eval"
@@ -72,11 +72,8 @@ class ChatEval:
         options: ChatEvalOptions = setting.options
         return per_case(setting, len(options.cast()) * options.rounds)
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All cases at once; the turns of one follow each other."""
-        return await each(setting, ask, self._talk)
-
-    async def _talk(self, case: Case, ask: Ask) -> list[Row]:
+    async def score(self, case: Case, ask: Ask) -> list[Row]:
+        """The turns of one case, one after the other."""
         options = case.options
         assert isinstance(options, ChatEvalOptions)
         schema = case.score_schema(reasoned=True, first="comment")

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Calls, Row, Setting
 from voirdire.collect.protocols.schemas import choice, prose, record
-from voirdire.collect.protocols.scoring import Case, ScoreOptions, at_least, each, per_case, score_problems
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, at_least, per_case, score_problems
 
 NO_ISSUE = "NO ISSUE"
 
@@ -59,7 +59,7 @@ class DebateOptions(ScoreOptions):
     commander: Literal["model", "relay"] = "model"
 
 
-class Debate:
+class Debate(PerCase):
     """The protocol ``debate``."""
 
     name: ClassVar[str] = "debate"
@@ -75,11 +75,8 @@ class Debate:
         worded = options.commander == "model"
         return per_case(setting, worded + 2, worded + 1 + 2 * options.iterations + options.tie_breaker)
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All cases at once; the turns of one follow each other."""
-        return await each(setting, ask, self._debate)
-
-    async def _debate(self, case: Case, ask: Ask) -> list[Row]:
+    async def score(self, case: Case, ask: Ask) -> list[Row]:
+        """The turns of one debate, one after the other."""
         options = case.options
         assert isinstance(options, DebateOptions)
         rows: list[Row] = []

@@ -29,7 +29,7 @@ from voirdire.collect.protocols.scoring import (
     per_case,
     score_problems,
 )
-from voirdire.collect.protocols.weighted import expected_score, one_digit
+from voirdire.collect.protocols.weighted import expected_score, scale_problems
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,8 @@ class GEval:
         """Unknown judges, an impossible scale, a scale whose scores are no single tokens."""
         options: GEvalOptions = setting.options
         found = [*score_problems(setting), *at_least(options, samples=1)]
-        if options.weighting == "logprobs" and not one_digit(options.low, options.high):
-            found.append(
-                f"options low and high are {options.low} and {options.high}: token probabilities need scores of"
-                " one digit; give a scale within 0 to 9, or weighting = 'samples'"
-            )
+        if options.weighting == "logprobs":
+            found += scale_problems(options.low, options.high, "samples")
         found += [
             f"option steps: there is no criterion {name!r}; name one of the criteria"
             for name in options.steps

@@ -42,7 +42,7 @@ from voirdire.collect.protocols.scoring import (
     per_case,
     score_problems,
 )
-from voirdire.collect.protocols.weighted import expected_score, one_digit
+from voirdire.collect.protocols.weighted import expected_score, scale_problems
 
 Evaluations = list[dict[str, Any]]
 
@@ -86,11 +86,8 @@ class Mareval:
         """Unknown judges, an impossible scale, no evaluators or rounds."""
         options: MarevalOptions = setting.options
         found = [*score_problems(setting), *at_least(options, evaluators=1, rounds=1)]
-        if options.weighting == "logprobs" and not one_digit(options.low, options.high):
-            found.append(
-                f"options low and high are {options.low} and {options.high}: token probabilities need scores of"
-                " one digit; give a scale within 0 to 9, or weighting = 'runs'"
-            )
+        if options.weighting == "logprobs":
+            found += scale_problems(options.low, options.high, "runs")
         return found
 
     def calls(self, setting: Setting) -> Calls:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing
 from voirdire.collect.protocols.roles import background, belongs, takers, uneven, unknown
@@ -140,22 +141,6 @@ def cases(setting: Setting) -> list[Case]:
     ]
 
 
-async def each(setting: Setting, ask: Ask, one: Callable[[Case, Ask], Awaitable[Sequence[Row]]]) -> list[Row]:
-    """All cases at once; their rows in the order of the cases.
-
-    Examples
-    --------
-    >>> from voirdire.collect.protocol import Judge
-    >>> async def one(case, ask):
-    ...     return [case.score(3)]
-    >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
-    >>> [row.values["item"] for row in asyncio.run(each(setting, None, one))]
-    ['a', 'b']
-    """
-    parts = await asyncio.gather(*(one(case, ask) for case in cases(setting)))
-    return [row for part in parts for row in part]
-
-
 def score_problems(setting: Setting) -> list[str]:
     """What is wrong with the common options and the items, one sentence each.
 
@@ -207,3 +192,37 @@ def per_case(setting: Setting, least: int, most: int | None = None) -> Calls:
     return Calls(
         dict.fromkeys(names, size * least), dict.fromkeys(names, size * (least if most is None else most))
     )
+
+
+class PerCase(ABC):
+    """A protocol that scores each case by itself; what it is called and how a case is scored is its own.
+
+    Examples
+    --------
+    >>> from voirdire.collect.protocol import Judge
+    >>> class Threes(PerCase):
+    ...     async def score(self, case, ask):
+    ...         return [case.score(3)]
+    >>> setting = Setting((Judge("ann", "m"),), (Item("a", "x"), Item("b", "y")), ScoreOptions())
+    >>> [row.values["item"] for row in asyncio.run(Threes().run(setting, None))]
+    ['a', 'b']
+    """
+
+    Options: ClassVar[type[Any]] = ScoreOptions
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Unknown judges, an impossible scale."""
+        return score_problems(setting)
+
+    def calls(self, setting: Setting) -> Calls:
+        """One for each case."""
+        return per_case(setting, 1)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """All cases at once; their rows in the order of the cases."""
+        parts = await asyncio.gather(*(self.score(case, ask) for case in cases(setting)))
+        return [row for part in parts for row in part]
+
+    @abstractmethod
+    async def score(self, case: Case, ask: Ask) -> list[Row]:
+        """The rows of one case."""

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from voirdire.collect.protocol import Ask, Calls, Row, Setting
 from voirdire.collect.protocols.schemas import choice, prose, record
-from voirdire.collect.protocols.scoring import Case, ScoreOptions, at_least, each, per_case, score_problems
+from voirdire.collect.protocols.scoring import Case, PerCase, ScoreOptions, at_least, per_case, score_problems
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SelfRefineOptions(ScoreOptions):
     rounds: int = 2
 
 
-class SelfRefine:
+class SelfRefine(PerCase):
     """The protocol ``self-refine``."""
 
     name: ClassVar[str] = "self-refine"
@@ -50,11 +50,8 @@ class SelfRefine:
         """A score and a feedback; at most a score, and feedback and revision in each round."""
         return per_case(setting, 2, 1 + 2 * setting.options.rounds)
 
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All cases at once."""
-        return await each(setting, ask, self._refine)
-
-    async def _refine(self, case: Case, ask: Ask) -> list[Row]:
+    async def score(self, case: Case, ask: Ask) -> list[Row]:
+        """A score, and its revisions."""
         options = case.options
         assert isinstance(options, SelfRefineOptions)
         schema = case.score_schema(reasoned=True)

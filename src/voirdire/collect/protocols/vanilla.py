@@ -9,31 +9,19 @@ Output: ``scores``. One question for each judge, item, criterion and run.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from voirdire.collect.protocol import Ask, Calls, Row, Setting
-from voirdire.collect.protocols.scoring import Case, ScoreOptions, each, per_case, score_problems
+from voirdire.collect.protocol import Ask, Row
+from voirdire.collect.protocols.scoring import Case, PerCase
 
 
-class Vanilla:
+class Vanilla(PerCase):
     """The protocol ``vanilla``."""
 
     name: ClassVar[str] = "vanilla"
-    Options: ClassVar[type[Any]] = ScoreOptions
 
-    def problems(self, setting: Setting) -> list[str]:
-        """Unknown judges, an impossible scale."""
-        return score_problems(setting)
-
-    def calls(self, setting: Setting) -> Calls:
-        """One for each case."""
-        return per_case(setting, 1)
-
-    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
-        """All cases at once."""
-        return await each(setting, ask, self._score)
-
-    async def _score(self, case: Case, ask: Ask) -> list[Row]:
+    async def score(self, case: Case, ask: Ask) -> list[Row]:
+        """One question."""
         question = case.question("vanilla/score", ("score",), case.score_schema())
         answer = await ask(question)
         if answer.content is None:

@@ -29,15 +29,22 @@ class Weighted(NamedTuple):
     mass: float
 
 
-def one_digit(low: int, high: int) -> bool:
-    """Whether a scale's scores are single digits, and so single tokens.
+def scale_problems(low: int, high: int, otherwise: str) -> list[str]:
+    """Sentences on a scale whose scores are not all single digits, and so not single tokens.
 
     Examples
     --------
-    >>> one_digit(1, 5), one_digit(1, 10)
-    (True, False)
+    >>> scale_problems(1, 5, "samples")
+    []
+    >>> scale_problems(1, 10, "samples")  # doctest: +ELLIPSIS
+    ["options low and high are 1 and 10: token probabilities need scores of one digit; ..."]
     """
-    return 0 <= low < high <= 9
+    if 0 <= low < high <= 9:
+        return []
+    return [
+        f"options low and high are {low} and {high}: token probabilities need scores of one digit;"
+        f" give a scale within 0 to 9, or weighting = {otherwise!r}"
+    ]
 
 
 def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:

@@ -1,0 +1,41 @@
+"""Designs: which pairs are compared, in which order they are shown, how often and in which context."""
+
+from __future__ import annotations
+
+from voirdire.simulate.checked import build
+from voirdire.simulate.designs.base import Design, Order
+from voirdire.simulate.designs.drawn import AllPairs, SharePairs
+from voirdire.simulate.designs.named import GivenPairs, Referenced
+from voirdire.simulate.designs.round_robin import RoundRobin
+
+__all__ = [
+    "DESIGNS",
+    "AllPairs",
+    "Design",
+    "GivenPairs",
+    "Order",
+    "Referenced",
+    "RoundRobin",
+    "SharePairs",
+    "design_from_spec",
+]
+
+DESIGNS: dict[str, type[Design]] = {
+    cls.kind: cls for cls in (AllPairs, SharePairs, Referenced, RoundRobin, GivenPairs)
+}
+
+
+def design_from_spec(spec: object) -> Design:
+    """The design that a kind or a table describes.
+
+    Raises
+    ------
+    InputError
+        Unknown kind (with the nearest), unknown keys, values that break their rule.
+
+    Examples
+    --------
+    >>> design_from_spec({"kind": "share", "share": 0.5, "order": "swap"}).order
+    'swap'
+    """
+    return build(DESIGNS, spec, "design")

@@ -1,0 +1,108 @@
+"""All pairs, or a random share of them whose graph hangs together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.errors import InputError
+from voirdire.simulate.checked import Flag, PositiveShare
+from voirdire.simulate.designs.base import Design
+from voirdire.simulate.graph import all_pairs, components, random_tree
+from voirdire.simulate.questions import IntArray
+
+#: Draws of a random share of pairs before a connected one is given up.
+DRAWS = 200
+
+
+@dataclass(frozen=True)
+class AllPairs(Design):
+    """Every item against every other: N (N - 1) / 2 pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AllPairs().pairs(3, np.random.default_rng(0)).tolist()
+    [[0, 1], [0, 2], [1, 2]]
+    """
+
+    kind: ClassVar[str] = "all-pairs"
+
+    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """All, in order of index."""
+        return all_pairs(items)
+
+
+@dataclass(frozen=True)
+class SharePairs(Design):
+    """A random share of the pairs: M = share N (N - 1) / 2 of them, rounded half up.
+
+    The graph of comparisons must hang together, by one of two rules. ``connect="resample"``: M pairs are
+    drawn uniformly without replacement, and drawn again (at most 200 times) until the graph is
+    connected: uniform over the connected choices. ``connect="tree"``: a uniformly random spanning tree
+    first, then M - (N - 1) of the other pairs at random: always connected, also at the
+    minimum of N - 1 pairs, but not uniform. With ``per_judge`` each judge draws its own M pairs, without
+    a rule for itself; the union of all judges must be connected.
+
+    Raises
+    ------
+    InputError
+        Fewer than N - 1 pairs (the graph cannot be connected); no connected draw found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> SharePairs(0.5, connect="tree").pairs(5, np.random.default_rng(0)).shape
+    (5, 2)
+    """
+
+    kind: ClassVar[str] = "share"
+    share: PositiveShare
+    connect: Literal["resample", "tree"] = "resample"
+    per_judge: Flag = False
+
+    def size(self, items: int) -> int:
+        """M, the number of pairs drawn."""
+        return max(1, math.floor(self.share * items * (items - 1) / 2 + 0.5 + 1e-9))
+
+    def problems(self, items: int) -> list[str]:
+        """Too few pairs to connect the items."""
+        if self.per_judge or self.size(items) >= items - 1:
+            return []
+        return [
+            f"share {self.share} of the pairs of {items} items is {self.size(items)} pairs, which leaves"
+            f" items unconnected; at least {items - 1} pairs are needed (share {2 / items:.3g} or more)"
+        ]
+
+    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """M connected pairs by the rule; all of them with ``per_judge``."""
+        every = all_pairs(items)
+        if self.per_judge:
+            return every
+        size = self.size(items)
+        if self.connect == "tree":
+            chosen = random_tree(items, rng)
+            rest = np.setdiff1d(np.arange(len(every)), chosen)
+            more = rng.choice(rest, size - len(chosen), replace=False)
+            return every.take(np.sort(np.concatenate([chosen, more])), axis=0)
+        for _ in range(DRAWS):
+            drawn = every[np.sort(rng.choice(len(every), size, replace=False))]
+            if components(items, drawn).max() == 0:
+                return drawn
+        raise InputError(
+            f"design: {DRAWS} random draws of {size} pairs of {items} items all left items unconnected;"
+            " raise share, or use connect = 'tree'"
+        )
+
+    def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+        """A judge's own M pairs, with ``per_judge``."""
+        if not self.per_judge:
+            return None
+        size = max(1, math.floor(self.share * pairs + 0.5 + 1e-9))
+        mask = np.zeros(pairs, dtype=bool)
+        mask[rng.choice(pairs, size, replace=False)] = True
+        return mask

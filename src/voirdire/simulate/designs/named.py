@@ -1,0 +1,128 @@
+"""Pairs that are named: each item against one reference, or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from voirdire.simulate.checked import Rule
+from voirdire.simulate.designs.base import Design
+from voirdire.simulate.graph import all_pairs, item_names, unconnected
+from voirdire.simulate.questions import IntArray
+
+_ITEM = Rule(
+    "an item's index from 0 or its name",
+    lambda v: (isinstance(v, int) and not isinstance(v, bool)) or (isinstance(v, str) and bool(v)),
+)
+
+
+def _is_pairs(value: Any) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and len(value) > 0
+        and all(
+            isinstance(pair, Sequence)
+            and not isinstance(pair, str)
+            and len(pair) == 2
+            and all(_ITEM.holds(item) for item in pair)
+            for pair in value
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Referenced(Design):
+    """Every item against one reference: N - 1 pairs, a star.
+
+    The referenced Condorcet assessment of MASA. In the fixed order the lower index is shown first, so
+    that reference 0 always stands first: use swap or random order if judges may be position-biased.
+
+    Parameters
+    ----------
+    reference : int or str
+        Index (from 0) or name of the reference item.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Referenced(reference="item-2").pairs(4, np.random.default_rng(0)).tolist()
+    [[0, 1], [1, 2], [1, 3]]
+    """
+
+    kind: ClassVar[str] = "referenced"
+    reference: Annotated[int | str, _ITEM] = 0
+
+    def problems(self, items: int) -> list[str]:
+        """A reference that is no item."""
+        return [] if _index(self.reference, items) is not None else [_no_item(self.reference, items)]
+
+    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """The star round the reference."""
+        every = all_pairs(items)
+        star = (every == _index(self.reference, items)).any(axis=1)
+        return every.compress(star, axis=0)
+
+
+@dataclass(frozen=True)
+class GivenPairs(Design):
+    """The pairs that are listed; in the fixed order the item named first is shown first.
+
+    Parameters
+    ----------
+    listed : sequence of pairs
+        Each of two items, by index (from 0) or name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GivenPairs([[1, 0], ["item-2", "item-3"]]).pairs(3, np.random.default_rng(0)).tolist()
+    [[1, 0], [1, 2]]
+    """
+
+    kind: ClassVar[str] = "pairs"
+    listed: Annotated[
+        Sequence[Sequence[int | str]], Rule("a list of pairs of items (index from 0, or name)", _is_pairs)
+    ]
+
+    def problems(self, items: int) -> list[str]:
+        """Items that are not there, items paired with themselves, pairs listed twice, gaps in the graph."""
+        found = [
+            _no_item(item, items) for pair in self.listed for item in pair if _index(item, items) is None
+        ]
+        if found:
+            return list(dict.fromkeys(found))
+        pairs = self.pairs(items, np.random.default_rng(0))
+        found = [
+            f"pair {place + 1} compares {item_names(items)[first]!r} with itself"
+            for place, (first, second) in enumerate(pairs)
+            if first == second
+        ]
+        seen: dict[tuple[int, int], int] = {}
+        for place, pair in enumerate(np.sort(pairs, axis=1).tolist()):
+            earlier = seen.setdefault((pair[0], pair[1]), place)
+            if earlier != place:
+                found.append(f"pair {place + 1} is pair {earlier + 1} again; use repeats for more runs")
+        return found or unconnected(items, pairs)
+
+    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """The listed pairs as indices."""
+        return np.array([[_index(item, items) for item in pair] for pair in self.listed], dtype=np.int64)
+
+
+def _index(item: int | str, items: int) -> int | None:
+    if isinstance(item, str):
+        names = item_names(items)
+        return names.index(item) if item in names else None
+    return int(item) if 0 <= item < items else None
+
+
+def _no_item(item: int | str, items: int) -> str:
+    names = item_names(items)
+    return (
+        f"there is no item {item!r};"
+        f" give an index from 0 to {items - 1} or a name from {names[0]} to {names[-1]}"
+    )

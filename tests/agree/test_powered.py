@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from voirdire.agree.powered import Estimate, Sample, estimate, resample
+from voirdire.agree.powered import Estimate, estimate, resample
 from voirdire.agree.powered_intervals import PoweredMethod, powered_interval, wilson
+from voirdire.agree.powered_sample import Sample
 from voirdire.errors import InputError
 
 

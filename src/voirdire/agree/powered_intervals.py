@@ -20,7 +20,8 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.agree.intervals import Interval, bootstrap_interval
-from voirdire.agree.powered import Estimate, Sample, resample
+from voirdire.agree.powered import Estimate, resample
+from voirdire.agree.powered_sample import Sample
 from voirdire.errors import InputError
 
 PoweredMethod: TypeAlias = Literal["t", "wilson", "normal", "percentile", "basic"]

@@ -12,8 +12,9 @@ from voirdire.agree.humans import with_humans
 from voirdire.agree.intervals import Interval
 from voirdire.agree.match import Repeats, match
 from voirdire.agree.measures import WIN_RATES
-from voirdire.agree.powered import LEAST_TO_TUNE, Estimate, Sample, estimate
+from voirdire.agree.powered import LEAST_TO_TUNE, Estimate, estimate
 from voirdire.agree.powered_intervals import PoweredMethod, check_powered_method, powered_interval
+from voirdire.agree.powered_sample import Sample
 from voirdire.agree.powered_tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
 from voirdire.agree.ratings import Ratings
 from voirdire.agree.resample import check_request

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from voirdire.agree.majority import majority, with_tie
 from voirdire.agree.measures import WIN_RATES
-from voirdire.agree.powered import Sample
+from voirdire.agree.powered_sample import Sample
 from voirdire.agree.ratings import Ratings
 from voirdire.agree.statistic import FloatArray, IntArray, ratio
 

@@ -19,11 +19,13 @@ from voirdire.anchors import candidates, use
 from voirdire.anchors.choose import choose_for_pairs, people_prefer
 from voirdire.anchors.table import read_anchors
 from voirdire.infer.mode import find_mode
+from voirdire.posterior import Posterior
 from voirdire.problem import Problem, pose
 from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.copies import near_copies
 from voirdire.trust.discount import family_discount
+from voirdire.trust.residuals import residuals
 
 SIZES = (10, 20, 40)
 DRAWS = 100
@@ -84,8 +86,8 @@ def main() -> None:
     truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
     model = load_model("crowd-bt-position")
     alone = pose(model, votes)
-    mode = find_mode(alone).x
-    discount = family_discount(alone, near_copies(alone, mode), mode)
+    left = residuals(alone, Posterior(alone.program, find_mode(alone).x, None))
+    discount = family_discount(alone, near_copies(alone, left), left)
     rows = []
     for size in SIZES:
         found = []

@@ -86,7 +86,7 @@ def test_the_readme_names_every_check_and_no_other(project: Path) -> None:
 
 
 def test_the_readme_tells_the_methods_that_exist(project: Path) -> None:
-    from voirdire.fit import METHODS
+    from voirdire.infer.method import METHODS
 
     text = (project / "README.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| `--method` \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)

@@ -10,7 +10,9 @@ import pytest
 from scipy import stats
 
 from voirdire.errors import InputError
-from voirdire.fit import LAPLACE_DRAWS, Fit, fit
+from voirdire.fit import fit
+from voirdire.infer.method import LAPLACE_DRAWS
+from voirdire.result import Fit
 from voirdire.simulate import Accuracy, Adversarial, Copycat, Random, simulate_votes
 from voirdire.specs import load_model
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 from voirdire.specs import load_model
 
 ITEMS, JUDGES, OUTCOMES = ["w", "x", "y"], ["ann", "bob"], ["first", "second", "tie"]

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from voirdire.crossval import cross_validate
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 from voirdire.tables.votes import Votes, read_votes
 
 GPT = ["gpt-3.5", "gpt-4"]

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 from voirdire.simulate import Accuracy, Simulation, simulate_votes
 
 PANELS = {"60 to 100%": range(60, 101, 10), "10 to 100%": range(10, 101, 10)}

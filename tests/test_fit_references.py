@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 
 FLAT = {"strength": {"sd": 1e4}, "ties": {"sd": 1e4}}
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
 from voirdire.posterior import MAX_DRAWS
+from voirdire.result import Fit
 
 
 def s(x: float) -> float:

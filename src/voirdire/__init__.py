@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 
 # Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 
 if TYPE_CHECKING:
     from voirdire import collect, datasets

@@ -123,8 +123,7 @@ def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
     level: Level = "warn" if entry.level == "ok" else entry.level
     message = (
         f"{entry.message} This orientation makes {listed(worse, verb=False)} worse than chance: a warning "
-        f"sign that only "
-        "human answers (anchors) can settle."
+        "sign that only human answers (anchors) can settle."
     )
     return Check(entry.check, level, entry.value, message)
 

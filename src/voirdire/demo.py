@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
+from voirdire.result import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

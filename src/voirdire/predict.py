@@ -21,7 +21,7 @@ from voirdire.terms.ties import log_tie_parts
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

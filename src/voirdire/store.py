@@ -19,11 +19,11 @@ from voirdire.anchors.result import Anchored
 from voirdire.anchors.table import Anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
-from voirdire.fit import Fit
 from voirdire.kinds import packed, unpacked
 from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem, pose
+from voirdire.result import Fit
 from voirdire.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -205,7 +207,7 @@ def test_requests_that_cannot_be_met(arguments: dict, message: str) -> None:
     assert any(message in problem for problem in error.value.problems)
 
 
-def test_one_anchor_and_anchors_on_everything(linked) -> None:
+def test_one_anchor(linked) -> None:
     votes, anchors = linked
     votes = votes.drop(columns="criterion", errors="ignore")
     one = voirdire.fit(votes, anchors=anchors[:1], method="map")
@@ -214,6 +216,54 @@ def test_one_anchor_and_anchors_on_everything(linked) -> None:
     assert any("anchors" in note.lower() for note in one.notes)
     check = one.checks().set_index("check").loc["anchors"]
     assert "of 1 anchors" in check["message"]
+
+
+def test_anchors_on_every_pair(linked) -> None:
+    """Six items, fifteen pairs, all answered by a person: the ranking is the person's."""
+    votes, _ = linked
+    votes = votes.drop(columns="criterion", errors="ignore")
+    order = sorted(set(votes["first"]) | set(votes["second"]), reverse=True)
+    rows = [(one, other, one) for n, one in enumerate(order) for other in order[n + 1 :]]
+    every = pd.DataFrame(rows, columns=["first", "second", "winner"])
+    fitted = voirdire.fit(votes, anchors=every, anchor_mode="cut", method="map")
+    assert fitted.level != "fail"
+    table = fitted.checks().set_index("check")
+    assert table.loc["convergence", "level"] == "ok"
+    message = table.loc["anchors", "message"]
+    decided, split = re.findall(r"of (\d+) anchors .* split on (\d+) more", message)[0]
+    assert int(decided) + int(split) == 15
+
+
+def unconnected(count: int = 8) -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    rows = [
+        (judge, f"{n}/a", f"{n}/b", "first" if rng.random() < 0.7 else "second")
+        for judge in ("p", "q", "r")
+        for n in range(count)
+    ]
+    return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+
+
+@pytest.mark.parametrize("winner", ["tie", "0/a"], ids=["ties alone", "one anchor"])
+@pytest.mark.parametrize("method", ["map", "laplace"])
+def test_next_to_nothing_said_about_unconnected_pairs(winner: str, method: str) -> None:
+    anchors = pd.DataFrame({"first": ["0/a"], "second": ["0/b"], "winner": [winner]})
+    fitted = voirdire.fit(unconnected(), anchors=anchors, method=method, seed=1)
+    p = fitted.pairs()["p_first"]
+    assert len(p) == 8
+    assert ((p > 0) & (p < 1)).all()
+    if winner == "tie":
+        assert fitted.anchored is not None
+        assert fitted.anchored.chosen == "joint"
+        with pytest.raises(InputError, match="none decides a pair that the judges saw"):
+            voirdire.fit(unconnected(), anchors=anchors, anchor_mode="cut")
+
+
+def test_anchors_on_pairs_that_nobody_saw() -> None:
+    anchors = pd.DataFrame({"first": ["0/a", "2/b"], "second": ["1/b", "3/a"], "winner": "first"})
+    fitted = voirdire.fit(unconnected(), anchors=anchors, method="map")
+    assert any("on pairs that no judge has seen" in note for note in fitted.notes)
+    assert (fitted.pairs()["p_first"].between(0, 1)).all()
 
 
 def test_the_default_gives_way_to_what_is_clearly_better() -> None:

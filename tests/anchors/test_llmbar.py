@@ -10,20 +10,22 @@ from voirdire.anchors import candidates, use
 from voirdire.anchors.choose import choose_for_pairs
 from voirdire.anchors.table import read_anchors
 from voirdire.infer.mode import find_mode
+from voirdire.posterior import Posterior
 from voirdire.problem import Problem, pose
 from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.copies import near_copies
 from voirdire.trust.discount import family_discount
+from voirdire.trust.residuals import residuals
 
 
 @pytest.fixture(scope="module")
 def panel(shared) -> tuple[Problem, np.ndarray, pd.DataFrame]:
     votes = read_votes(shared / "data" / "llmbar_votes.csv")
     problem = pose(load_model("crowd-bt-position"), votes)
-    mode = find_mode(problem).x
+    left = residuals(problem, Posterior(problem.program, find_mode(problem).x, None))
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
-    return problem, family_discount(problem, near_copies(problem, mode), mode), gold
+    return problem, family_discount(problem, near_copies(problem, left), left), gold
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,10 @@ from voirdire.cli import app
 from voirdire.elicit.questions import answers, questions
 from voirdire.elicit.suggest import _draws, next_comparisons
 from voirdire.errors import InputError
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
 from voirdire.posterior import Posterior
 from voirdire.problem import pose
+from voirdire.result import Fit
 from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 

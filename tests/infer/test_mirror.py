@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.fit import Fit, fit
+from voirdire.fit import fit
 from voirdire.infer import mirror
 from voirdire.program import VotesProgram
+from voirdire.result import Fit
 from voirdire.specs import load_model
 
 SD, A, B, REVERSED = 3.0, 2.0, 1.0, 0.1  # of strengths, and the prior of every coin

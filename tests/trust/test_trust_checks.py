@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.fit import Fit
 from voirdire.infer.mode import find_modes
 from voirdire.posterior import scores
+from voirdire.result import Fit
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.discount import family_discount
@@ -89,7 +89,8 @@ def test_a_family_of_copies_counts_about_once() -> None:
     made = simulate_votes(judges, 15, 1, truth=NormalTruth(sd=1.0), seed=0)
     family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
-    discount = family_discount(found.problem, {**family, "b": "b", "c": "c"}, found.posterior.centre)
+    left = residuals(found.problem, found.posterior)
+    discount = family_discount(found.problem, {**family, "b": "b", "c": "c"}, left)
     by_name = dict(zip(found.problem.judges, discount, strict=True))
     assert by_name["b"] == by_name["c"] == 1.0
     assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45

@@ -6,7 +6,7 @@ All give P(the one item is better) of every comparison, and the same of each anc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -51,15 +51,7 @@ class Evidence:
     def without(self, index: int) -> Evidence:
         """The same with one anchor left out."""
         keep = np.arange(len(self.rows)) != index
-        return Evidence(
-            self.found,
-            self.rows[keep],
-            self.answers[keep],
-            self.prior,
-            self.by_position,
-            self.family,
-            self.discount,
-        )
+        return replace(self, rows=self.rows[keep], answers=self.answers[keep])
 
 
 Predicted = tuple[Floats, Floats]

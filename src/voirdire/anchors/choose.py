@@ -16,6 +16,7 @@ from voirdire.infer.mode import find_modes
 from voirdire.posterior import scores
 from voirdire.problem import Problem
 from voirdire.program import Data
+from voirdire.tables.pairs import pair_keys
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -164,7 +165,7 @@ def _cut_left_out(problem: Problem, evidence: Evidence) -> Floats:
         part = evidence
         for index in sorted(fold, reverse=True):
             part = part.without(int(index))
-        found.append(cut_mode(problem, *candidates.coin_means(part), data=_hidden(problem, evidence, fold)))
+        found.append(cut_mode(problem, *candidates.coin_means(part), data=_hidden(problem, evidence, fold)).x)
     return _predicted(problem, evidence, folds, found)
 
 
@@ -184,11 +185,8 @@ def _predicted(problem: Problem, evidence: Evidence, folds: list[Ints], modes: l
 def _hidden(problem: Problem, evidence: Evidence, fold: Ints) -> Data:
     """The problem's tables with the anchors of a fold weighing nothing."""
     assert problem.anchors is not None
-    people, found = problem.anchors.votes, evidence.found
-    size = len(problem.items)
-    criteria = people.has_criteria and problem.votes.has_criteria
-    low, high = np.minimum(people.first, people.second), np.maximum(people.first, people.second)
-    keys = ((people.criterion if criteria else people.criterion * 0) * size + low) * size + high
-    hidden = np.isin(keys, found.keys[evidence.rows[fold]])
+    people = problem.anchors.votes
+    keys = pair_keys(people, criteria=people.has_criteria and problem.votes.has_criteria)
+    hidden = np.isin(keys, evidence.found.keys[evidence.rows[fold]])
     part = problem.data["anchors"]
     return problem.data | {"anchors": part | {"counts": part["counts"] * ~hidden[:, None]}}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.anchors.table import Anchors, pair_keys
+from voirdire.anchors.table import Anchors
+from voirdire.tables.pairs import pair_keys
 from voirdire.tables.votes import Votes
 
 Floats = npt.NDArray[np.float64]
@@ -21,7 +22,7 @@ class Comparisons:
     Attributes
     ----------
     keys : int array, shape (comparisons,)
-        See :func:`voirdire.anchors.table.pair_keys`.
+        See :func:`voirdire.tables.pairs.pair_keys`.
     criterion, one, other : int array, shape (comparisons,)
     counts : array, shape (judges, comparisons, 2, 3)
         By who was shown first (the one, the other): answers for the one, for the other, and ties.

@@ -29,6 +29,7 @@ from voirdire.program import Data
 
 Floats = npt.NDArray[np.float64]
 
+CUT_KINDS = ("one-coin", "two-coin")  # kinds of reliability that anchors can teach by themselves
 COIN_DRAWS = 24
 HELD = ("reliability", "coin_first", "coin_second", "anchor")
 
@@ -40,7 +41,7 @@ def check_cut(problem: Problem) -> None:
     ------
     InputError
     """
-    if problem.model.reliability.kind not in ("one-coin", "two-coin"):
+    if problem.model.reliability.kind not in CUT_KINDS:
         raise InputError(
             f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
             "coin; take crowd-bt-position or maple-position, or anchor_mode='joint'"
@@ -62,10 +63,11 @@ def cut_draws(
     return np.concatenate(draws)[:count], modes
 
 
-def cut_mode(problem: Problem, first: Floats, second: Floats, data: Data | None = None) -> Floats:
-    """Mode of the rest given coins (shape (judges,) each), as a flat vector; of the tables ``data`` if given."""
+def cut_mode(problem: Problem, first: Floats, second: Floats, data: Data | None = None) -> Mode:
+    """Mode of the rest given coins (shape (judges,) each); of the tables ``data`` if given."""
     table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
-    return _hold(find_modes(problem.program, [table])[0].x, table)
+    mode = find_modes(problem.program, [table])[0]
+    return replace(mode, x=_hold(mode.x, table))
 
 
 def pinned(problem: Problem, first: Floats, second: Floats) -> Data:

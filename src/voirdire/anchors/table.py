@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.tables.pairs import pair_keys
 from voirdire.tables.problems import nearest
 from voirdire.tables.votes import Votes, read_votes
 
@@ -82,9 +83,7 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
             raise InputError(f"anchors: all {said}; name the items as in the votes")
         notes.append(f"{said}: they say nothing about this panel and are not used.")
     people = people.subset(~unused)
-    people = read_votes(
-        _without(people, strangers), name="anchors", items=panel.items, criteria=_criteria(people, panel)
-    )
+    people = read_votes(people, name="anchors", items=panel.items, criteria=_criteria(people, panel))
     _check_contradictions(people)
     unseen = _unseen(people, panel)
     if unseen:
@@ -94,38 +93,16 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
 
 
-def _without(people: Votes, strangers: list[str]) -> Votes:
-    """The same answers under names that are used: what is left has none of the strangers."""
-    keep = np.array([name not in set(strangers) for name in people.items], dtype=bool)
-    code = np.cumsum(keep) - 1
-    return Votes(
-        people.judges,
-        people.criteria,
-        tuple(name for name, kept in zip(people.items, keep, strict=True) if kept),
-        people.judge,
-        people.criterion,
-        code[people.first],
-        code[people.second],
-        people.counts,
-        people.row_cell,
-        people.row_outcome,
-        people.contexts,
-        people.row_context,
-        people.has_criteria,
-    )
-
-
 def _criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
     return panel.criteria if people.has_criteria else people.criteria
 
 
 def _check_contradictions(people: Votes) -> None:
     swap = people.first > people.second
-    low, high = np.where(swap, people.second, people.first), np.where(swap, people.first, people.second)
     for_low = np.where(swap, people.counts[:, 1], people.counts[:, 0])
     for_high = np.where(swap, people.counts[:, 0], people.counts[:, 1])
     size = len(people.items)
-    pairs, pair = np.unique((people.criterion * size + low) * size + high, return_inverse=True)
+    pairs, pair = np.unique(pair_keys(people, criteria=True), return_inverse=True)
     both = (np.bincount(pair, for_low) > 0) & (np.bincount(pair, for_high) > 0)
     problems = []
     for code in pairs[both][:20]:
@@ -139,14 +116,6 @@ def _check_contradictions(people: Votes) -> None:
         problems.append(f"anchors: {int(both.sum())} pairs are answered both ways; the first 20 are named")
     if problems:
         raise InputError(problems)
-
-
-def pair_keys(votes: Votes, *, criteria: bool) -> Ints:
-    """One number per cell for its unordered pair (and criterion), the same for all tables of one coding."""
-    low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
-    size = len(votes.items)
-    row = votes.criterion if criteria else votes.criterion * 0
-    return np.asarray((row * size + low) * size + high)
 
 
 def _unseen(people: Votes, panel: Votes) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from voirdire.anchors.candidates import Evidence
 from voirdire.anchors.choose import Choice, choose_for_pairs, choose_for_ranking, people_prefer
 from voirdire.anchors.comparisons import answered, comparisons
-from voirdire.anchors.cut import check_cut
+from voirdire.anchors.cut import CUT_KINDS, check_cut
 from voirdire.anchors.families import family_codes
 from voirdire.anchors.result import Anchored
 from voirdire.errors import InputError
@@ -19,8 +19,6 @@ from voirdire.problem import Problem
 from voirdire.tables.graph import components
 
 Floats = npt.NDArray[np.float64]
-
-CUT_KINDS = ("one-coin", "two-coin")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +68,16 @@ def plan(
         check_cut(problem)
         if method == "nuts":
             raise InputError(
-                "anchor mode 'cut' is not for method 'nuts': its coins are drawn exactly from the anchors "
-                "and the rest by "
-                "Laplace given them; use method='laplace', or anchor_mode='joint'"
+                "anchor mode 'cut' is not for method 'nuts': its coins are drawn exactly from the anchors and the "
+                "rest by Laplace given them; use method='laplace', or anchor_mode='joint'"
             )
         if not len(evidence.rows):
             raise InputError(
-                "anchors: none decides a pair that the judges saw (and under one criterion, where votes "
-                "have criteria), so "
-                "there is nothing to learn judges' coins from; use anchor_mode='joint'"
+                "anchors: none decides a pair that the judges saw (and under one criterion, where votes have "
+                "criteria), so there is nothing to learn judges' coins from; use anchor_mode='joint'"
             )
     pairs = unconnected_pairs(problem)
-    if pairs and evidence.prior:
+    if pairs and evidence.prior and len(evidence.rows):
         choice = choose_for_pairs(problem, evidence, mode)
         joint = choice.chosen == "joint" or not can_cut
         return Plan("joint" if joint else "cut", choice, evidence, True)
@@ -117,8 +113,6 @@ def gather(problem: Problem, families: dict[str, str] | None, discount: Floats) 
 
 def unconnected_pairs(problem: Problem) -> bool:
     """Whether every item is compared with one other item only, so that there is nothing to rank."""
-    from dataclasses import replace
-
     votes = replace(problem.votes, criteria=("all",), criterion=problem.votes.criterion * 0)
     groups = components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)

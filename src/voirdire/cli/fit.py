@@ -12,7 +12,7 @@ from voirdire.cli import console
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 FAILED_CHECK = 3
 

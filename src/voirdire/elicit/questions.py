@@ -8,12 +8,12 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.anchors.table import pair_keys
 from voirdire.anchors.use import unconnected_pairs
 from voirdire.errors import InputError
 from voirdire.posterior import scores
 from voirdire.predict import answer_probabilities
 from voirdire.problem import Problem
+from voirdire.tables.pairs import pair_keys
 from voirdire.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.terms.reliability import Values
 

@@ -20,7 +20,7 @@ from voirdire.terms.reliability import Values
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

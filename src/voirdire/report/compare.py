@@ -18,7 +18,7 @@ from voirdire.report.table import is_missing, table
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 _FEW = 3  # common items below which a rank correlation says nothing
 
@@ -70,8 +70,8 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     InputError
         Fewer than two, one given twice, or a folder that holds no fit.
     """
-    from voirdire.fit import Fit
     from voirdire.report.sources import read_run
+    from voirdire.result import Fit
 
     if len(folders) < 2:
         raise InputError("comparing takes two runs or more; name further folders")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 PER_COLUMN = 45  # rows of a forest before it takes another column
 MOST_COLUMNS = 3  # what fits beside each other on a page; longer forests grow

@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.report.replicated import coded, table_of
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

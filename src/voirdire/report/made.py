@@ -9,7 +9,7 @@ from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import table
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 
 def made(fit: Fit) -> Iterator[Block]:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 
 def check(fit: Fit, kind: str) -> None:

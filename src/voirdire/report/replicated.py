@@ -11,7 +11,7 @@ from voirdire.errors import InputError
 from voirdire.tables.votes import Votes
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

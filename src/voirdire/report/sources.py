@@ -16,7 +16,7 @@ from voirdire.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 FORMAT = 1
 ROW_FILES = ("rows.json", "run.json")

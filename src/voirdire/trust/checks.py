@@ -224,9 +224,10 @@ def against_anchors(problem: Problem) -> Check:
         return Check("anchors", "warn", None, message)
     share = right / decided
     interval = stats.binomtest(right, decided).proportion_ci(0.9, method="wilson")
+    split = len(side) - decided
     said = (
         f"The majority of the judges agrees with people on {right} of {decided} anchors ({share:.0%}, 90% interval "
-        f"{interval.low:.0%} to {interval.high:.0%})"
+        f"{interval.low:.0%} to {interval.high:.0%}{f'; the judges are split on {split} more' if split else ''})"
     )
     if interval.low > 0.5:
         return Check("anchors", "ok", share, f"{said}.")

@@ -8,56 +8,54 @@ is above ``NEAR_COPY``, and clearly so, are taken as a family unless families ar
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.posterior import Posterior
 from voirdire.problem import Problem
 from voirdire.trust.dependence import correlations, most_alike
-from voirdire.trust.residuals import residuals
-
-Floats = npt.NDArray[np.float64]
+from voirdire.trust.residuals import Residuals
 
 NEAR_COPY = 0.5
 ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for copies
 
 
-def near_copies(problem: Problem, mode: Floats) -> dict[str, str]:
+def tells_apart(problem: Problem) -> bool:
+    """Whether a model has judges of its own, several of them, for whom being alike would matter."""
+    one = problem.model.pool == "majority" or problem.model.reliability.kind == "fixed"
+    return not one and len(problem.judges) > 1
+
+
+def near_copies(problem: Problem, found: Residuals) -> dict[str, str]:
     """Family of each judge by its near-copies: the first name among judges that pairs of near-copies join.
 
     Parameters
     ----------
-    mode : array, shape (size,)
-        The posterior's mode.
+    found : Residuals
+        At the posterior's mode.
 
     Returns
     -------
     dict
-        Judge to family; empty where there are no near-copies or the model does not tell judges apart.
+        Judge to family; empty where there are no near-copies.
 
     Examples
     --------
     >>> from voirdire.infer.mode import find_mode
+    >>> from voirdire.posterior import Posterior
     >>> from voirdire.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.specs import load_model
+    >>> from voirdire.trust.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": OneCoin(0.8), "d": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
-    >>> near_copies(problem, find_mode(problem).x)
+    >>> mode = Posterior(problem.program, find_mode(problem).x, None)
+    >>> near_copies(problem, residuals(problem, mode))
     {'a': 'a', 'b': 'a', 'c': 'c', 'd': 'd'}
     """
-    if (
-        problem.model.pool == "majority"
-        or problem.model.reliability.kind == "fixed"
-        or len(problem.judges) < 2
-    ):
-        return {}
-    left = residuals(problem, Posterior(problem.program, mode, None))
-    found = correlations(left)
+    pairs = correlations(found)
     group = np.arange(len(problem.judges))
-    for one, other in most_alike(found, ALPHA):
-        if found.rho[one, other] > NEAR_COPY:
-            a, b = sorted((group[left.judges[one]], group[left.judges[other]]))
+    for one, other in most_alike(pairs, ALPHA):
+        if pairs.rho[one, other] > NEAR_COPY:
+            a, b = sorted((group[found.judges[one]], group[found.judges[other]]))
             group[group == b] = a
     if len(np.unique(group)) == len(group):
         return {}

@@ -12,48 +12,49 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.anchors.families import family_codes
-from voirdire.posterior import Posterior
 from voirdire.problem import Problem
-from voirdire.trust.residuals import residuals
+from voirdire.trust.residuals import Residuals
 
 Floats = npt.NDArray[np.float64]
 
 
-def family_discount(problem: Problem, families: dict[str, str], mode: Floats) -> Floats:
+def family_discount(problem: Problem, families: dict[str, str], found: Residuals) -> Floats:
     """Discount of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters
     ----------
     families : dict
         Family of every judge.
-    mode : array, shape (size,)
-        The mode of the undiscounted posterior.
+    found : Residuals
+        At the mode of the undiscounted posterior.
 
     Examples
     --------
     A judge and its two copies beside three others:
 
     >>> from voirdire.infer.mode import find_mode
+    >>> from voirdire.posterior import Posterior
     >>> from voirdire.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.specs import load_model
+    >>> from voirdire.trust.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": Copycat("a")}
     >>> panel |= {"d": OneCoin(0.8), "e": OneCoin(0.9), "f": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
     >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e", "f": "f"}
-    >>> family_discount(problem, families, find_mode(problem).x).round(1).tolist()
+    >>> mode = Posterior(problem.program, find_mode(problem).x, None)
+    >>> family_discount(problem, families, residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
-    left = residuals(problem, Posterior(problem.program, mode, None))
     codes = family_codes(families, problem.judges)
     out = np.ones(len(problem.judges))
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
-        rows = np.flatnonzero(np.isin(left.judges, members))
+        rows = np.flatnonzero(np.isin(found.judges, members))
         if len(rows) < 2:
             continue
-        r, spread = left.r[0][rows], np.sqrt(left.v[0][rows])
+        r, spread = found.r[0][rows], np.sqrt(found.v[0][rows])
         between = ~np.eye(len(rows), dtype=bool)
         total = float((spread @ spread.T)[between].sum())
         rho = float((r @ r.T)[between].sum()) / total if total > 0 else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.mode import find_modes
-from voirdire.posterior import Posterior, scores
+from voirdire.posterior import Posterior, scores, some_draws
 from voirdire.problem import Problem
 from voirdire.program import Data
 
@@ -36,17 +36,16 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     >>> top_changers(found.problem, found.posterior)
     []
     """
-    values = posterior.values
-    if values is None:
+    if posterior.draws is None:
         return []
-    chosen = np.unique(np.linspace(0, len(values["strength"]) - 1, DRAWS).astype(int))
-    some = {name: value[chosen] for name, value in values.items()}
+    each = some_draws(posterior, DRAWS)
+    some = {name: np.stack([values[name] for values in each]) for name in each[0]}
     item = scores(problem.program, some)
     log = _log_likelihoods(problem, some)
     if log is None:
         return []
     centred = item - item.mean(axis=0)
-    change = -(log - log.mean(axis=0)).T @ centred / max(len(chosen) - 1, 1)  # judges, items
+    change = -(log - log.mean(axis=0)).T @ centred / max(len(each) - 1, 1)  # judges, items
     whole = scores(problem.program, posterior.central_values)
     first = int(np.argmax(whole))
     lead = (whole + change)[:, [first]] - (whole + change)

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.anchors.table import pair_keys
-from voirdire.posterior import Posterior
+from voirdire.posterior import Posterior, some_draws
 from voirdire.predict import probabilities
 from voirdire.problem import Problem
+from voirdire.tables.pairs import pair_keys
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ LARGEST = 4_000_000  # judges x comparisons that are looked at; of larger tables
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """Residual answers, averaged over nothing: one set per draw.
+    """Residual answers, one set per draw.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def residuals(problem: Problem, posterior: Posterior) -> Residuals:
     turned = np.where(votes.first > votes.second, -1.0, 1.0)
     shape = (len(chosen), len(keys))
     r, v, first, first_variance = [], [], [], []
-    for values in _draws(posterior):
+    for values in some_draws(posterior, DRAWS):
         p = probabilities(problem.model, problem.program, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
@@ -108,11 +108,3 @@ def _judges(problem: Problem, comparisons: int) -> Ints:
     most = max(2, LARGEST // max(comparisons, 1))
     order = np.argsort(-problem.judge_votes, kind="stable")[:most]
     return np.sort(order[problem.judge_votes[order] > 0])
-
-
-def _draws(posterior: Posterior) -> list[dict[str, Floats]]:
-    values = posterior.values
-    if values is None:
-        return [posterior.central_values]
-    chosen = np.unique(np.linspace(0, len(values["strength"]) - 1, DRAWS).astype(int))
-    return [{name: value[index] for name, value in values.items()} for index in chosen]

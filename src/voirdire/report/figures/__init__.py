@@ -15,7 +15,7 @@ from voirdire.report.possible import check
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 
 @dataclass(frozen=True)

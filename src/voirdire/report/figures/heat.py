@@ -13,7 +13,7 @@ from voirdire.report.figures.style import MUTED, colour_key, label, name_rows, o
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from voirdire.report.figures.style import BLUE, GRID, MUTED, ORANGE, name_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 
 def position(fit: Fit, ax: Axes) -> None:

@@ -14,7 +14,7 @@ from voirdire.report.replicated import calibration_bins, win_shares
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

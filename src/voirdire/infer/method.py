@@ -1,0 +1,182 @@
+"""Methods of inference: what may be asked for, and the posterior that each gives with its checks."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire import checks as check
+from voirdire import kinds
+from voirdire.checks import Check
+from voirdire.posterior import Posterior
+from voirdire.problem import Posed
+
+if TYPE_CHECKING:
+    from voirdire.infer.laplace import Laplace
+    from voirdire.infer.mode import Mode
+
+Progress = Callable[[int, int], None]
+
+METHODS = ("laplace", "nuts", "map")
+SAMPLERS = ("numpyro", "nutpie", "pymc")
+LAPLACE_DRAWS = 4000
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a posterior is to be found.
+
+    Attributes
+    ----------
+    name : str
+        "laplace", "nuts" or "map".
+    seed : int
+    sampler : str
+        What runs NUTS: "numpyro", "nutpie" or "pymc".
+    chains, warmup, draws : int
+        Of NUTS; warmup and draws per chain.
+    progress : callable or None
+        Called with (transitions made, transitions in all) while NUTS runs.
+    """
+
+    name: str = "laplace"
+    seed: int = 0
+    sampler: str = "numpyro"
+    chains: int = 4
+    warmup: int = 500
+    draws: int = 1000
+    progress: Progress | None = None
+
+    def problems(self) -> list[str]:
+        """Settings that cannot be, in words.
+
+        Examples
+        --------
+        >>> Method("vi", seed=-1).problems()
+        ["method 'vi' is none of laplace, nuts, map", 'seed -1 is negative; use a whole number from 0']
+        """
+        problems = []
+        if self.name not in METHODS:
+            problems.append(f"method {self.name!r} is none of {', '.join(METHODS)}")
+        if self.sampler not in SAMPLERS:
+            problems.append(f"sampler {self.sampler!r} is none of {', '.join(SAMPLERS)}")
+        if self.seed < 0:
+            problems.append(f"seed {self.seed} is negative; use a whole number from 0")
+        for name, value, least in (
+            ("draws", self.draws, 4),
+            ("warmup", self.warmup, 20),
+            ("chains", self.chains, 1),
+        ):
+            if value < least:
+                problems.append(f"{name} {value} is too few; at least {least}")
+        return problems
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """A posterior, what its method found amiss, and what a sampler recorded (shape (chains, draws) each)."""
+
+    posterior: Posterior
+    checks: tuple[Check, ...]
+    sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+
+def infer(problem: Posed, mode: Mode, how: Method) -> Inferred:
+    """The posterior of a problem whose mode is known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.infer.mode import find_mode
+    >>> from voirdire.problem import pose
+    >>> from voirdire.specs import load_model
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
+    >>> problem = pose(load_model("bradley-terry"), read_votes(table))
+    >>> infer(problem, find_mode(problem), Method("map")).posterior.draws is None
+    True
+    """
+    found = [check.convergence(mode.gradient, mode.converged)]
+    if how.name == "map":
+        return _at_mode(problem, mode, found)
+    from voirdire.infer.laplace import laplace
+
+    approximation = laplace(problem, mode)
+    if how.name == "laplace":
+        return _by_laplace(problem, approximation, how, found)
+    return _by_nuts(problem, approximation, how, found)
+
+
+def _at_mode(problem: Posed, mode: Mode, found: list[Check]) -> Inferred:
+    from voirdire.infer import mirror
+
+    program = problem.program
+    if program.has_mirror:
+        _, ratio, _ = mirror.fold(program, mode.x, problem.data)
+        found.append(kinds.mirror_check(problem, mirror.mass_from_oriented(ratio), at_mode=True))
+    return Inferred(Posterior(program, mode.x, None), tuple(found))
+
+
+def _by_laplace(problem: Posed, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
+    from voirdire.infer import mirror
+    from voirdire.infer.refine import laplace_draws
+
+    program = problem.program
+    found.append(check.curvature(approximation.smallest_curvature))
+    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(how.seed))
+    draws = draws[None]
+    found += check.importance(k)
+    if program.has_mirror:
+        draws, ratio, turned = mirror.fold(program, draws, problem.data)
+        # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
+        weighted = k is not None
+        mass = mirror.mass_from_symmetric(ratio) if weighted else mirror.mass_from_unweighed(ratio, turned)
+        found.append(kinds.mirror_check(problem, mass))
+    return Inferred(Posterior(program, approximation.mean, draws), tuple(found))
+
+
+def _by_nuts(problem: Posed, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
+    from voirdire.infer import mirror
+    from voirdire.infer.diagnose import diagnose
+
+    program = problem.program
+    run, symmetric = _sampled(problem, approximation, how)
+    draws = run.x
+    if program.has_mirror:
+        draws, ratio, turned = mirror.fold(program, draws, problem.data)
+        mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
+        found.append(kinds.mirror_check(problem, mass))
+        if not symmetric and turned.any():
+            found.append(check.both_modes(float(turned.mean())))
+    found += check.sampling(diagnose(program, draws, run.diverging, run.energy))
+    stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
+    return Inferred(Posterior(program, draws.mean(axis=(0, 1)), draws), tuple(found), stats)
+
+
+def _sampled(problem: Posed, approximation: Laplace, how: Method) -> tuple[Any, bool]:
+    """Draws, and whether the sampler targeted both orientations alike."""
+    chains, warmup, draws = how.chains, how.warmup, how.draws
+    if how.sampler != "numpyro":
+        from voirdire.infer.pymc_samplers import sample_pymc
+
+        return sample_pymc(problem, how.sampler, how.seed, chains, warmup, draws), False
+    from voirdire.infer.nuts import sample
+
+    done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
+
+    def tell(count: int) -> None:
+        nonlocal done
+        with lock:
+            done = min(done + count, total)
+            if how.progress is not None:
+                how.progress(done, total)
+
+    run = sample(
+        problem, approximation, seed=how.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
+    )
+    return run, True

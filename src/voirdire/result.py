@@ -1,0 +1,271 @@
+"""The result of a fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire import checks as check
+from voirdire import kinds, summaries
+from voirdire.anchors.result import Anchored
+from voirdire.checks import Check
+from voirdire.errors import InputError
+from voirdire.posterior import Posterior
+from voirdire.problem import Posed, Problem
+from voirdire.specs import Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from voirdire.report.observed import Observed
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model.
+
+    Attributes
+    ----------
+    problem : Posed
+        The model and the counted table.
+    posterior : Posterior
+        Centre and draws.
+    method, sampler : str
+    seed : int
+    prob : float
+        Probability of every interval in the tables.
+    seconds : float
+        Time the fit took.
+    versions : dict
+    sample_stats : dict of array
+        What the sampler recorded, shape (chains, draws) each; empty unless NUTS ran.
+    notes : tuple of str
+        Choices made on the user's behalf, in words.
+    anchored : Anchored or None
+        How human answers were used.
+    """
+
+    problem: Posed
+    posterior: Posterior
+    method: str
+    sampler: str
+    seed: int
+    prob: float
+    seconds: float
+    versions: dict[str, str]
+    method_checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    anchored: Anchored | None = None
+
+    @property
+    def model(self) -> Model:
+        """The model that was fitted."""
+        return self.problem.model
+
+    def ranking(self) -> pd.DataFrame:
+        """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
+
+        The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
+        bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
+        """
+        kinds.require(self.problem, "votes", "ranking")
+        return summaries.frame(self._results["items"])
+
+    def classes(self) -> pd.DataFrame:
+        """Items of a fit of labels: class, probability of every class; see :func:`.labels.results.items`."""
+        kinds.require(self.problem, "labels", "classes")
+        return summaries.frame(self._results["items"])
+
+    def confusion(self) -> pd.DataFrame:
+        """Judges' confusion matrices: judge, class, label, probability, low, high; for fits of labels."""
+        kinds.require(self.problem, "labels", "confusion")
+        return summaries.frame(self._results["confusion"])
+
+    def shares(self) -> pd.DataFrame:
+        """Shares of the classes: criterion, class, share, low, high; for fits of labels."""
+        kinds.require(self.problem, "labels", "shares")
+        return summaries.frame(self._results["shares"])
+
+    def judges(self) -> pd.DataFrame:
+        """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`.
+
+        For labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`.
+        """
+        return summaries.frame(self._results["judges"])
+
+    def judges_by_criterion(self) -> pd.DataFrame:
+        """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
+        return summaries.frame(
+            summaries.judges_by_criterion(self._votes("judges_by_criterion"), self.posterior, self.prob)
+        )
+
+    def criteria(self) -> pd.DataFrame:
+        """Criteria: weight (they sum to one) with interval."""
+        kinds.require(self.problem, "votes", "criteria")
+        return summaries.frame(self._results["criteria"])
+
+    def strengths(self) -> pd.DataFrame:
+        """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
+        return summaries.frame(summaries.strengths(self._votes("strengths"), self.posterior, self.prob))
+
+    def pairs(self) -> pd.DataFrame:
+        """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
+
+        Columns: criterion (where there are several), first, second, p_first.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors, or its items are linked: use :meth:`ranking`.
+        """
+        if self.anchored is None or not self.anchored.pairs:
+            raise InputError(
+                "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
+            )
+        return self._table(self.anchored.pairs)
+
+    def anchor_methods(self) -> pd.DataFrame:
+        """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
+        chosen.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors.
+        """
+        if self.anchored is None:
+            raise InputError("anchor_methods() needs anchors; pass fit(..., anchors=...)")
+        return self._table(self.anchored.methods)
+
+    @staticmethod
+    def _table(rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
+        import pandas as pd
+
+        return pd.DataFrame(list(rows))
+
+    @cached_property
+    def _checks(self) -> tuple[Check, ...]:
+        chosen = None if self.anchored is None else self.anchored.chosen
+        found, judges = list(self.method_checks), self._results["judges"]
+        return tuple(kinds.all_checks(self.problem, self.posterior, judges, found, self.seed, chosen))
+
+    def checks(self) -> pd.DataFrame:
+        """What may be wrong: check, level (ok, warn, fail), value, message."""
+        found = [entry.as_dict() for entry in self._checks]
+        return summaries.frame({key: [entry[key] for entry in found] for key in found[0]})
+
+    @property
+    def level(self) -> str:
+        """The worst level among the checks."""
+        return check.worst(self._checks)
+
+    def predict(self, votes: object) -> pd.DataFrame:
+        """Probability of each answer to each comparison; see :func:`voirdire.predict.predict`."""
+        from voirdire.predict import predict
+
+        return predict(self, votes)
+
+    def next_comparisons(self, count: int = 10, **settings: Any) -> pd.DataFrame:
+        """Comparisons to send to a person or a judge next; see :func:`voirdire.elicit.suggest.next_comparisons`.
+
+        ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
+        ``repeats`` and ``seed``.
+        """
+        from voirdire.elicit.suggest import next_comparisons
+
+        return next_comparisons(self, count, **settings)
+
+    @property
+    def idata(self) -> Any:
+        """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws (method "map").
+        """
+        from voirdire.infer.diagnose import to_arviz
+
+        if self.posterior.draws is None:
+            raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+        program = self.problem.program
+        values = {k: v for k, v in program.values(self.posterior.draws, np).items() if v.size}
+        coords = self.problem.coords
+        dims = {p.name: list(p.dims) for p in program.parameters}
+        return to_arviz(values, self.sample_stats, coords, dims)
+
+    @property
+    def pymc_model(self) -> Any:
+        """The same model and table as a ``pymc.Model``."""
+        from voirdire.infer.pymc_model import pymc_model
+
+        return pymc_model(self.problem)
+
+    def plot(self, kind: str, ax: Axes | None = None) -> Axes:
+        """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
+        from voirdire.report.figures import plot
+
+        return plot(self, kind, ax)
+
+    def report(self, output: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
+        from voirdire.report.verb import report
+
+        return report(self, output, overwrite=overwrite)
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the fit to a folder, whole or not at all; see :func:`voirdire.store.save`."""
+        from voirdire.store import save
+
+        return save(self, folder, overwrite=overwrite)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as plain Python, in the shape of ``voirdire fit --json``."""
+        return {
+            "model": self.model.name,
+            "method": self.method,
+            "seed": self.seed,
+            "prob": self.prob,
+            "votes": int(self.problem.judge_votes.sum()),
+            "seconds": round(self.seconds, 3),
+            "versions": self.versions,
+            "notes": list(self.notes),
+            **{name: summaries.records(columns) for name, columns in self._results.items()},
+            **({} if self.anchored is None else self._anchored_dict(self.anchored)),
+            "checks": [entry.as_dict() for entry in self._checks],
+        }
+
+    @staticmethod
+    def _anchored_dict(anchored: Anchored) -> dict[str, Any]:
+        how = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
+        return {"anchors": how} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
+
+    @cached_property
+    def _observed(self) -> Observed:
+        from voirdire.report.observed import measure
+
+        return measure(self)
+
+    @cached_property
+    def _results(self) -> dict[str, summaries.Columns]:
+        found = kinds.results(self.problem)
+        return {name: make(self.problem, self.posterior, self.prob) for name, make in found.items()}
+
+    def _votes(self, what: str) -> Problem:
+        kinds.require(self.problem, "votes", what)
+        assert isinstance(self.problem, Problem)
+        return self.problem
+
+    def __repr__(self) -> str:
+        problem = self.problem
+        return (
+            f"<Fit of {self.model.name} by {self.method}: {int(problem.judge_votes.sum())} {self.model.data}, "
+            f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
+        )

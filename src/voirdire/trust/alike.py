@@ -1,0 +1,86 @@
+"""Judges that answer alike, by name or by their answers: their votes count for less, and the mode is found again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire import checks as check
+from voirdire.anchors.families import read_families
+from voirdire.infer.mode import Mode, find_mode
+from voirdire.posterior import Posterior
+from voirdire.problem import Problem, pose
+from voirdire.trust.copies import near_copies, tells_apart
+from voirdire.trust.discount import family_discount
+from voirdire.trust.residuals import residuals
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A problem whose votes are discounted where judges answer alike.
+
+    Attributes
+    ----------
+    problem : Problem
+    mode : Mode
+        Of its posterior.
+    families : dict or None
+        Family of each judge, where families were named.
+    notes : tuple of str
+        What was discounted, in words.
+    """
+
+    problem: Problem
+    mode: Mode
+    families: dict[str, str] | None
+    notes: tuple[str, ...]
+
+
+def discounted(problem: Problem, families: object) -> Panel:
+    """Find the mode, and discount the votes of named families or, where none are named, of near-copies.
+
+    Parameters
+    ----------
+    families : mapping, path, dataframe or None
+        As ``fit`` takes them.
+
+    Raises
+    ------
+    InputError
+        The families are not those of the problem's judges.
+    """
+    named = None if families is None else read_families(families, problem.judges)
+    mode = find_mode(problem)
+    alone = named is not None and len(set(named.values())) == len(problem.judges)
+    if alone or (named is None and not tells_apart(problem)):
+        return Panel(problem, mode, named, ())
+    left = residuals(problem, Posterior(problem.program, mode.x, None))
+    groups = near_copies(problem, left) if named is None else named
+    if not groups:
+        return Panel(problem, mode, named, ())
+    discount = family_discount(problem, groups, left)
+    again = pose(
+        problem.model, problem.votes, problem.criteria_votes, anchors=problem.anchors, discount=discount
+    )
+    note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
+    return Panel(again, find_mode(again), named, (note,))
+
+
+def _families_note(problem: Problem, families: dict[str, str], discount: Floats) -> str:
+    closest = int(np.argmin(discount))
+    family = families[problem.judges[closest]]
+    share = f"{discount[closest]:.2f} of an independent one"
+    return f"Families: an answer counts for {share} in the closest family ({family!r})."
+
+
+def _copies_note(problem: Problem, copies: dict[str, str], discount: Floats) -> str:
+    among = list(copies.values())
+    judges = check.listed([judge for judge in problem.judges if among.count(copies[judge]) > 1])
+    return (
+        f"Near-copies: {judges} answering alike far beyond the model, so their answers are discounted "
+        f"(to {discount.min():.2f} of one at least). Name families to say which judges belong together."
+    )

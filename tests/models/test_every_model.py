@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.infer import engine
+from voirdire.infer import engine, tape
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.predict import probabilities
 from voirdire.specs import load_model, locate
@@ -260,6 +260,9 @@ def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:
             value, gradient = engine.value_and_gradient(program)(x, data)
             value, gradient = float(value), np.asarray(gradient)
         assert -value == pytest.approx(reference, rel=1e-12)
+        taped, slope = tape.gradient(lambda node: program.log_density(node, data, tape.TAPED), x)
+        assert taped == pytest.approx(reference, rel=1e-12)
+        np.testing.assert_allclose(slope, -gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
         # PyMC's own constants carry a few 1e-8
         assert float(pymc(point(program, x))) == pytest.approx(reference, rel=1e-12, abs=1e-6)
         step, along = 1e-5, rng.normal(size=(4, program.size))

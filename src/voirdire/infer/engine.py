@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from voirdire.infer.lbfgs import Minimum, minimise
 from voirdire.program import Data, Program
@@ -35,6 +36,19 @@ def negative_log_density(program: Program, x: Array, data: Data) -> Array:
 def value_and_gradient(program: Program) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
     """Compiled minus log density and its gradient, of (x, data)."""
     return jax.jit(jax.value_and_grad(partial(negative_log_density, program)))
+
+
+def at_numpy(
+    both: Callable[[Any, Data], tuple[jax.Array, jax.Array]], data: Data
+) -> Callable[[Any], tuple[float, Any]]:
+    """A compiled value and gradient as a function of NumPy vectors alone; the data are moved once."""
+    moved = jax.tree.map(jnp.asarray, data)
+
+    def call(x: Any) -> tuple[float, Any]:
+        value, gradient = both(x, moved)
+        return float(value), np.asarray(gradient)
+
+    return call
 
 
 @lru_cache(maxsize=256)

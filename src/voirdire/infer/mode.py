@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer import engine
+from voirdire.infer.search import search
+from voirdire.infer.tape import TAPED, gradient
 from voirdire.problem import Posed
 from voirdire.program import Data, Program, VotesProgram
 
@@ -21,6 +23,9 @@ MAX_ITERATIONS = 5000
 MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
 REVERSED_SHARE = 0.25
 RIGHT = 3.0  # log-odds at which people start
+UNCOMPILED = (
+    200_000  # numbers in a table up to which a search without compilation is over before one with it starts
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +57,9 @@ class Mode:
         return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
 
 
+_Search: TypeAlias = Callable[[list[Floats]], list[Mode]]
+
+
 def find_mode(
     problem: Posed,
     *,
@@ -81,7 +89,7 @@ def find_modes(
     max_iterations: int = MAX_ITERATIONS,
     roomy: bool = False,
 ) -> list[Mode]:
-    """Maximise the posterior density for several tables of the same sizes at once, in one compiled batch.
+    """Maximise the posterior density for several tables of the same sizes at once, several in one compiled batch.
 
     The first start takes every judge as fairly reliable, so it follows the majority. Where the mode found there is in
     doubt (its mirror is nearly as probable, or more than a quarter of the panel's information is used reversed), two
@@ -96,17 +104,18 @@ def find_modes(
     roomy : bool
         Pad to powers of four, so that calls with tables of many lengths share a few compilations.
     """
-    padded = pad(tables, roomy=roomy)
-    with engine.double_precision():
-        search = engine.minimiser(program, tolerance, max_iterations)
-        first = [_first_start(program, table) for table in tables]
-        found = [[mode] for mode in _search(search, first, padded)]
-        others = [_other_starts(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
-        for turn in range(max(map(len, others))):
-            # tables without doubt go along with their first start, as a batch has one shape
-            starts = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
-            for modes, mode, more in zip(found, _search(search, starts, padded), others, strict=True):
-                modes += [mode] if more else []
+    if len(tables) == 1 and not roomy:
+        run = _one_at_a_time(program, tables[0], tolerance, max_iterations)
+    else:
+        run = _together(program, pad(tables, roomy=roomy), tolerance, max_iterations)
+    first = [_first_start(program, table) for table in tables]
+    found = [[mode] for mode in run(first)]
+    others = [_other_starts(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
+    for turn in range(max(map(len, others))):
+        # tables without doubt go along with their first start, as a batch has one shape
+        starts = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
+        for modes, mode, more in zip(found, run(starts), others, strict=True):
+            modes += [mode] if more else []
     return [_best(modes) for modes in found]
 
 
@@ -170,14 +179,45 @@ def _best(modes: list[Mode]) -> Mode:
     )
 
 
-def _search(search: Any, starts: list[Floats], padded: Data) -> list[Mode]:
-    end = search(np.stack(starts), padded)
-    gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
-    columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
-    return [
-        Mode(x, float(value), float(gradient), int(iterations), int(evaluations), (float(value),))
-        for x, value, gradient, iterations, evaluations in zip(*columns, strict=True)
-    ]
+def _one_at_a_time(program: Program, data: Data, tolerance: float, most: int) -> _Search:
+    """The search of one table: at most its density is compiled, never the loop."""
+
+    def run(starts: list[Floats]) -> list[Mode]:
+        with _value_and_gradient(program, data) as both:
+            found = search(both, starts[0], tolerance=tolerance, max_iterations=most)
+        slope = float(np.abs(found.gradient).max(initial=0.0))
+        return [Mode(found.x, -found.value, slope, found.iterations, found.evaluations, (-found.value,))]
+
+    return run
+
+
+@contextmanager
+def _value_and_gradient(program: Program, data: Data) -> Iterator[Callable[[Floats], tuple[float, Floats]]]:
+    """Minus the log density and its gradient; compiled where that is worth its time."""
+    if sum(np.size(array) for part in data.values() for array in part.values()) <= UNCOMPILED:
+        yield lambda x: gradient(lambda node: -program.log_density(node, data, TAPED), x)
+        return
+    from voirdire.infer import engine
+
+    with engine.double_precision():
+        yield engine.at_numpy(engine.value_and_gradient(program), data)
+
+
+def _together(program: Program, padded: Data, tolerance: float, most: int) -> _Search:
+    """The searches of several tables in one compiled batch."""
+    from voirdire.infer import engine
+
+    def run(starts: list[Floats]) -> list[Mode]:
+        with engine.double_precision():
+            end = engine.minimiser(program, tolerance, most)(np.stack(starts), padded)
+        gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
+        columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
+        return [
+            Mode(x, float(value), float(slope), int(iterations), int(evaluations), (float(value),))
+            for x, value, slope, iterations, evaluations in zip(*columns, strict=True)
+        ]
+
+    return run
 
 
 def starting_point(program: Program, data: Data, signs: Floats) -> Floats:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from voirdire.anchors.comparisons import answered, comparisons
 from voirdire.checks import Check, listed
@@ -108,7 +108,7 @@ def position(problem: Problem, left: Residuals, judges: dict[str, Any]) -> list[
     variance = left.first_variance.mean(axis=0)
     z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
     size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
-    bound = stats.norm.isf(0.5 * ALPHA / max(len(z), 1))
+    bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
     leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
     if not len(leaning):
         return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
@@ -133,7 +133,7 @@ def splitting_items(problem: Problem, left: Residuals) -> list[Check]:
     expected = variance.sum(axis=0)
     misfit = square / np.maximum(expected, 1e-12)
     z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
-    bound = stats.norm.isf(ALPHA / max(size, 1))
+    bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     if not len(split):
@@ -223,6 +223,8 @@ def against_anchors(problem: Problem) -> Check:
         message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
         return Check("anchors", "warn", None, message)
     share = right / decided
+    from scipy import stats
+
     interval = stats.binomtest(right, decided).proportion_ci(0.9, method="wilson")
     split = len(side) - decided
     said = (

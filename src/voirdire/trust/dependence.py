@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -105,11 +106,9 @@ def _size(t: Floats, var: Floats, scale: Floats) -> float:
 
 def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:
     """Pairs of judges whose agreement is too large at level ``alpha`` (Bonferroni), the strongest first."""
-    from scipy import stats
-
     if not found.tested:
         return []
-    bound = stats.norm.isf(alpha / found.tested)
+    bound = -NormalDist().inv_cdf(alpha / found.tested)
     one, other = np.nonzero(np.triu(found.z > bound, 1))
     order = np.argsort(-found.rho[one, other], kind="stable")
     return [(int(one[i]), int(other[i])) for i in order]

@@ -1,0 +1,125 @@
+"""The search from Python and the gradients it uses: against JAX, finite differences and closed forms."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from voirdire.infer import engine, mode
+from voirdire.infer.search import search
+from voirdire.infer.tape import TAPED, gradient
+from voirdire.problem import pose
+from voirdire.simulate import TwoCoin, simulate_votes
+from voirdire.specs import load_model
+from voirdire.tables.votes import read_votes
+
+FUNCTIONS = {
+    "arithmetic": lambda x, xp: ((2.0 - x) * x / (3.0 + x * x) + 1.0 / (x + 9.0) - x**3).sum(),
+    "both ways": lambda x, xp: (np.arange(6.0) + x - np.ones(6) * x + np.arange(6.0) * x).sum(),
+    "functions": lambda x, xp: (xp.log(2.0 + x * x) + xp.log1p(xp.exp(-x)) + abs(x)).sum(),
+    "logaddexp": lambda x, xp: xp.logaddexp(0.0, xp.logaddexp(x[:3], 2.0 * x[3:])).sum(),
+    "far apart": lambda x, xp: xp.logaddexp(1e4 * x, -1e4 * x).sum(),
+    "where": lambda x, xp: xp.where(np.arange(6) > 2, x * x, 3.0 * x).sum(),
+    "gathered": lambda x, xp: (x[np.array([0, 0, 5, 2])] ** 2).sum(),
+    "gathered from a table": lambda x, xp: (
+        x.reshape((2, 3))[np.array([0, 1, 1]), np.array([2, 0, 0])] ** 2
+    ).sum(),
+    "sliced": lambda x, xp: (x[1:4] * x[..., :3]).sum() + x[None, :, None].sum(axis=(0, 2))[0],
+    "axes": lambda x, xp: (
+        (x.reshape((2, 3)) - x.reshape((2, 3)).mean(axis=1, keepdims=True)).sum(axis=0) ** 2
+    ).sum(),
+    "largest": lambda x, xp: (x.reshape((2, 3)).max(axis=1) ** 2).sum(),
+    "joined": lambda x, xp: (xp.concatenate([x[:2], np.ones(3), 2.0 * x[4:]]) ** 2).sum(),
+    "joined across": lambda x, xp: xp.concatenate([x.reshape((3, 2)), x.reshape((3, 2)) ** 2], axis=1)[
+        :, 1:3
+    ].sum(),
+    "matrices": lambda x, xp: (
+        xp.dot(np.arange(8.0).reshape(4, 2), x.reshape((2, 3))).transpose(1, 0) ** 2
+    ).sum(),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_gradients_are_those_of_jax(name: str) -> None:
+    x = np.array([0.3, -1.2, 2.0, 0.7, -0.4, 1.1])
+    value, slope = gradient(lambda node: FUNCTIONS[name](node, TAPED), x)
+    with engine.double_precision():
+        expected, by_jax = jax.value_and_grad(lambda y: FUNCTIONS[name](y, jnp))(x)
+    assert value == pytest.approx(float(expected), rel=1e-14)
+    np.testing.assert_allclose(slope, np.asarray(by_jax), rtol=1e-13, atol=1e-13)
+
+
+def test_a_function_of_nothing_has_no_slope() -> None:
+    assert gradient(lambda x: TAPED.exp(x[:0]).sum(), np.ones(2))[1].tolist() == [0.0, 0.0]
+
+
+def test_logaddexp_is_numpys_at_infinities() -> None:
+    ends = np.array([-np.inf, np.inf, 0.0, -800.0])
+    a, b = (grid.ravel() for grid in np.meshgrid(ends, ends))
+    node = TAPED.logaddexp(a, b)
+    np.testing.assert_array_equal(node.value, np.logaddexp(a, b))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 12))
+def test_the_minimum_of_a_quadratic_is_the_solution_of_its_equations(seed: int, size: int) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(size, size))
+    matrix, target = root @ root.T + np.eye(size), rng.normal(size=size)
+    found = search(
+        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
+        rng.normal(size=size),
+        tolerance=1e-9,
+    )
+    np.testing.assert_allclose(found.x, np.linalg.solve(matrix, target), atol=1e-6)
+
+
+def test_a_search_that_cannot_start_says_so() -> None:
+    found = search(lambda x: (float("nan"), x), np.ones(2))
+    assert found.value == np.inf
+    assert not np.isfinite(found.gradient).any()
+
+
+def test_a_wrong_gradient_ends_the_search_without_a_false_minimum() -> None:
+    found = search(lambda x: (float((x**2).sum()), -2.0 * x), np.array([1.0, 2.0]))
+    assert np.abs(found.gradient).max() > 1.0
+
+
+def votes() -> pd.DataFrame:
+    judges = {f"j{k}": TwoCoin(0.9 - 0.05 * k, 0.6 + 0.04 * k) for k in range(6)}
+    return simulate_votes(judges, 9, 1, seed=3).votes
+
+
+@pytest.mark.parametrize(
+    "model", ["bradley-terry", "crowd-bt-position", "bt-sigma-position", "maple-position"]
+)
+def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = pose(load_model(model), read_votes(votes()))
+    plain = mode.find_mode(problem)
+    monkeypatch.setattr(mode, "UNCOMPILED", -1)
+    compiled = mode.find_mode(problem)
+    batch = mode.find_modes(problem.program, [problem.data] * 2)[1]
+    for other in (compiled, batch):
+        assert other.converged
+        assert plain.log_density == pytest.approx(other.log_density, rel=1e-13)
+        np.testing.assert_allclose(plain.x, other.x, atol=2e-5)
+
+
+def test_a_mode_needs_no_compiler() -> None:
+    code = (
+        "import sys, voirdire, numpy as np, pandas as pd\n"
+        "from voirdire.infer.mode import find_mode; from voirdire.problem import pose\n"
+        "from voirdire.specs import load_model; from voirdire.tables.votes import read_votes\n"
+        "t = pd.DataFrame({'judge': 'a', 'first': ['x'] * 3, 'second': 'y', 'winner': ['x', 'x', 'y']})\n"
+        "assert find_mode(pose(load_model('crowd-bt-position'), read_votes(t))).converged\n"
+        "assert 'jax' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voirdire.repro.claims import System
 from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, save
+from voirdire.repro.draw import COLOURS, canvas, save, unprinted
 
 PANELS = {
     "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),
@@ -26,28 +26,34 @@ PRINTED = {
 
 
 def draw(system: System, folder: Path) -> None:
-    """Figure 2: GPT-4 on SummEval by the critic's persona and by style; points that Table 1 prints."""
+    """Figure 2: GPT-4 on SummEval by rounds, persona of the critic and style; points that Table 1 prints."""
     table = system.tables["table1"]
-    figure, axes = canvas(1, 2, width=8)
-    for axis, (title, entries) in zip(axes, PANELS.items(), strict=True):
+    figure, axes = canvas(1, 3, width=10)
+    for axis in axes:
+        axis.set_ylim(0.44, 0.62)
+        axis.grid(axis="y", linewidth=0.3)
+    axes[0].set_xticks(range(1, 6))
+    axes[0].set_xlim(0.5, 5.5)
+    axes[0].set_xlabel("most rounds", fontsize=8)
+    axes[0].set_title("rounds (after Figure 2)", fontsize=9)
+    unprinted(axes[0], 3, "no point is printed; the text says that\nit rises up to 4 and falls a little at 5")
+    for axis, (title, entries) in zip(axes[1:], PANELS.items(), strict=True):
         for number, coefficient in enumerate(("spearman", "kendall")):
-            points = []
+            shown = []
             for place, entry in enumerate(entries):
-                if entry not in PRINTED:
-                    continue
-                keys = {"benchmark": "SummEval", "model": "GPT-4", "method": PRINTED[entry]}
-                (cell,) = table.select({**keys, "aspect": "average", "coefficient": coefficient})
-                points.append((place, cell.value))
-            axis.plot(*zip(*points, strict=True), "o", color=COLOURS[number], label=coefficient)
+                if entry in PRINTED:
+                    keys = {"benchmark": "SummEval", "model": "GPT-4", "method": PRINTED[entry]}
+                    (cell,) = table.select({**keys, "aspect": "average", "coefficient": coefficient})
+                    shown.append((place, cell.value))
+            axis.plot(*zip(*shown, strict=True), "o", color=COLOURS[number], label=coefficient)
         for place, entry in enumerate(entries):
             if entry not in PRINTED:
-                axis.text(place, 0.455, "not\nprinted", ha="center", fontsize=6, color="#777777")
+                unprinted(axis, place)
         axis.set_xticks(range(len(entries)), entries, rotation=20, ha="right", fontsize=7)
         axis.set_xlim(-0.5, len(entries) - 0.5)
-        axis.set_ylim(0.44, 0.62)
         axis.set_title(f"{title} (after Figure 2)", fontsize=9)
     axes[0].set_ylabel("correlation with people", fontsize=8)
-    axes[0].legend(fontsize=7)
+    axes[1].legend(fontsize=7)
     save(
         figure,
         folder / "debate-figure2.png",

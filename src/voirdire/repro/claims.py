@@ -35,8 +35,8 @@ class Claim:
     items : float or None
     check : mapping
         ``kind``, one of ``voirdire.repro.checks.CHECKS``, and its settings.
-    run : str
-        The run under ``runs/`` whose results fill it, or "".
+    runs : tuple of str
+        The runs under ``runs/`` whose results fill it; a figure of the text is the sum of what they give.
     finding : str
         What is wrong in the paper, or why ours differs, or "".
     """
@@ -50,7 +50,7 @@ class Claim:
     tolerance: float | None = None
     items: float | None = None
     check: Mapping[str, Any] = field(default_factory=dict)
-    run: str = ""
+    runs: tuple[str, ...] = ()
     finding: str = ""
 
 
@@ -184,11 +184,13 @@ def _claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[C
     else:
         figures = [Cell("text", (), str(entry["published"]))]
     given = entry.get("tolerance")
-    texts = {key: entry.get(key, "").strip() for key in (*NEEDED, "run", "finding")}
+    texts = {key: entry.get(key, "").strip() for key in (*NEEDED, "finding")}
+    runs = entry.get("run", [])
     return Claim(
         **texts,
         figures=tuple(figures),
         tolerance=float(given) if isinstance(given, int | float) else None,
         items=float(given["items"]) if isinstance(given, dict) else None,
         check=entry.get("check", {}),
+        runs=(runs,) if isinstance(runs, str) else tuple(runs),
     )

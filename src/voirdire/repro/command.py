@@ -42,6 +42,11 @@ def main(system: str, draw: Draw, arguments: Sequence[str] | None = None) -> int
     parser.add_argument(
         "--limit", type=int, metavar="N", help="only the first N items (a smoke test, no result)"
     )
+    parser.add_argument(
+        "--smoke",
+        action="store_true",
+        help="try the run on invented items and very small local models (no result)",
+    )
     parser.add_argument("--out", type=Path, metavar="DIR", help="where the run's journal and tables go")
     given = parser.parse_args(arguments)
     try:
@@ -53,7 +58,15 @@ def main(system: str, draw: Draw, arguments: Sequence[str] | None = None) -> int
         if given.run:
             from voirdire.repro.runs import run
 
-            run(loaded, given.run, data=given.data, panel=given.panel, limit=given.limit, out=given.out)
+            run(
+                loaded,
+                given.run,
+                data=given.data,
+                panel=given.panel,
+                limit=given.limit,
+                smoke=given.smoke,
+                out=given.out,
+            )
         if not given.figures and not given.run:
             from voirdire.cli.repro import repro
 

@@ -59,6 +59,31 @@ def grouped_bars(
     axis.tick_params(axis="y", labelsize=7)
 
 
+def points(
+    axis: Axes,
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float]]],
+    label: str,
+) -> None:
+    """Values with whiskers (value, low, high) side by side, one colour a series."""
+    wide = 0.6 / len(series)
+    for number, (name, values) in enumerate(series.items()):
+        places = [k + (number - (len(series) - 1) / 2) * wide for k in range(len(groups))]
+        middle, low, high = zip(*values, strict=True)
+        colour = COLOURS[number % len(COLOURS)]
+        axis.plot(places, middle, "o", markersize=5, color=colour, label=name)
+        axis.vlines(places, low, high, color=colour)
+    axis.set_xticks(range(len(groups)), groups, rotation=25, ha="right", fontsize=7)
+    axis.set_ylabel(label, fontsize=8)
+    axis.grid(axis="y", linewidth=0.3)
+
+
+def unprinted(axis: Axes, place: float, text: str = "not\nprinted") -> None:
+    """Where the paper draws a point without its number."""
+    low, high = axis.get_ylim()
+    axis.text(place, low + 0.06 * (high - low), text, ha="center", fontsize=7, color="#777777")
+
+
 def column(table: Table, by: str, order: Sequence[str], **where: object) -> list[float | None]:
     """Figures of a table in the order of the entries of the column ``by``; None where it has none.
 

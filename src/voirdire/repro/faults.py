@@ -30,7 +30,7 @@ _KEYS = {
     "check": dict,
     "tolerance": (int, float, dict),
     "because": str,
-    "run": str,
+    "run": (str, list),
     "finding": str,
 }
 NEEDED = ("id", "where", "says", "kind", "because")

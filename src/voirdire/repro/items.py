@@ -44,9 +44,8 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     ``expert_annotations``; the mean of the experts counts.
     """
     items, scores = [], []
-    for row in _json(
-        _needed(path, "summeval", "model_annotations.aligned.paired.jsonl of the SummEval repository")
-    ):
+    where = "model_annotations.aligned.paired.jsonl of https://github.com/Yale-LILY/SummEval"
+    for row in _json(_needed(path, "summeval", where)):
         reference = row["references"][0] if row.get("references") else None
         items.append(_item(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
         experts = row["expert_annotations"]
@@ -57,12 +56,13 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors.
 
-    Per review a ``target`` and ``predictions`` with ``annotations``. Criteria: fluency (0 to 2), PIO consistency (mean
+    Per line a review with its ``target`` and ``predictions`` with ``annotations`` and the ``scores`` of metrics, which
+    become columns of the items. Criteria: fluency (0 to 2), PIO consistency (mean
     of population, intervention and outcome, 0 to 2), effect direction and evidence strength (whether they agree with
     the target's, 0 or 1), and overall, the mean of these four from 0 to 1 (our definition).
     """
     items, scores = [], []
-    where = "data/data_with_overlap_scores.json of the mslr-annotated-dataset repository"
+    where = "data/data_with_overlap_scores.json of https://github.com/allenai/mslr-annotated-dataset"
     for review in _json(_needed(path, "mslr", where)):
         if review.get("subtask", "Cochrane") != "Cochrane":
             continue
@@ -70,22 +70,23 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             if not one.get("annotations"):
                 continue
             item = _item(review["review_id"], one["exp_short"], one["prediction"], reference=review["target"])
+            item |= {name: str(value) for name, value in one.get("scores", {}).items()}
             parts = [_mslr(annotation) for annotation in one["annotations"]]
             items.append(item)
             scores += _scores(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
     return _frames(items, scores)
 
 
-def columns(path: Path | None, names: Mapping[str, str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def columns(path: Path | None, names: Mapping[str, str | list[str]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Items of a table with one row per item (``.csv``, ``.tsv``, ``.jsonl``, ``.parquet``).
 
     Parameters
     ----------
     path : Path
-        The file.
+        The file. Rows in which all these columns are empty (there are some in ASAP 2.0's) are no items.
     names : mapping of str to str
         Its column for ``id`` and ``text``, maybe for ``context``, ``system``, ``source`` and ``reference``, and for
-        each of people's scores as ``human CRITERION``.
+        each of people's scores as ``human CRITERION``. A list of columns becomes one text, a line each.
 
     Raises
     ------
@@ -103,7 +104,8 @@ def columns(path: Path | None, names: Mapping[str, str]) -> tuple[pd.DataFrame, 
     """
     import pandas as pd
 
-    file = _needed(path, "data", f"a table with the columns {', '.join(names.values())}")
+    wanted = [one for column in names.values() for one in ([column] if isinstance(column, str) else column)]
+    file = _needed(path, "data", f"a table with the columns {', '.join(wanted)}")
     if file.suffix == ".parquet":
         table = pd.read_parquet(file)
     elif file.suffix in (".jsonl", ".ndjson"):
@@ -112,18 +114,20 @@ def columns(path: Path | None, names: Mapping[str, str]) -> tuple[pd.DataFrame, 
         table = pd.read_csv(
             file, sep="\t" if file.suffix == ".tsv" else ",", dtype=str, keep_default_na=False
         )
-    absent = [column for column in names.values() if column not in table.columns]
+    absent = [column for column in wanted if column not in table.columns]
     if absent:
         raise InputError(
             [f"{file}: column {one!r} is missing; it has {', '.join(table.columns)}" for one in absent]
         )
     items, scores = [], []
-    for row in table.to_dict("records"):
-        item = {key: str(row[column]) for key, column in names.items() if not key.startswith(HUMAN + " ")}
+    texts = {key: column for key, column in names.items() if not key.startswith(HUMAN + " ")}
+    people = {key.removeprefix(HUMAN + " "): str(names[key]) for key in names.keys() - texts.keys()}
+    for row in table[list(dict.fromkeys(wanted))].fillna("").to_dict("records"):
+        if all(value == "" for value in row.values()):
+            continue
+        item = {key: _text(row, column) for key, column in texts.items()}
         items.append(item)
-        said = {
-            key.removeprefix(HUMAN + " "): row[column] for key, column in names.items() if key not in item
-        }
+        said = {name: row[column] for name, column in people.items()}
         try:
             scores += _scores(item, {key: float(value) for key, value in said.items() if value != ""})
         except ValueError as error:
@@ -138,6 +142,10 @@ LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
 }
 
 
+def _text(row: Mapping[Any, Any], column: str | list[str]) -> str:
+    return str(row[column]) if isinstance(column, str) else "\n".join(str(row[one]) for one in column)
+
+
 def _needed(path: Path | None, name: str, what: str) -> Path:
     if path is None:
         raise InputError(
@@ -149,8 +157,8 @@ def _needed(path: Path | None, name: str, what: str) -> Path:
 def _json(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
-        if path.suffix in (".jsonl", ".ndjson"):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        if text.startswith("{"):  # an object a line, whatever the file is called
+            return [json.loads(line) for line in text.split("\n") if line.strip()]
         return json.loads(text)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise InputError(f"{path}: cannot be read as JSON ({error})") from error

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.repro.claims import System
+from voirdire.repro.smoke import small_options, small_panel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +19,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """A run of a system: its ``run.toml`` as ``spec``, the panel's file, the folder, items and people's scores."""
+    """A run of a system.
+
+    Attributes
+    ----------
+    system : System
+    spec : mapping
+        Its ``run.toml``.
+    panel : Path
+        The judges' file.
+    folder : Path
+        Where everything goes.
+    items, human : DataFrame
+        What is judged, and people's scores.
+    smoke : bool
+        Whether it is a smoke test: small options, and very small models in the judges' places.
+    asked : list
+        What each call of the collector came to.
+    """
 
     system: System
     spec: Mapping[str, Any]
@@ -25,9 +44,18 @@ class Job:
     folder: Path
     items: pd.DataFrame
     human: pd.DataFrame
+    smoke: bool = False
+    asked: list[dict[str, Any]] = field(default_factory=list)
 
-    def collect(self, protocol: str, options: Mapping[str, Any], place: Path, items: pd.DataFrame) -> Path:
-        """Run a protocol on items and return the folder of its tables.
+    def collect(
+        self,
+        protocol: str,
+        options: Mapping[str, Any],
+        place: Path,
+        items: pd.DataFrame,
+        repeat: int = 0,
+    ) -> Path:
+        """Run a protocol on items and return the folder of its tables; each ``repeat`` has a seed of its own.
 
         Raises
         ------
@@ -36,8 +64,14 @@ class Job:
         """
         from voirdire.collect.run import collect
 
+        panel: dict[str, Any] = tomllib.loads(self.panel.read_text(encoding="utf-8"))
+        panel["seed"] = panel.get("seed", 0) + repeat
+        if self.smoke:
+            panel = small_panel(panel)
+            options = small_options(protocol, options, panel["judges"][0]["name"])
         folder = self.folder / "collected" / place
-        found = collect(self.panel, items, protocol, folder, options=options)
+        found = collect(panel, items, protocol, folder, options=options)
+        self.asked.append({"place": str(place), "requests": found.total("requests"), **found.tables})
         print(f"{place}: {found.tables}", file=sys.stderr)
         if found.stopped:
             raise InputError(f"{place}: stopped, {found.stopped}; the same command goes on")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,11 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.repro.checks import CHECKS, Context, NotFetched
 from voirdire.repro.claims import Claim, System
-from voirdire.repro.tables import Cell
+from voirdire.repro.tables import Cell, read_table
 
 VERDICTS = ("reproduced", "failed", "inconsistent-in-paper", "not-fetched", "needs-llm", "not-available")
+#: What a run found of claims that stand in the text: columns claim and value.
+TEXTS = "texts.csv"
 _WITHOUT_OURS = {"needs-llm": "needs-llm", "not-available": "not-available"}
 
 
@@ -50,7 +53,13 @@ class Row:
         return {name: getattr(self, name) for name in names}
 
 
-def judge_claims(system: System, *, fetch: bool = True, results: str | Path | None = None) -> list[Row]:
+def judge_claims(
+    system: System,
+    *,
+    fetch: bool = True,
+    results: str | Path | None = None,
+    called: Mapping[str, str] | None = None,
+) -> list[Row]:
     """Compute what can be computed and compare it with what was published.
 
     Parameters
@@ -59,7 +68,10 @@ def judge_claims(system: System, *, fetch: bool = True, results: str | Path | No
     fetch : bool
         Whether public data may be read from the cache or fetched; if not, their claims are "not-fetched".
     results : path, optional
-        Folder with the tables of our own runs, ``<system>/<run>/<table>.csv`` in the shape of the published ones.
+        Folder with the tables of our own runs, ``<system>/<run>/<table>.csv`` in the shape of the published ones, and
+        ``<system>/<run>/texts.csv`` for claims in the text.
+    called : mapping of str to str, optional
+        Folders of runs that are called otherwise.
 
     Returns
     -------
@@ -79,11 +91,16 @@ def judge_claims(system: System, *, fetch: bool = True, results: str | Path | No
     {'reproduced'}
     """
     context = Context(system.tables, fetch)
-    return [row for claim in system.claims for row in _rows(system, claim, context, results)]
+    runs = {run for claim in system.claims for run in claim.runs}
+    own = (
+        {}
+        if results is None
+        else {run: _own(system, Path(results), (called or {}).get(run, run)) for run in runs}
+    )
+    return [row for claim in system.claims for row in _rows(system, claim, context, own)]
 
 
-def _rows(system: System, claim: Claim, context: Context, results: str | Path | None) -> Iterator[Row]:
-    own = _own(system, claim, results)
+def _rows(system: System, claim: Claim, context: Context, own: Mapping[str, _Own]) -> Iterator[Row]:
     for cell in claim.figures:
         note, ours, tolerance = "", None, claim.tolerance
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
@@ -97,8 +114,8 @@ def _rows(system: System, claim: Claim, context: Context, results: str | Path | 
                     tolerance = claim.items * found.item + 0.05
             except NotFetched as reason:
                 note = str(reason)
-        elif cell.keys in own.get(cell.table, {}):
-            ours = own[cell.table][cell.keys]
+        else:
+            ours = _from_runs(claim, cell, own)
         published = _figure(cell)
         if ours is not None:
             verdict = _compared(claim, published, ours, tolerance)
@@ -133,19 +150,42 @@ def _figure(cell: Cell) -> float | str:
         return cell.text
 
 
-def _own(
-    system: System, claim: Claim, results: str | Path | None
-) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    if results is None or not claim.run:
-        return {}
-    from voirdire.repro.tables import read_table
+@dataclass(frozen=True)
+class _Own:
+    """What one run has found: figures by table and cell, and of claims in the text."""
 
-    folder = Path(results) / system.system / claim.run
-    found = {}
+    cells: Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
+    texts: Mapping[str, str]
+
+
+def _own(system: System, results: Path, run: str) -> _Own:
+    folder = results / system.system / run
+    cells: dict[tuple[str, tuple[tuple[str, str], ...]], float] = {}
+    texts: dict[str, str] = {}
     for path in sorted(folder.glob("*.csv")):
+        if path.name == TEXTS:
+            with path.open(encoding="utf-8", newline="") as file:
+                texts = {row["claim"]: row["value"] for row in csv.DictReader(file)}
+            continue
         if path.stem not in system.tables:
             raise InputError(
                 f"{path}: {system.paper} has no table {path.stem!r}; known: {', '.join(system.tables)}"
             )
-        found[path.stem] = {cell.keys: cell.value for cell in read_table(path, "").cells}
-    return found
+        cells |= {(path.stem, cell.keys): cell.value for cell in read_table(path, "").cells}
+    return _Own(cells, texts)
+
+
+def _from_runs(claim: Claim, cell: Cell, own: Mapping[str, _Own]) -> float | str | None:
+    """A cell from the first run that has it; a figure of the text summed over the claim's runs, if all have it."""
+    found = [own[run] for run in claim.runs if run in own]
+    if cell.keys:
+        return next(
+            (one.cells[cell.table, cell.keys] for one in found if (cell.table, cell.keys) in one.cells), None
+        )
+    texts = [one.texts[claim.id] for one in found if claim.id in one.texts]
+    if not texts or len(texts) < len(claim.runs):
+        return None
+    try:
+        return float(sum(float(text) for text in texts))
+    except ValueError:
+        return texts[0]

@@ -38,7 +38,7 @@ def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
     statistic = cell.by["statistic"]
     if statistic == "value":
         return Found(100 * wins / (wins + losses), 100 / n)
-    return Found(100 * _win_interval(wins, losses, ties)[statistic == "high"], 100 / n)
+    return Found(100 * win_interval(wins, losses, ties)[statistic == "high"], 100 / n)
 
 
 def mixture(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -122,7 +122,15 @@ def _share_interval(hits: int, n: int) -> tuple[float, float]:
 
 
 @cache
-def _win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
+def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
+    """Ends of the 95% percentile interval of wins over wins and losses, all items resampled, ties too.
+
+    Examples
+    --------
+    >>> low, high = win_interval(18, 12, 17)
+    >>> 0.4 < low < 18 / 30 < high < 0.8
+    True
+    """
     from voirdire.agree.resample import bootstrap
     from voirdire.agree.winrate import win_rate
 

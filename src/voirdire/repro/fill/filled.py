@@ -1,0 +1,34 @@
+"""What a run comes to: figures of tables, and of claims that stand in the text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Filled:
+    """Our figures.
+
+    Attributes
+    ----------
+    tables : dict
+        By table: rows with the keys of a cell and ``value``; rows that the published table does not have are left out
+        when it is written.
+    texts : dict
+        By claim: a number or a text.
+
+    Examples
+    --------
+    >>> filled = Filled()
+    >>> filled.add("table1", judge="a", value=0.5)
+    >>> filled.tables
+    {'table1': [{'judge': 'a', 'value': 0.5}]}
+    """
+
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    texts: dict[str, float | str] = field(default_factory=dict)
+
+    def add(self, table: str, **row: Any) -> None:
+        """One figure of a table."""
+        self.tables.setdefault(table, []).append(row)

@@ -11,7 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.terms import ANCHORS, CLASSES, CONFUSION, RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.terms import (
+    ANCHORS,
+    CLASSES,
+    CONFUSION,
+    CUTPOINTS,
+    RATERS,
+    RELIABILITY,
+    REPEATS,
+    SEVERITY,
+    STRENGTH,
+    TIES,
+    WEIGHTS,
+)
 
 Priors = Mapping[str, Mapping[str, float]]
 
@@ -25,8 +37,20 @@ SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
         "anchors": ANCHORS,
     },
     "labels": {"classes": CLASSES, "reliability": CONFUSION},
+    "scores": {
+        "strength": STRENGTH,
+        "severity": SEVERITY,
+        "cutpoints": CUTPOINTS,
+        "reliability": RATERS,
+        "repeats": REPEATS,
+        "weights": WEIGHTS,
+    },
 }
-_NEEDED = {"votes": ("strength", "reliability"), "labels": ("classes", "reliability")}
+_NEEDED = {
+    "votes": ("strength", "reliability"),
+    "labels": ("classes", "reliability"),
+    "scores": ("strength", "reliability", "weights"),
+}
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
@@ -74,6 +98,9 @@ class Model:
     weights: Section | None = None
     anchors: Section | None = None
     classes: Section | None = None
+    severity: Section | None = None
+    cutpoints: Section | None = None
+    repeats: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())

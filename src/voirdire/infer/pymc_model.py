@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from voirdire.problem import Posed
 from voirdire.program import Program
-from voirdire.terms.parameters import LogitBeta, Parameter
+from voirdire.terms.parameters import LogitBeta, Parameter, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,7 +18,7 @@ def pymc_model(problem: Posed) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
-    ``pm.Normal``; what sums to zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are
+    ``pm.Normal`` (slopes that may be turned round as a mixture of two); what sums to zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are
     observed as counts of distinct (judge, pair, outcome), named after their table. The log density equals that of
     the compiled program.
 
@@ -59,6 +59,10 @@ def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:
             shares = [1.0 - prior.reversed, prior.reversed]
             probability = pm.Mixture(parameter.name, w=shares, comp_dists=parts, dims=parameter.dims)
         return pm.math.logit(probability)
+    if isinstance(prior, TwoSided):
+        shares = [1.0 - prior.reversed, prior.reversed]
+        means = [prior.mean, -prior.mean]
+        return pm.NormalMixture(parameter.name, w=shares, mu=means, sigma=prior.sd, dims=parameter.dims)
     if not parameter.zero_sum:
         return pm.Normal(parameter.name, prior.mean, prior.sd, dims=parameter.dims)
     free = pm.Normal(

@@ -87,7 +87,7 @@ class Rated:
 
 
 def read_rated(
-    table: object, value: str, judge: str | None, problems: Problems
+    table: object, value: str, judge: str | None, problems: Problems, more: Sequence[str] = ()
 ) -> tuple[Cells, dict[str, Any]]:
     """Read the columns and code the names; problems are collected, not raised.
 
@@ -101,6 +101,8 @@ def read_rated(
         The judge of a table that has no column of judges.
     problems : Problems
         Where problems are reported.
+    more : sequence of str
+        Further columns of names that the table may have.
 
     Returns
     -------
@@ -116,7 +118,7 @@ def read_rated(
     >>> read_rated(table, "score", None, Problems("scores"))[1]["judge"].tolist()
     [1, 0]
     """
-    cells = read_columns(table, [value] if judge else ["judge", value], _OPTIONAL, problems)
+    cells = read_columns(table, [value] if judge else ["judge", value], (*_OPTIONAL, *more), problems)
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.encode import IntArray, Refused, name_of
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
 
@@ -22,6 +22,10 @@ class Scores(Rated):
     ----------
     score : float array, shape (rows,)
         The scores, finite, in the order of the table. The names and codes are those of `Rated`.
+    groups : tuple of str
+        Names of the judges' groups, sorted; empty for a table without a column ``group``.
+    group : int64 array, shape (rows,), or None
+        The group of each row.
 
     Examples
     --------
@@ -32,14 +36,17 @@ class Scores(Rated):
     """
 
     score: NDArray[np.float64]
+    groups: tuple[str, ...] = ()
+    group: IntArray | None = None
 
 
 def read_scores(table: object, *, name: str = "scores", judge: str | None = None) -> Scores:
     """Read and check a table of scores, one row per score.
 
     Columns: ``judge``, ``score``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
-    ``context``, ``system``, ``run`` and ``phase``. Other columns are left alone. A judge may score an item
-    more than once; with a ``run`` column, once in each run.
+    ``context``, ``system``, ``run``, ``phase`` and ``group`` (the judge's group, such as the stakeholders it speaks
+    for). Other columns are left alone. A judge may score an item more than once; with a ``run`` column, once in each
+    run.
 
     Parameters
     ----------
@@ -73,7 +80,7 @@ def read_scores(table: object, *, name: str = "scores", judge: str | None = None
     if isinstance(table, Scores):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "score", judge, problems)
+    cells, found = read_rated(table, "score", judge, problems, ("group",))
     score = numbers(cells["score"], problems) if "score" in cells else np.empty(0)
     problems.raise_any()
     return Scores(score=score, **found)

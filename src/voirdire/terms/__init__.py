@@ -2,12 +2,16 @@
 
 from voirdire.terms.classes import ByItem, Shares
 from voirdire.terms.confusion import Alike, Confusion, JudgeConfusion, OneCoinLabel, PooledConfusion
+from voirdire.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.terms.fixed import Fixed
 from voirdire.terms.one_coin import OneCoin
 from voirdire.terms.one_coin_by_criterion import OneCoinByCriterion
 from voirdire.terms.person import Person
+from voirdire.terms.raters import AlikeRaters, RaterDiscrimination, Raters
 from voirdire.terms.reliability import Reliability
+from voirdire.terms.repeats import JudgeItem
+from voirdire.terms.severity import Severity
 from voirdire.terms.strength import NormalStrength, UniformWeights, VotedWeights
 from voirdire.terms.ties import Davidson, DavidsonByJudge, Ties
 from voirdire.terms.two_coin import TwoCoin
@@ -31,3 +35,7 @@ CLASSES = {term.kind: term for term in (Shares(), ByItem())}
 CONFUSION: dict[str, Confusion] = {
     term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
 }
+CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
+RATERS: dict[str, Raters] = {term.kind: term for term in (AlikeRaters(), RaterDiscrimination())}
+SEVERITY = {term.kind: term for term in (Severity(),)}
+REPEATS = {term.kind: term for term in (JudgeItem(),)}

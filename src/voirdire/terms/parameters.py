@@ -53,6 +53,26 @@ class LogitBeta:
 
 
 @dataclass(frozen=True)
+class TwoSided:
+    """Prior (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) of a slope that may be turned round.
+
+    As in :class:`LogitBeta`, ``reversed`` (from 0 to below 1/2) bounds what one judge can say about the orientation of
+    the panel: the densities at x and at -x differ by a factor of (1 - reversed) / reversed at most.
+    """
+
+    mean: float
+    sd: float
+    reversed: float
+
+    def log_density(self, x: Array, xp: Any) -> Array:
+        """Log density at ``x``, elementwise."""
+        straight = Normal(self.mean, self.sd).log_density(x, xp) + math.log1p(-self.reversed)
+        if self.reversed == 0:
+            return straight
+        return xp.logaddexp(straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed))
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One named array of unknowns.
 
@@ -60,8 +80,8 @@ class Parameter:
     ----------
     name : str
     dims : tuple of str
-        Names of its axes, among "judge", "criterion", "item"; () for a single number.
-    prior : Normal or LogitBeta
+        Names of its axes, such as "judge", "criterion", "item"; () for a single number.
+    prior : Normal, LogitBeta or TwoSided
         Elementwise. Under ``zero_sum`` it is the prior of the free coordinates (see
         :func:`voirdire.terms.arrays.zero_sum`).
     zero_sum : bool
@@ -76,7 +96,7 @@ class Parameter:
 
     name: str
     dims: tuple[str, ...]
-    prior: Normal | LogitBeta
+    prior: Normal | LogitBeta | TwoSided
     zero_sum: bool = False
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:

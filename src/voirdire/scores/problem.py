@@ -1,0 +1,165 @@
+"""A table of scores in the form a density needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from voirdire.problem import Ints, Posed
+from voirdire.scores import ordinal
+from voirdire.scores.program import ScoresProgram
+from voirdire.scores.scale import Scale, ordinal_scale
+from voirdire.specs import Model
+from voirdire.tables.problems import Problems
+from voirdire.tables.scores import Scores
+
+ONE_GROUP = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresProblem(Posed):
+    """One model and one table of scores, ready for inference.
+
+    ``data["scores"]`` holds the distinct answers (``judge``, ``criterion``, ``item``, ``weight`` and what was answered)
+    and ``data["panel"]`` the ``group`` of every judge.
+
+    Attributes
+    ----------
+    table : Scores
+    scale : Scale
+    groups : tuple of str
+        Names of the judges' groups; ``("all",)`` for a table without such a column.
+    judge_group : int array, shape (judges,)
+    """
+
+    program: ScoresProgram
+    table: Scores
+    scale: Scale
+    groups: tuple[str, ...]
+    judge_group: Ints
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        gaps = [f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)]
+        return super().coords | {"group": list(self.groups), "gap": gaps}
+
+
+def pose_scores(
+    model: Model,
+    table: Scores,
+    *,
+    levels: Sequence[object] | None = None,
+    repeats: bool | None = None,
+) -> ScoresProblem:
+    """Bring a table of scores into the form of a model.
+
+    Parameters
+    ----------
+    levels : sequence, optional
+        The levels of the scale; without it, the whole numbers from the lowest score to the highest.
+    repeats : bool, optional
+        Whether the model has its term for repeated scores; by default, whether the table has them.
+
+    Raises
+    ------
+    InputError
+        Scores that the scale does not have, a scale of one level, items without a score under some criterion, judges of
+        several groups; all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.specs import load_model
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [("a", "x", 1), ("b", "x", 2), ("a", "y", 3), ("b", "y", 3)]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    >>> pose_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
+    [0, 2, 1, 2]
+    """
+    problems = Problems("scores")
+    scale = ordinal_scale(table.score, levels, problems)
+    unrated(table, problems)
+    groups, judge_group = groups_of(table, problems)
+    problems.raise_any()
+    assert scale is not None  # else a problem was raised
+    sizes = (len(table.criteria), len(table.items))
+    if repeats is None:
+        repeats = has_repeats(table)
+    level = np.searchsorted(scale.levels, table.score)
+    codes = (table.judge, table.criterion, table.item, level)
+    data: dict[str, dict[str, Any]] = {
+        "scores": ordinal.encode(*codes, len(scale.levels), sizes, repeats),
+        "panel": {"group": judge_group},
+    }
+    program = ScoresProgram(
+        model,
+        len(table.judges),
+        *sizes,
+        levels=len(scale.levels),
+        groups=len(groups),
+        repeats=repeats and model.repeats is not None,
+    )
+    given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    return ScoresProblem(
+        program, data, table.judges, table.criteria, table.items, given, table, scale, groups, judge_group
+    )
+
+
+def has_repeats(table: Scores) -> bool:
+    """Whether some judge scored an item more than once under a criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> has_repeats(read_scores(pd.DataFrame({"judge": ["a", "a"], "item": "x", "score": [1, 2]})))
+    True
+    """
+    cell = (table.judge * len(table.criteria) + table.criterion) * len(table.items) + table.item
+    return len(np.unique(cell)) < table.rows
+
+
+def unrated(table: Scores, problems: Problems) -> None:
+    """Report items that no judge scored, or not under every criterion."""
+    counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
+    np.add.at(counts, (table.item, table.criterion), 1)
+    for criterion, name in enumerate(table.criteria):
+        missing = [table.items[item] for item in np.flatnonzero(counts[:, criterion] == 0)]
+        if not missing:
+            continue
+        under = f" under criterion {name!r}" if table.has_criteria else ""
+        more = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
+        problems.table(f"item {missing[0]!r}{more} no score{under}; score every item, or leave it out")
+
+
+def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
+    """Names of the groups and the group of each judge; a judge of two groups is a problem.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = pd.DataFrame({"judge": ["a", "b"], "group": ["g", "h"], "item": "x", "score": [1, 2]})
+    >>> groups_of(read_scores(table), Problems("scores"))
+    (('g', 'h'), array([0, 1]))
+    """
+    found = np.zeros(len(table.judges), dtype=np.int64)
+    if table.group is None:
+        return (ONE_GROUP,), found
+    for judge, name in enumerate(table.judges):
+        rows = np.flatnonzero(table.judge == judge)
+        if not len(rows):
+            continue
+        found[judge] = table.group[rows[0]]
+        other = rows[table.group[rows] != found[judge]]
+        if len(other):
+            problems.rows(
+                other + 1,
+                f"judge {name!r} is of group {table.groups[table.group[other[0]]]!r} here and of "
+                f"{table.groups[found[judge]]!r} before; give judges of different groups different names",
+            )
+    return table.groups, found

@@ -1,0 +1,130 @@
+"""The density of a model of scores.
+
+Judge k gives item i under criterion c the score y. A model is made of sections: what items are worth (``strength``
+theta_c,i), what judges take off it (``severity``), how they perceive it (``reliability``), and, for scores on an ordered
+scale, where the limits between its levels lie (``cutpoints``):
+
+    P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
+
+for bounded continuous scores a normal variable that is cut off at the scale's ends (:mod:`.continuous`), and for the
+baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges score an item
+repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
+P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
+
+Strengths sum to zero over the items of each criterion and severities over the judges, so the cutpoints have the location.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.program import Data, Floats, Program
+from voirdire.scores import ordinal
+from voirdire.specs import Section
+from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SEVERITY, STRENGTH, WEIGHTS
+from voirdire.terms.arrays import Array, log_sigmoid
+from voirdire.terms.parameters import Parameter
+from voirdire.terms.reliability import Values
+
+
+@dataclass(frozen=True)
+class ScoresProgram(Program):
+    """The density of a model of scores.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+    levels : int
+        Levels of the scale; 0 where the model takes scores as numbers.
+    groups : int
+        Groups of judges; 1 where the table has no such column.
+    repeats : bool
+        Whether some judge scored an item more than once; without that the term of repeats is left out.
+    voted : bool
+        Whether there are votes on criteria.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> ScoresProgram(load_model("rating-severity"), judges=3, criteria=2, items=4, levels=5).size
+    16
+    """
+
+    levels: int
+    groups: int = 1
+    repeats: bool = False
+    voted: bool = False
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {
+            "judge": self.judges,
+            "criterion": self.criteria,
+            "item": self.items,
+            "group": self.groups,
+            "gap": max(self.levels - 2, 0),
+        }
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        model = self.model
+        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        for registry, section in (
+            (WEIGHTS, model.weights if self.voted else None),
+            (SEVERITY, model.severity),
+            (CUTPOINTS, model.cutpoints),
+            (RATERS, model.reliability),
+            (REPEATS, model.repeats if self.repeats else None),
+        ):
+            found += () if section is None else _parameters(registry, section)
+        nothing = {name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size}
+        return tuple(p for p in found if not nothing & set(p.dims))
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether judges may perceive items turned round, so that the prior alone tells which way is up."""
+        return self.model.reliability.kind == "rater-discrimination"
+
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the flat vector with every strength, weight and discrimination of opposite sign.
+
+        Raises
+        ------
+        ValueError
+            The model has no mirror.
+        """
+        if not self.has_mirror:
+            raise ValueError(f"model {self.model.name} has no mirror")
+        values = self.values(x, xp)
+        turned = {name: -values[name] for name in ("strength", "weight", "discrimination") if name in values}
+        return self.flat({**values, **turned}, xp)
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""
+        parts = [ordinal.log_part(self, values, data, xp)]
+        if self.voted:
+            votes = data["criteria"]
+            gap = values["weight"][votes["first"]] - values["weight"][votes["second"]]
+            seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"])
+            parts.append((log_sigmoid(seen, xp), votes["weight"]))
+        return parts
+
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts`."""
+        return ["scores", "criteria_votes"] if self.voted else ["scores"]
+
+    def starts(self, data: Data) -> list[Floats]:
+        """Points from which the mode is searched."""
+        return [np.asarray(self.flat(values, np), dtype=float) for values in ordinal.starts(self, data)]
+
+
+def _parameters(registry: Any, section: Section) -> tuple[Parameter, ...]:
+    found: tuple[Parameter, ...] = registry[section.kind].parameters(section.numbers)
+    return found

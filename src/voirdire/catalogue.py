@@ -21,6 +21,7 @@ _JUDGES = {
     "confusion": "confusion matrix",
     "confusion-pooled": "one matrix for all",
     "one-coin-label": "one coin",
+    "alike-raters": "severity",
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.posterior import Posterior
-from voirdire.problem import Problem
+from voirdire.problem import Posed, Problem
 from voirdire.tables.graph import Connectivity, connectivity
 
 Level = Literal["ok", "warn", "fail"]
@@ -169,7 +169,7 @@ def unvoted_weights(problem: Problem) -> list[Check]:
     return [Check("weights", "warn", float(len(problem.criteria)), message)]
 
 
-def below_chance(problem: Problem, summary: dict[str, Any]) -> list[Check]:
+def below_chance(problem: Posed, summary: dict[str, Any]) -> list[Check]:
     """Judges whose reliability is below one half with the interval's probability."""
     high = np.asarray(summary["reliability_high"], dtype=float)
     if np.isnan(high).all():
@@ -285,9 +285,11 @@ def listed(names: list[str], verb: bool = True) -> str:
     return f"{text} {'is' if len(names) == 1 else 'are'}" if verb else text
 
 
-def _with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
+def with_turned_judges(entry: Check, problem: Posed, summary: dict[str, Any]) -> Check:
+    """The mirror check with the judges that are worse than chance; other checks, and where people answered, as is."""
     reliability = np.asarray(summary["reliability"], dtype=float)
-    if entry.check != "mirror" or problem.anchors is not None or np.isnan(reliability).any():
+    anchored = isinstance(problem, Problem) and problem.anchors is not None
+    if entry.check != "mirror" or anchored or np.isnan(reliability).any():
         return entry
     information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
     worse = reliability < 0.5
@@ -303,7 +305,7 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *(_with_turned_judges(entry, problem, judge_summary) for entry in found),
+        *(with_turned_judges(entry, problem, judge_summary) for entry in found),
         *comparisons(problem),
         *unvoted_weights(problem),
         *(below_chance(problem, judge_summary) if posterior.values is not None else []),

@@ -17,6 +17,9 @@ from voirdire.labels import results as label_results
 from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem
+from voirdire.scores import checks as score_checks
+from voirdire.scores import results as score_results
+from voirdire.scores.problem import ScoresProblem, pose_scores
 from voirdire.specs import Model, model_names
 from voirdire.summaries import Columns
 from voirdire.tables.labels import Labels, read_labels
@@ -33,14 +36,19 @@ _RESULTS: dict[str, Results] = {
         "shares": label_results.shares,
         "confusion": label_results.confusion,
     },
+    "scores": {
+        "items": summaries.ranking,
+        "judges": score_results.judges,
+        "criteria": summaries.criteria,
+        "groups": score_results.groups,
+        "cutpoints": score_results.cutpoints,
+    },
 }
 _ASKED = {  # what to ask a fit for in the place of a table that its kind of data does not have
     "labels": "classes() for the items, judges(), confusion() and shares()",
     "votes": "ranking() for the items, judges(), criteria() and strengths()",
+    "scores": "ranking() for the items, judges(), criteria(), strengths(), cutpoints() and groups()",
 }
-
-
-_NO_SCORES = "the table has scores, which no model takes yet; use agree or metaeval, or labels or votes"
 
 
 def default_model(table: Votes | Scores | Labels) -> tuple[str, str]:
@@ -55,7 +63,7 @@ def default_model(table: Votes | Scores | Labels) -> tuple[str, str]:
     if isinstance(table, Labels):
         return "dawid-skene", "the table has labels"
     if isinstance(table, Scores):
-        raise InputError(_NO_SCORES)
+        return "rating-severity", "the table has scores"
     if table.has_criteria:
         return "maple-position", "the table has a criterion column"
     return "crowd-bt-position", "the table has no criterion column"
@@ -75,7 +83,7 @@ def check_kind(model: Model, table: Votes | Scores | Labels) -> None:
     voirdire.errors.InputError: model maple is for votes, but the table has labels; take dawid-skene, ...
     """
     data = kind_of(table)
-    if model.data == data or isinstance(table, Scores):
+    if model.data == data:
         return
     from voirdire.specs import load_model
 
@@ -98,17 +106,26 @@ def kind_of(table: Votes | Scores | Labels) -> str:
 
 
 def pose_rated(
-    model: Model, table: Scores | Labels, *, classes: Sequence[object] | None, anchors: object
+    model: Model,
+    table: Scores | Labels,
+    *,
+    levels: Sequence[object] | None,
+    classes: Sequence[object] | None,
+    anchors: object,
 ) -> Posed:
-    """Bring a table of labels into the form of a model; see :func:`voirdire.labels.problem.pose_labels`.
+    """Bring a table of labels or scores into the form of a model.
+
+    See :func:`voirdire.labels.problem.pose_labels` and :func:`voirdire.scores.problem.pose_scores`.
 
     Parameters
     ----------
+    levels : sequence or None
+        Of scores, the levels of the scale (of labels, the reader has taken them).
     anchors : path, dataframe or None
-        Columns ``item``, ``label`` and optionally ``criterion``; no judges.
+        Of labels: columns ``item``, ``label`` and optionally ``criterion``; no judges.
     """
     if isinstance(table, Scores):
-        raise InputError(_NO_SCORES)
+        return pose_scores(model, table, levels=levels)
     known = None
     if anchors is not None:
         known = read_labels(anchors, name="anchors", levels=table.labels, judge="people")
@@ -120,11 +137,12 @@ def results(problem: Posed) -> Results:
     return _RESULTS[problem.model.data]
 
 
-def require(problem: Posed, data: str, what: str) -> None:
+def require(problem: Posed, data: str | tuple[str, ...], what: str) -> None:
     """Raise InputError where a fit of another kind of data is asked for a table that it does not have."""
-    if problem.model.data != data:
+    kinds = (data,) if isinstance(data, str) else data
+    if problem.model.data not in kinds:
         have = problem.model.data
-        raise InputError(f"{what}() is for fits of {data}; a fit of {have} has {_ASKED[have]}")
+        raise InputError(f"{what}() is for fits of {' or '.join(kinds)}; a fit of {have} has {_ASKED[have]}")
 
 
 def votes_problem(problem: Posed, what: str) -> Problem:
@@ -151,6 +169,8 @@ def all_checks(
     """
     if isinstance(problem, LabelsProblem):
         return label_checks.all_checks(problem, posterior, judges, found)
+    if isinstance(problem, ScoresProblem):
+        return score_checks.all_checks(problem, posterior, judges, found)
     from voirdire.trust.checks import trust_checks
 
     assert isinstance(problem, Problem)
@@ -162,11 +182,11 @@ def mirror_check(problem: Posed, mass: float, at_mode: bool = False) -> Check:
     """How much posterior mass the twins have that only the prior (and people) tell apart."""
     if isinstance(problem, LabelsProblem):
         return label_checks.renaming(mass, at_mode)
-    assert isinstance(problem, Problem)
-    return check.mirror(mass, at_mode, anchored=problem.anchors is not None)
+    anchored = isinstance(problem, Problem) and problem.anchors is not None
+    return check.mirror(mass, at_mode, anchored=anchored)
 
 
-def packed(table: Labels) -> tuple[dict[str, Any], dict[str, Any]]:
+def packed(table: Labels | Scores) -> tuple[dict[str, Any], dict[str, Any]]:
     """Names (for JSON) and codes (arrays) of a table, to be stored.
 
     Examples

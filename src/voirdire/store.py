@@ -24,8 +24,10 @@ from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem, pose
 from voirdire.result import Fit
+from voirdire.scores.problem import ScoresProblem, pose_scores
 from voirdire.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.tables.labels import Labels
+from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
 
 FORMAT = 1
@@ -66,6 +68,10 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         names["classes"] = fit.problem.labels[: fit.problem.classes]
         arrays |= {f"labels_{name}": value for name, value in codes.items()}
         arrays["known"] = fit.problem.known
+    elif isinstance(fit.problem, ScoresProblem):
+        names["scores"], codes = packed(fit.problem.table)
+        names["levels"] = fit.problem.scale.levels
+        arrays |= {f"scores_{name}": value for name, value in codes.items()}
     for key, votes in tables.items():
         if votes is not None:
             names[key] = {name: getattr(votes, name) for name in _NAMES}
@@ -162,12 +168,11 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
 def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
     model, tables = _model(run["model"]), run["tables"]
     if model.data == "labels":
-        prefix = "labels_"
-        codes = {
-            name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)
-        }
-        table = Labels(**unpacked(tables["labels"], codes))
+        table = Labels(**unpacked(tables["labels"], _codes(arrays, "labels_")))
         return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
+    if model.data == "scores":
+        scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
+        return pose_scores(model, scored, levels=tables["levels"])
     votes = _votes(tables["votes"], arrays, "votes")
     on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
     people = None
@@ -175,6 +180,10 @@ def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
         how = run["anchors"]
         people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
     return pose(model, votes, on_criteria, anchors=people, discount=arrays.get("discount"))
+
+
+def _codes(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
 
 
 def _anchored(content: dict[str, Any] | None) -> Anchored | None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.posterior import Posterior, scores, weights
-from voirdire.problem import Problem
+from voirdire.problem import Posed, Problem
 from voirdire.terms import RELIABILITY, TIES
 from voirdire.terms.arrays import sigmoid
 from voirdire.terms.reliability import Observations, Values
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Columns = dict[str, Any]
 
-_MEDIAN_GAP = (
+MEDIAN_GAP = (
     0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 )
 
 
-def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+def ranking(problem: Posed, posterior: Posterior, prob: float) -> Columns:
     """Items by score: score, sd, interval, rank with interval, probability of being best; best first."""
     centre = scores(problem.program, posterior.central_values)
     rank = _ranks(centre)
@@ -67,7 +67,7 @@ def judges(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     return columns
 
 
-def criteria(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+def criteria(problem: Posed, posterior: Posterior, prob: float) -> Columns:
     """Criteria: weight (they sum to one) with interval."""
     columns: Columns = {"criterion": np.array(problem.criteria, dtype=object)}
     columns["weight"] = weights(problem.program, posterior.central_values)
@@ -77,7 +77,7 @@ def criteria(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     return columns
 
 
-def strengths(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+def strengths(problem: Posed, posterior: Posterior, prob: float) -> Columns:
     """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
     shape = (len(problem.criteria), len(problem.items))
     centre = posterior.central_values["strength"]
@@ -179,7 +179,7 @@ def _typical_behaviour(problem: Problem, values: Values) -> dict[str, Floats]:
     program, size = problem.program, problem.program.judges
     lead = values["strength"].shape[:-2]
     draws = int(np.prod(lead))
-    gap = _MEDIAN_GAP * values["strength"].reshape(draws, -1).std(axis=1)
+    gap = MEDIAN_GAP * values["strength"].reshape(draws, -1).std(axis=1)
     flat: Values = {}
     for parameter in program.parameters:
         value = values[parameter.name]

@@ -11,8 +11,10 @@ import pytest
 
 from voirdire.labels.problem import pose_labels
 from voirdire.problem import pose
+from voirdire.scores.problem import pose_scores
 from voirdire.specs import load_model, model_names
 from voirdire.tables.labels import read_labels
+from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
 LABELS = ["bad", "good", "unsure"]
@@ -83,8 +85,35 @@ class LabelCase(Case):
         self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
 
 
+class ScoreCase(Case):
+    """A model posed to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
+    scores and groups of judges, in which not every judge scores every item."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        rng = np.random.default_rng(1)
+        judge, criterion, item = (part.ravel() for part in np.indices((3, 2, 4)))
+        if ties:
+            more = rng.integers(0, 24, 40)
+            judge, criterion, item = (np.append(c[c >= 0], c[more]) for c in (judge, criterion, item))
+        self.scores = pd.DataFrame(
+            {
+                "judge": np.array(JUDGES)[judge],
+                "criterion": np.array(CRITERIA)[criterion],
+                "item": np.array(ITEMS)[item],
+                "score": rng.integers(1, 5, len(judge)),
+            }
+        )
+        if ties:
+            self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
+        self.problem = pose_scores(self.model, read_scores(self.scores), levels=[1, 2, 3, 4])
+        self.program = self.problem.program
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
 def made(name: str, ties: bool) -> Case:
-    return {"votes": Case, "labels": LabelCase}[load_model(name).data](name, ties)
+    return {"votes": Case, "labels": LabelCase, "scores": ScoreCase}[load_model(name).data](name, ties)
 
 
 @pytest.fixture(

@@ -143,6 +143,50 @@ def label_by_label(case: Any, v: dict[str, Any]) -> float:
     return total
 
 
+# --- scores: what judge k perceives of an item's strength, and the limits between the levels of its scale ---------
+
+
+def as_it_is(v: dict[str, Any], k: int, theta: float) -> float:
+    return theta
+
+
+def shared_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
+    gaps = [math.exp(g) for g in v["log_gap"][c]]
+    first = v["cut_location"][c] - sum(gaps) / 2
+    return [first + sum(gaps[:number]) for number in range(len(gaps) + 1)]
+
+
+SCORE_EQUATIONS: dict[str, Any] = {
+    "rating-severity": (as_it_is, shared_limits),
+}
+
+
+def score_by_score(case: Any, v: dict[str, Any]) -> float:
+    """Every judge's scores of every item together; with repeats, integrated over what the judge makes of the item."""
+    problem, (seen, limits) = case.problem, SCORE_EQUATIONS[case.name]
+    total = 0.0
+    for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
+        k, c = problem.judges.index(judge), problem.criteria.index(criterion)
+        eta = seen(v, k, v["strength"][c][problem.items.index(item)]) - v["severity"][k]
+        if case.ties:
+            eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
+        cut = [-math.inf, *limits(v, k, c), math.inf]
+
+        def chance(shifted: float, scores: Any = rows["score"], cut: list[float] = cut) -> float:
+            above = [1.0 if limit == -math.inf else s(shifted - limit) for limit in cut[:-1]] + [0.0]
+            return math.prod(above[score - 1] - above[score] for score in scores)
+
+        if not case.ties:
+            total += math.log(chance(eta))
+            continue
+        sigma = math.exp(v["log_judge_item"][k])
+        points = [-5 + number / 4 for number in range(41)]  # the rule that the equation names
+        weights = [math.exp(-z * z / 2) for z in points]
+        mean = sum(w * chance(eta + sigma * z) for z, w in zip(points, weights, strict=True)) / sum(weights)
+        total += math.log(mean)
+    return total
+
+
 ONE_TIE_HABIT = {"majority-vote", "bradley-terry"}
 IGNORE_CRITERIA_VOTES = {"maple-fixed-weights"}
 
@@ -176,6 +220,8 @@ def majority(rows: list[Row]) -> list[Row]:
 def row_by_row(case: Any, v: dict[str, Any]) -> float:
     if case.model.data == "labels":
         return label_by_label(case, v)
+    if case.model.data == "scores":
+        return score_by_score(case, v)
     name, problem = case.name, case.problem
     rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
     if name == "majority-vote":
@@ -199,7 +245,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
 
 def test_every_file_has_its_equation_here() -> None:
     files = {path.stem for path in locate("models").glob("*.toml")}
-    assert files == {*EQUATIONS, *LABEL_EQUATIONS}
+    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS}
     assert all(load_model(name).name == name for name in files)
 
 
@@ -240,6 +286,11 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
         "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
         "shift": lambda v: normal(v, 0.0, coin["shift_sd"]),
+        "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
+        "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
+        "cut_location": lambda v: normal(v, 0.0, file["cutpoints"]["sd"]),
+        "log_gap": lambda v: normal(v, file["cutpoints"]["gap_mean"], file["cutpoints"]["gap_sd"]),
+        "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
     }

@@ -1,0 +1,142 @@
+"""Tables of a fit of scores: items, judges, cutpoints, groups."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire import summaries
+from voirdire.posterior import Posterior
+from voirdire.scores import ordinal
+from voirdire.scores.problem import ScoresProblem
+from voirdire.summaries import Columns
+from voirdire.terms.arrays import Array
+from voirdire.terms.cumulative import log_every_level
+from voirdire.terms.reliability import Values
+from voirdire.terms.severity import severity_of
+
+Floats = npt.NDArray[np.float64]
+
+LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
+
+
+def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: group, scores given, and what the model says of them, each with interval.
+
+    ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is ``p_right``,
+    the probability that the judge gives the better of a typical pair the higher score, ties counted half: two items
+    drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is chance.
+    ``discrimination`` a_k is 1 for the judge the prior expects, 0 for one that scores at random, negative for one that
+    scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a severe judge.
+    With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
+    judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
+    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of the scale.
+    """
+    columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
+    if problem.table.group is not None:
+        columns["group"] = _named(problem.groups)[problem.judge_group]
+    centre = judge_values(problem, posterior.central_values)
+    draws = None if posterior.values is None else judge_values(problem, posterior.values)
+    for name, value in centre.items():
+        columns[name] = value
+        low = high = np.full(len(problem.judges), np.nan)
+        if draws is not None and not np.isnan(draws[name]).any():
+            low, high = posterior.interval(draws[name], prob)
+        columns[f"{name}_low"], columns[f"{name}_high"] = low, high
+    return columns
+
+
+def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Cutpoints, one row per criterion and limit (and per judge where each has its own): where ``lower`` ends and
+    ``upper`` begins on the scale of the strengths, the judge's severity not included; with intervals."""
+    centre = _cuts(problem, posterior.central_values)
+    shape = centre.shape
+    judge, criterion, limit = (part.ravel() for part in np.indices(shape))
+    names = np.array(problem.scale.levels)
+    columns: Columns = {} if shape[0] == 1 else {"judge": _named(problem.judges)[judge]}
+    columns["criterion"] = _named(problem.criteria)[criterion]
+    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": centre.ravel()}
+    columns["low"] = columns["high"] = np.full(centre.size, np.nan)
+    if posterior.values is not None:
+        draws = _cuts(problem, posterior.values).reshape(-1, centre.size)
+        columns["low"], columns["high"] = posterior.interval(draws, prob)
+    return columns
+
+
+def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
+
+    ``mean`` averages the group's judges, each judge's scores first.
+    """
+    size = len(problem.groups)
+    table, group = problem.table, problem.judge_group
+    given = np.bincount(table.judge, minlength=len(problem.judges))
+    total = np.bincount(table.judge, table.score, len(problem.judges))
+    mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
+    columns: Columns = {
+        "group": _named(problem.groups),
+        "judges": np.bincount(group[given > 0], minlength=size),
+        "votes": np.bincount(group, given, size).astype(np.int64),
+        "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
+    }
+    nothing = np.full(size, np.nan)
+    columns |= {"severity": nothing, "low": nothing, "high": nothing}
+    if "severity_group" in posterior.central_values:
+        columns["severity"] = posterior.central_values["severity_group"]
+        if posterior.values is not None:
+            columns["low"], columns["high"] = posterior.interval(posterior.values["severity_group"], prob)
+    return columns
+
+
+def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
+    """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
+    program = problem.program
+    strength = values["strength"]
+    lead = strength.shape[:-2]
+    missing = np.full((*lead, program.judges), np.nan)
+    right = p_right(problem, values)
+    found = {"reliability": missing, "p_right": right}
+    if "severity" in values:
+        found["severity"] = severity_of(values, problem.judge_group)
+        if "shift" in values:
+            found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
+    slope: Floats = np.ones((*lead, program.judges))
+    if "discrimination" in values:
+        slope = values["discrimination"]
+        found |= {"reliability": right, "discrimination": slope}
+    if "log_judge_item" in values:
+        found["variance_item"] = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
+        found["variance_judge_item"] = np.exp(2.0 * values["log_judge_item"])
+        found["variance_run"] = np.full_like(slope, LOGISTIC)
+    return found
+
+
+def p_right(problem: ScoresProblem, values: Values) -> Floats:
+    """Probability that a judge gives the better of a typical pair the higher score, ties half, shape (..., judges).
+
+    The mean over criteria; the pair lies around the panel's middle.
+    """
+    program, strength = problem.program, values["strength"]
+    gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
+    slope = values["discrimination"][..., None] if "discrimination" in values else np.ones((program.judges, 1))
+    middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
+    cuts = ordinal.cutpoints(program, values, np)
+    better, worse = (
+        np.exp(np.stack(_levels(middle + sign * slope * gap, cuts, program.levels), axis=-1)) for sign in (0.5, -0.5)
+    )
+    below = worse.cumsum(axis=-1) - 0.5 * worse
+    return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
+
+
+def _levels(eta: Array, cuts: Array, levels: int) -> list[Array]:
+    return log_every_level(eta, np.broadcast_to(cuts, (*eta.shape, levels - 1)), levels, np)
+
+
+def _cuts(problem: ScoresProblem, values: Values) -> Floats:
+    return np.asarray(ordinal.cutpoints(problem.program, values, np))
+
+
+def _named(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
+    return np.array(names, dtype=object)

@@ -40,19 +40,21 @@ def fit(
     sampler: str = "numpyro",
     progress: Progress | None = None,
 ) -> Fit:
-    """Fit a model of a judge panel to a table of votes or labels.
+    """Fit a model of a judge panel to a table of votes, labels or scores.
 
     Parameters
     ----------
-    votes : path, dataframe, Votes or Labels
+    votes : path, dataframe, Votes, Labels or Scores
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
-        :func:`voirdire.tables.labels.read_labels`. Which it is, is told by the columns.
+        :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
+        run, group; see :func:`voirdire.tables.scores.read_scores`. Which it is, is told by the columns.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
-        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``.
+        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``, for scores
+        ``rating-severity``.
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone.
     prob : float
@@ -73,7 +75,8 @@ def fit(
         anchors, and their votes are discounted as far as they agree beyond the model. By default near-copies are found
         and discounted, which the result says; ``{}`` takes every judge as independent.
     levels : sequence, optional
-        For labels: all labels there may be; one outside is an error.
+        For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,
+        where it is continuous), by default the whole numbers from the lowest score to the highest.
     classes : sequence, optional
         For labels: those that an item may truly be of, by default all. Others ("unsure") are answers only.
     draws, warmup, chains : int
@@ -123,10 +126,13 @@ def fit(
         notes += more
     else:
         cut = anchor_mode if anchor_mode == "cut" else None
-        _not_for(spec.data, {"criteria": criteria, "families": families, "anchor_mode='cut'": cut})
+        unused: dict[str, object] = {"criteria": criteria, "families": families, "anchor_mode='cut'": cut}
+        if spec.data == "scores":
+            unused |= {"classes": classes, "anchors": anchors}
+        _not_for(spec.data, unused)
         from voirdire.infer.mode import find_mode
 
-        problem = kinds.pose_rated(spec, table, classes=classes, anchors=anchors)
+        problem = kinds.pose_rated(spec, table, levels=levels, classes=classes, anchors=anchors)
         found = infer(problem, find_mode(problem), how)
     return Fit(
         problem,

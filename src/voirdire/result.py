@@ -75,7 +75,7 @@ class Fit:
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
         """
-        kinds.require(self.problem, "votes", "ranking")
+        kinds.require(self.problem, ("votes", "scores"), "ranking")
         return summaries.frame(self._results["items"])
 
     def classes(self) -> pd.DataFrame:
@@ -96,7 +96,8 @@ class Fit:
     def judges(self) -> pd.DataFrame:
         """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`.
 
-        For labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`.
+        For labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. For scores:
+        severity, discrimination, components of variance; see :func:`.scores.results.judges`.
         """
         return summaries.frame(self._results["judges"])
 
@@ -108,12 +109,23 @@ class Fit:
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
-        kinds.require(self.problem, "votes", "criteria")
+        kinds.require(self.problem, ("votes", "scores"), "criteria")
         return summaries.frame(self._results["criteria"])
 
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
-        return summaries.frame(summaries.strengths(self._votes("strengths"), self.posterior, self.prob))
+        kinds.require(self.problem, ("votes", "scores"), "strengths")
+        return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
+
+    def cutpoints(self) -> pd.DataFrame:
+        """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high (and judge); for scores."""
+        kinds.require(self.problem, "scores", "cutpoints")
+        return summaries.frame(self._results["cutpoints"])
+
+    def groups(self) -> pd.DataFrame:
+        """Groups of judges: group, judges, votes, mean, severity, low, high; for fits of scores."""
+        kinds.require(self.problem, "scores", "groups")
+        return summaries.frame(self._results["groups"])
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.

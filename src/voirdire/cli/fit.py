@@ -47,7 +47,7 @@ def fit(
             metavar="TABLE",
             readable=False,  # read_votes says why it cannot be read
             help="CSV, Parquet or JSONL. Votes: judge, first, second, winner (and criterion, context). Labels: judge, "
-            "item, label (and criterion).",
+            "item, label (and criterion). Scores: judge, item, score (and criterion, run, group).",
         ),
     ],
     criteria: Annotated[
@@ -63,7 +63,7 @@ def fit(
         typer.Option(
             metavar="NAME|FILE",
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position; dawid-skene for labels.",
+            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores.",
         ),
     ] = None,
     method: Annotated[
@@ -100,7 +100,7 @@ def fit(
         ),
     ] = None,
     levels: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="All labels there may be; one outside is an error.")
+        str | None, typer.Option(metavar="A,B,...", help="All labels, or the levels of the scores' scale; one outside is an error.")
     ] = None,
     classes: Annotated[
         str | None,
@@ -120,7 +120,7 @@ def fit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Fit a model of a judge panel to a table of votes or labels: the items, the judges, the criteria, checks."""
+    """Fit a model of a judge panel to a table of votes, labels or scores: the items, the judges, the criteria, checks."""
     from voirdire.fit import fit as run
     from voirdire.store import check_new_folder
 

@@ -56,6 +56,8 @@ def judges(
 ) -> Table | None:
     """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
 
+    Where the model estimates severity but no reliability, the most severe come first.
+
     Parameters
     ----------
     rows : sequence of mapping
@@ -63,19 +65,21 @@ def judges(
     true : mapping, optional
         True reliability and position bias by judge.
     """
-    if all(row["reliability"] is None for row in rows):
+    known = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
+    columns = [name for name in known if rows[0].get(name) is not None]
+    if not {"reliability", "severity"} & set(columns):
         return None
-    sure = rows[0]["reliability_low"] is not None
-    more = ("position_bias", "sensitivity", "specificity")
-    columns = ["reliability", *(name for name in more if rows[0].get(name) is not None)]
-    table = _table("Judges, most reliable first", prob if sure else None)
+    first = columns[0]
+    sure = rows[0][f"{first}_low"] is not None
+    title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
+    table = _table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
     table.add_column("votes", justify="right")
     for name in columns:
         table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
         if true:
             table.add_column("true", justify="right")
-    ordered = sorted(rows, key=lambda row: (-row["reliability"], row["judge"]))
+    ordered = sorted(rows, key=lambda row: (-row[first], row["judge"]))
     half = LIMIT // 2
     shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
     for row in shown_rows:

@@ -118,7 +118,7 @@ class Fit:
         return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
 
     def cutpoints(self) -> pd.DataFrame:
-        """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high (and judge); for scores."""
+        """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high; for fits of scores."""
         kinds.require(self.problem, "scores", "cutpoints")
         return summaries.frame(self._results["cutpoints"])
 

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Columns = dict[str, Any]
 
-MEDIAN_GAP = (
-    0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
-)
+MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
 def ranking(problem: Posed, posterior: Posterior, prob: float) -> Columns:

@@ -59,7 +59,16 @@ def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
 @pytest.mark.parametrize("path", sorted(locate("models").glob("*.toml")), ids=lambda path: path.stem)
 def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
     content = tomllib.loads(path.read_text())
-    for section in ("strength", "weights", "reliability", "ties", "classes", "severity", "cutpoints", "repeats"):
+    for section in (
+        "strength",
+        "weights",
+        "reliability",
+        "ties",
+        "classes",
+        "severity",
+        "cutpoints",
+        "repeats",
+    ):
         for key in content.get(section, {}):
             # "sd" belongs to several sections, so the equation must say whose it is
             wanted = rf"\b{section}\.{key}\b" if key in ("sd", "mean", "judge_sd") else rf"\b{key}\b"

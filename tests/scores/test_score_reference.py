@@ -18,7 +18,9 @@ FLAT = {
 }
 
 
-def test_the_mode_is_that_of_the_ordered_logit(simulate: Callable[..., tuple[pd.DataFrame, pd.DataFrame]]) -> None:
+def test_the_mode_is_that_of_the_ordered_logit(
+    simulate: Callable[..., tuple[pd.DataFrame, pd.DataFrame]],
+) -> None:
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     judges, items = 40, 6

@@ -59,6 +59,7 @@ def test_every_generative_model_file_is_in_the_study() -> None:
     studied = [
         *load_study("calibration").settings["models"],
         *load_study("calibration-labels").settings["models"],
+        *load_study("calibration-scores").settings["models"],
     ]
     assert sorted(studied) == sorted(shipped - {"majority-vote"})
 
@@ -189,6 +190,16 @@ def test_right_models_of_labels_pass(study: Study) -> None:
     spec = load_model("one-coin-label")
     shape = {"judges": 8, "items": 60, "criteria": 1}
     study = replace(study, settings={**study.settings, "ties": False, "shape": shape})
+    found = table(study, spec, spec)
+    for prob in (50, 80, 90):
+        assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
+
+
+def test_right_models_of_scores_pass(study: Study) -> None:
+    """As for votes, with repeated scores."""
+    spec = load_model("rating-severity")
+    shape = {"judges": 4, "items": 8, "criteria": 1}
+    study = replace(study, settings={**study.settings, "ties": True, "shape": shape})
     found = table(study, spec, spec)
     for prob in (50, 80, 90):
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()

@@ -100,7 +100,10 @@ def fit(
         ),
     ] = None,
     levels: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="All labels, or the levels of the scores' scale; one outside is an error.")
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="All labels, or the levels of the scores' scale; one outside is an error."
+        ),
     ] = None,
     classes: Annotated[
         str | None,
@@ -120,7 +123,7 @@ def fit(
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Fit a model of a judge panel to a table of votes, labels or scores: the items, the judges, the criteria, checks."""
+    """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
     from voirdire.fit import fit as run
     from voirdire.store import check_new_folder
 

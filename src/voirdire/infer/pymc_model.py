@@ -18,9 +18,9 @@ def pymc_model(problem: Posed) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
-    ``pm.Normal`` (slopes that may be turned round as a mixture of two); what sums to zero has free coordinates ``<name>_free`` and a deterministic ``<name>``. Outcomes are
-    observed as counts of distinct (judge, pair, outcome), named after their table. The log density equals that of
-    the compiled program.
+    ``pm.Normal`` (or a mixture of two); what sums to zero has free coordinates ``<name>_free`` and a deterministic
+    ``<name>``. Outcomes are observed as counts of distinct (judge, pair, outcome), named after their table. The log
+    density equals that of the compiled program.
 
     Examples
     --------

@@ -35,14 +35,18 @@ def linked(problem: ScoresProblem) -> Check:
     count = len(np.unique(group[scoring]))
     if count == 1:
         return Check(
-            "connectivity", "ok", 0.0, "Every judge is linked with every other by items that both have scored."
+            "connectivity",
+            "ok",
+            0.0,
+            "Every judge is linked with every other by items that both have scored.",
         )
     smallest = min(np.unique(group[scoring]), key=lambda part: (group[scoring] == part).sum())
     names = [problem.judges[k] for k in scoring if group[k] == smallest]
     message = (
-        f"The judges fall into {count} groups without a common item, e.g. {listed(names, verb=False)} against the rest: "
-        "whether their items are worse or they are more severe is the prior's word. Let judges of different groups score "
-        "some of the same items."
+        f"The judges fall into {count} groups without a common item, e.g. {listed(names, verb=False)} against the "
+        "rest: "
+        "whether their items are worse or they are more severe is the prior's word. Let judges of different groups "
+        "score some of the same items."
     )
     return Check("connectivity", "warn", float(count), message)
 

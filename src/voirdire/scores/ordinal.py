@@ -146,11 +146,15 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     return every
 
 
-def _strengths(program: ScoresProgram, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats) -> Floats:
+def _strengths(
+    program: ScoresProgram, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
+) -> Floats:
     """Log-odds of a signed mean that is pulled to the middle by one score, sum zero per criterion."""
     unit = part["criterion"] * program.items + part["item"]
     size = program.criteria * program.items
-    share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (np.bincount(unit, weight, size) + 1.0)
+    share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (
+        np.bincount(unit, weight, size) + 1.0
+    )
     theta = 2.0 * np.arctanh(np.clip(share, -0.49, 0.49) * 2.0).reshape(program.criteria, program.items)
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 

@@ -44,7 +44,9 @@ class ScoresProblem(Posed):
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        gaps = [f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)]
+        gaps = [
+            f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
+        ]
         return super().coords | {"group": list(self.groups), "gap": gaps}
 
 

@@ -1,8 +1,8 @@
 """The density of a model of scores.
 
-Judge k gives item i under criterion c the score y. A model is made of sections: what items are worth (``strength``
-theta_c,i), what judges take off it (``severity``), how they perceive it (``reliability``), and, for scores on an ordered
-scale, where the limits between its levels lie (``cutpoints``):
+Judge k gives item i under criterion c the score y. A model is made of sections: what items are worth
+(``strength`` theta_c,i), what judges take off it (``severity``), how they perceive it (``reliability``), and, for
+scores on an ordered scale, where the limits between its levels lie (``cutpoints``):
 
     P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
 
@@ -11,7 +11,7 @@ baselines the mean or the median of each item's scores with a known error (:mod:
 repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
 P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
 
-Strengths sum to zero over the items of each criterion and severities over the judges, so the cutpoints have the location.
+Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
 """
 
 from __future__ import annotations
@@ -84,7 +84,9 @@ class ScoresProgram(Program):
             (REPEATS, model.repeats if self.repeats else None),
         ):
             found += () if section is None else _parameters(registry, section)
-        nothing = {name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size}
+        nothing = {
+            name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
+        }
         return tuple(p for p in found if not nothing & set(p.dims))
 
     @property
@@ -103,8 +105,10 @@ class ScoresProgram(Program):
         if not self.has_mirror:
             raise ValueError(f"model {self.model.name} has no mirror")
         values = self.values(x, xp)
-        turned = {name: -values[name] for name in ("strength", "weight", "discrimination") if name in values}
-        return self.flat({**values, **turned}, xp)
+        for name in ("strength", "weight", "discrimination"):
+            if name in values:
+                values[name] = -values[name]
+        return self.flat(values, xp)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""

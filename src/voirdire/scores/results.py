@@ -25,11 +25,12 @@ LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: group, scores given, and what the model says of them, each with interval.
 
-    ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is ``p_right``,
-    the probability that the judge gives the better of a typical pair the higher score, ties counted half: two items
-    drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is chance.
-    ``discrimination`` a_k is 1 for the judge the prior expects, 0 for one that scores at random, negative for one that
-    scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a severe judge.
+    ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is
+    ``p_right``, the probability that the judge gives the better of a typical pair the higher score, ties counted half:
+    two items drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is
+    chance. ``discrimination`` a_k is 1 for the judge the prior expects, 0 for one that scores at random, negative for
+    one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a severe
+    judge.
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
     an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of the scale.
@@ -120,11 +121,14 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     """
     program, strength = problem.program, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    slope = values["discrimination"][..., None] if "discrimination" in values else np.ones((program.judges, 1))
+    slope = (
+        values["discrimination"][..., None] if "discrimination" in values else np.ones((program.judges, 1))
+    )
     middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
     cuts = ordinal.cutpoints(program, values, np)
     better, worse = (
-        np.exp(np.stack(_levels(middle + sign * slope * gap, cuts, program.levels), axis=-1)) for sign in (0.5, -0.5)
+        np.exp(np.stack(_levels(middle + sign * slope * gap, cuts, program.levels), axis=-1))
+        for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
     return np.asarray((better * below).sum(axis=-1).mean(axis=-1))

@@ -69,7 +69,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     >>> problems.raise_any()
     Traceback (most recent call last):
     ...
-    voirdire.errors.InputError: scores: row 2: score 2.5 is not a whole number; take model rating-continuous, or name ...
+    voirdire.errors.InputError: scores: row 2: score 2.5 is not a whole number; take model rating-continuous, or ...
     """
     if declared is not None:
         scale = declared_scale(declared, problems)
@@ -87,7 +87,9 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         return None
     low, high = (int(end) for end in (score.min(), score.max()))
     if low == high:
-        problems.table(f"every score is {low}, and a scale has two levels at least; name its levels (levels=...)")
+        problems.table(
+            f"every score is {low}, and a scale has two levels at least; name its levels (levels=...)"
+        )
         return None
     if high - low >= MOST:
         problems.table(
@@ -163,7 +165,8 @@ def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArra
     for value, rows in _values(score, ~inside):
         if scale.low <= value <= scale.high:
             problems.rows(
-                rows, f"score {value:g} is none of the levels {names}; name all levels, or take model {CONTINUOUS}"
+                rows,
+                f"score {value:g} is none of the levels {names}; name all levels, or take model {CONTINUOUS}",
             )
         elif between:
             problems.rows(rows, f"score {value:g} is outside the scale {names}")

@@ -6,8 +6,8 @@ two such, which factors into
 
     P(l) = sigmoid(kappa_l - eta) sigmoid(eta - kappa_(l-1)) (1 - exp(kappa_(l-1) - kappa_l)),
 
-where the first factor is left out at the top level, the second at the bottom, and the third at both. Its logarithm needs
-no difference of nearly equal numbers.
+where the first factor is left out at the top level, the second at the bottom, and the third at both. Its logarithm
+needs no difference of nearly equal numbers.
 """
 
 from __future__ import annotations

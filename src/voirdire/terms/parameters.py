@@ -69,7 +69,9 @@ class TwoSided:
         straight = Normal(self.mean, self.sd).log_density(x, xp) + math.log1p(-self.reversed)
         if self.reversed == 0:
             return straight
-        return xp.logaddexp(straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed))
+        return xp.logaddexp(
+            straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed)
+        )
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class RaterDiscrimination:
 
     a_k ~ (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) (the discrimination of Samejima's graded response
     model, 1969, here of judges in the place of questions, and free to be negative). The likelihood does not
-    change under theta -> -theta, a -> -a (a mirror); the prior, under which most judges are of use, tells the two apart.
+    change under theta -> -theta, a -> -a (a mirror); the prior, under which most judges are of use, tells them apart.
 
     Examples
     --------
@@ -70,9 +70,7 @@ class RaterDiscrimination:
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``discrimination``, one per judge."""
         return (
-            Parameter(
-                "discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])
-            ),
+            Parameter("discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])),
         )
 
     def perceived(self, values: Values, strength: Array, judge: Array) -> Array:

@@ -16,12 +16,13 @@ from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.labels.program import LabelsProgram
 from voirdire.predict import probabilities
 from voirdire.problem import Problem, pose
-from voirdire.program import Program, VotesProgram
+from voirdire.program import VotesProgram
+from voirdire.simulate.studies.prior_draws import names, prior_draw
+from voirdire.simulate.studies.score_panels import ScorePanel
 from voirdire.specs import Model
 from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes, count_votes
 from voirdire.terms.confusion import log_softmax
-from voirdire.terms.parameters import LogitBeta, Parameter
 from voirdire.terms.reliability import Values
 
 Floats = npt.NDArray[np.float64]
@@ -97,8 +98,8 @@ class PriorPanel:
             # the criterion's code is one past the last: that is how coins per criterion know these votes
             weight = np.broadcast_to(values["weight"], (program.criteria + 1, program.criteria))
             voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
-            names = ("overall",), votes.criteria
-            criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=names[0], items=names[1])
+            named = ("overall",), votes.criteria
+            criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=named[0], items=named[1])
         return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
 
     def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
@@ -110,23 +111,6 @@ class PriorPanel:
         return replace(table, counts=counts, row_outcome=outcome)
 
 
-def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
-    """Draw the flat vector of free coordinates from the prior, shape (size,).
-
-    The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
-    which is exact where the probability itself would round to one; they change sign for judges that are reversed.
-    """
-    return np.concatenate([_drawn(p, program, rng).ravel() for p in program.parameters])
-
-
-def _drawn(parameter: Parameter, program: Program, rng: np.random.Generator) -> Floats:
-    prior, shape = parameter.prior, parameter.free_shape(program.sizes)
-    if isinstance(prior, LogitBeta):
-        odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))
-        return np.where(rng.random(shape) < prior.reversed, -odds, odds)
-    return np.asarray(rng.normal(prior.mean, prior.sd, shape))
-
-
 def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0) -> Votes:
     """One vote of every judge on every ordered pair, answered "first" for the time being."""
     pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
@@ -134,13 +118,8 @@ def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0
     first, second = pairs[shape[2]].T
     codes = (shape[0], shape[1] + first_criterion, first, second)
     last = first_criterion + criteria
-    names = (_names("judge", judges), _names("criterion", last), _names("item", items))
-    return count_votes(names, codes, np.zeros(len(first), dtype=np.int64), has_criteria=True)
-
-
-def _names(kind: str, count: int) -> tuple[str, ...]:
-    width = len(str(count))
-    return tuple(f"{kind}-{number:0{width}d}" for number in range(1, count + 1))
+    named = (names("judge", judges), names("criterion", last), names("item", items))
+    return count_votes(named, codes, np.zeros(len(first), dtype=np.int64), has_criteria=True)
 
 
 @dataclass(frozen=True)
@@ -188,9 +167,9 @@ class LabelPanel:
         bounds = chance.cumsum(axis=1)
         label = (rng.random(len(judge))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
         table = Labels(
-            judges=_names("judge", self.judges),
+            judges=names("judge", self.judges),
             criteria=("overall",),
-            items=_names("item", self.items),
+            items=names("item", self.items),
             judge=judge,
             criterion=judge * 0,
             item=item,
@@ -200,8 +179,8 @@ class LabelPanel:
         return truth, pose_labels(fitted, table, keep_apart=True)
 
 
-def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | LabelPanel:
-    """The panel that a model of votes or of labels is calibrated on.
+def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | LabelPanel | ScorePanel:
+    """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
 
     Examples
     --------
@@ -211,4 +190,6 @@ def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | La
     """
     if model.data == "labels":
         return LabelPanel(model, shape["judges"], shape["items"])
+    if model.data == "scores":
+        return ScorePanel(model, **shape, repeats=ties)
     return PriorPanel(model, **shape, ties=ties)

@@ -1,0 +1,43 @@
+"""Parameters drawn from a model's priors."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.program import Program
+from voirdire.terms.parameters import LogitBeta, Parameter, TwoSided
+
+Floats = npt.NDArray[np.float64]
+
+
+def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
+    """Draw the flat vector of free coordinates from the prior, shape (size,).
+
+    The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
+    which is exact where the probability itself would round to one; they change sign for judges that are reversed.
+    """
+    return np.concatenate([_drawn(p, program, rng).ravel() for p in program.parameters])
+
+
+def _drawn(parameter: Parameter, program: Program, rng: np.random.Generator) -> Floats:
+    prior, shape = parameter.prior, parameter.free_shape(program.sizes)
+    if isinstance(prior, LogitBeta):
+        odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))
+        return np.where(rng.random(shape) < prior.reversed, -odds, odds)
+    drawn = rng.normal(prior.mean, prior.sd, shape)
+    if isinstance(prior, TwoSided):
+        return np.where(rng.random(shape) < prior.reversed, -drawn, drawn)
+    return np.asarray(drawn)
+
+
+def names(kind: str, count: int) -> tuple[str, ...]:
+    """Names of ``count`` levels of one kind.
+
+    Examples
+    --------
+    >>> names("item", 2)
+    ('item-1', 'item-2')
+    """
+    width = len(str(count))
+    return tuple(f"{kind}-{number:0{width}d}" for number in range(1, count + 1))

@@ -1,0 +1,98 @@
+"""Panels of scores drawn from a model file itself: parameters from its priors, scores from its equation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.scores import ordinal
+from voirdire.scores.problem import ScoresProblem, pose_scores
+from voirdire.scores.program import ScoresProgram
+from voirdire.simulate.studies.prior_draws import names, prior_draw
+from voirdire.specs import Model
+from voirdire.tables.scores import Scores
+from voirdire.terms.cumulative import log_every_level
+from voirdire.terms.reliability import Values
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+LEVELS = (1.0, 2.0, 3.0, 4.0, 5.0)
+GROUPS = ("group-1", "group-2")
+
+
+@dataclass(frozen=True)
+class ScorePanel:
+    """Who scores what: every judge every item under every criterion, once or twice; judges are of two groups by turns.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items, criteria : int
+    repeats : bool
+        Whether every score is given in two runs.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = ScorePanel(load_model("rating-severity"), judges=3, items=5, criteria=2, repeats=False)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((19,), 30)
+    """
+
+    model: Model
+    judges: int
+    items: int
+    criteria: int
+    repeats: bool
+
+    @property
+    def program(self) -> ScoresProgram:
+        """The density of the simulating model."""
+        sizes = (self.judges, self.criteria, self.items)
+        return ScoresProgram(self.model, *sizes, levels=len(LEVELS), groups=len(GROUPS), repeats=self.repeats)
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
+        """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
+        truth = prior_draw(self.program, rng)
+        values = self.program.values(truth, np)
+        shape = (self.judges, self.criteria, self.items)
+        cell = tuple(np.indices(shape).reshape(3, -1))
+        group = np.arange(self.judges) % len(GROUPS)
+        runs = 2 if self.repeats else 1
+        own = rng.normal(size=len(cell[0]))  # what a judge makes of an item, the same in all its runs
+        score = np.concatenate([self._scored(values, cell, group, own, rng) for _ in range(runs)])
+        judge, criterion, item = (np.tile(codes, runs) for codes in cell)
+        table = Scores(
+            judges=names("judge", self.judges),
+            criteria=names("criterion", self.criteria),
+            items=names("item", self.items),
+            judge=judge,
+            criterion=criterion,
+            item=item,
+            score=score,
+            groups=GROUPS,
+            group=group[judge],
+            has_criteria=True,
+        )
+        return truth, pose_scores(fitted, table, levels=LEVELS, repeats=self.repeats)
+
+    def _scored(
+        self, values: Values, cell: tuple[Ints, ...], group: Ints, own: Floats, rng: np.random.Generator
+    ) -> Floats:
+        """One score of each cell."""
+        program, (judge, criterion, item) = self.program, cell
+        eta = ordinal.perceived(program, values, group, judge, criterion, item)
+        if "log_judge_item" in values:
+            eta = eta + np.exp(values["log_judge_item"])[judge] * own
+        cuts = ordinal.cutpoints(program, values, np)
+        whose = judge if len(cuts) > 1 else judge * 0
+        chance = np.exp(np.stack(log_every_level(eta, cuts[whose, criterion], program.levels, np), axis=-1))
+        bounds = chance.cumsum(axis=1)
+        level = (rng.random(len(eta))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
+        score: Floats = np.array(LEVELS)[level]
+        return score

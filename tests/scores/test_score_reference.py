@@ -13,7 +13,7 @@ import voirdire
 # a prior so wide that the mode is the maximum of the likelihood, and judges of no severity
 FLAT = {
     "strength": {"sd": 1e4},
-    "severity": {"sd": 1e-6},
+    "severity": {"sd": 1e-3},
     "cutpoints": {"sd": 1e4, "gap_sd": 1e4},
 }
 
@@ -38,5 +38,5 @@ def test_the_mode_is_that_of_the_ordered_logit(
     np.testing.assert_allclose(fit.cutpoints()["cutpoint"], cuts, atol=1e-4)
     program, data = fit.problem.program, fit.problem.data
     likelihood = program.log_likelihood(fit.posterior.central_values, data, np)
-    assert likelihood == pytest.approx(found.llf, abs=1e-6)
-    assert np.abs(fit.judges()["severity"]).max() < 1e-6
+    assert likelihood == pytest.approx(found.llf, abs=1e-3)
+    assert np.abs(fit.judges()["severity"]).max() < 1e-4

@@ -141,6 +141,12 @@ class _Taped:
             return np.log1p(x)
         return Node(np.log1p(x.value), [(x, lambda g: g / (1.0 + x.value))])
 
+    def expm1(self, x: Any) -> Any:
+        if not isinstance(x, Node):
+            return np.expm1(x)
+        out = np.expm1(x.value)
+        return Node(out, [(x, lambda g: g * (out + 1.0))])
+
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_value(x), dtype=float), np.asarray(_value(y), dtype=float)
         out = _logaddexp(a, b)
@@ -171,6 +177,10 @@ class _Taped:
             where[axis] = slice(end - value.shape[axis], end)
             inputs.append((part, lambda g, where=tuple(where): g[where]))
         return Node(np.concatenate(values, axis=axis), inputs)
+
+    def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
+        """Along a new last axis; ``axis`` is there for NumPy's sake."""
+        return self.concatenate([part[..., None] for part in parts], axis=axis)
 
 
 TAPED = _Taped()

@@ -62,7 +62,14 @@ def encode(
         counts = np.zeros((len(cells), levels))
         counts[row, keys % levels] = weight
         return {**_places(cells, criteria, items), "counts": counts, "weight": np.ones(len(cells))}
-    return {**_places(cell, criteria, items), "level": keys % levels, "weight": weight.astype(float)}
+    level = keys % levels
+    return {
+        **_places(cell, criteria, items),
+        "level": level,
+        "lower": np.maximum(level - 1, 0),  # places of the cutpoints on either side; see `log_level`
+        "upper": np.minimum(level, levels - 2),
+        "weight": weight.astype(float),
+    }
 
 
 def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
@@ -105,10 +112,8 @@ def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tup
         logs = log_every_level(eta, cuts[whose, criterion][:, None, :], program.levels, xp)
         together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
         return log_expectation(together, log_weight, xp), part["weight"]
-    top, level = program.levels - 1, part["level"]
-    lower = cuts[whose, criterion, xp.clip(level - 1, 0, top - 1)]
-    upper = cuts[whose, criterion, xp.clip(level, 0, top - 1)]
-    return log_level(eta, lower, upper, level, top, xp), part["weight"]
+    lower, upper = (cuts[whose, criterion, part[side]] for side in ("lower", "upper"))
+    return log_level(eta, lower, upper, part["level"], program.levels - 1, xp), part["weight"]
 
 
 def starts(program: ScoresProgram, data: Data) -> list[Values]:

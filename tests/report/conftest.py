@@ -112,6 +112,23 @@ def many() -> Fit:
 
 
 @pytest.fixture(scope="session")
+def labelled() -> Fit:
+    """Labels of six judges of all sorts on 50 items of two classes; "<unsure>" is no class."""
+    rng = np.random.default_rng(6)
+    truth = rng.integers(2, size=50)
+    rows = []
+    for judge, right in enumerate(np.linspace(0.55, 0.95, 6)):
+        said = np.where(rng.random(50) < right, truth, 1 - truth)
+        said = np.where(rng.random(50) < 0.1, 2, said)
+        rows += [
+            (f"judge {judge}", f"item {item:02d}", ("not safe", "safe", "<unsure>")[label])
+            for item, label in enumerate(said)
+        ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    return fit(table, classes=["not safe", "safe"])
+
+
+@pytest.fixture(scope="session")
 def hostile() -> Fit:
     """Items, judges and criteria whose names are anything but plain."""
     rng = np.random.default_rng(5)

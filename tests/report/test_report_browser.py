@@ -19,7 +19,7 @@ from voirdire import Fit, fit
 from voirdire.report.sources import save_rows
 from voirdire.report.verb import report
 
-PAGES = ("llmfao", "many", "one_judge", "hostile", "study", "metaeval")
+PAGES = ("llmfao", "many", "one_judge", "hostile", "labelled", "study", "metaeval")
 FITS = PAGES[:4]
 
 

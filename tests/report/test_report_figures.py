@@ -14,14 +14,18 @@ from statsmodels.stats.proportion import proportion_confint
 
 from voirdire import Fit, InputError, fit
 from voirdire.report import groups
-from voirdire.report.figures import KINDS, plot
+from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.heat import alike
+from voirdire.report.figures.rows import parts
 from voirdire.report.figures.svg import to_svg
-from voirdire.report.observed import observed_over_expected
+from voirdire.report.observed import Observed, observed_over_expected
 from voirdire.report.replicated import calibration_bins, draws_of_cells, wilson, win_shares
 
-NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"}
+NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
+    ("classes", "confusion", "shares"), "is for fits of labels"
+)
+OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -37,6 +41,50 @@ def test_every_kind_draws_on_the_axes_it_is_given(small: Fit, kind: str) -> None
             figure.canvas.draw()
     finally:
         plt.close(figure)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_knows_whether_labels_have_it(labelled: Fit, kind: str) -> None:
+    if kind not in OF_LABELS:
+        with pytest.raises(InputError):
+            labelled.plot(kind)
+        return
+    ax = labelled.plot(kind)
+    try:
+        assert ax.has_data()
+        ax.figure.canvas.draw()
+    finally:
+        plt.close(ax.figure)
+
+
+def test_a_matrix_has_the_most_reliable_judge_on_top(labelled: Fit) -> None:
+    ax = labelled.plot("confusion")
+    judges = labelled.judges().sort_values("reliability", ascending=False)["judge"].tolist()
+    shown = np.asarray(ax.images[0].get_array())
+    found = labelled.confusion()
+    best = found[found["judge"] == judges[0]]
+    assert [text.get_text() for text in ax.get_yticklabels()] == judges
+    np.testing.assert_allclose(shown[0], best["probability"])
+    np.testing.assert_allclose(shown.reshape(len(judges), 2, 3).sum(axis=2), 1.0)
+    plt.close(ax.figure)
+
+
+def test_the_items_that_are_least_sure_are_shown(labelled: Fit) -> None:
+    ax = labelled.plot("classes")
+    found = labelled.classes()
+    wanted = found[~found["known"]].sort_values("probability", kind="stable").head(40)
+    assert [text.get_text() for text in ax.get_yticklabels()] == wanted["item"].tolist()
+    np.testing.assert_allclose(np.asarray(ax.images[0].get_array()).max(axis=1), wanted["probability"])
+    plt.close(ax.figure)
+
+
+def test_parts_of_a_long_forest_share_rows_and_scale(many: Fit) -> None:
+    drawn = parts(forest.judges(many))
+    axes = [figure.axes[0] for figure in drawn]
+    names = [text.get_text() for ax in axes for text in ax.get_yticklabels()]
+    assert len(drawn) == 3
+    assert names == many.judges().sort_values("reliability", ascending=False, kind="stable")["judge"].tolist()
+    assert len({(ax.get_xlim(), ax.get_ylim()) for ax in axes}) == 1
 
 
 def test_a_figure_of_its_own_grows_with_its_rows() -> None:
@@ -175,8 +223,29 @@ def test_a_copy_stands_out() -> None:
     top = found.records()[0]
     assert {top["judge a"], top["judge b"]} == {"c", "copy"}
     assert top["ratio"] > 1.3
-    order = [found.judges[k] for k in alike(found.log_ratio)]
+    a, b = (found.judges.index(name) for name in ("c", "copy"))
+    assert found.clear[a, b]
+    assert found.clear[b, a]
+    order = [found.judges[k] for k in alike(np.where(found.clear, found.log_ratio, 0.0))]
     assert abs(order.index("c") - order.index("copy")) == 1
+
+
+def test_chance_makes_no_pair_clear() -> None:
+    """Of judges who are independent given the fit, hardly a pair is called clear; the tests are exact binomial ones."""
+    judges, votes = 40, 30.0
+    rng = np.random.default_rng(3)
+    expected = np.triu(rng.uniform(0.4, 0.8, (judges, judges)), 1)
+    expected = expected + expected.T
+    common = np.full((judges, judges), votes)
+    clear = []
+    for _ in range(50):
+        agreed = np.triu(rng.binomial(int(votes), expected), 1) / votes
+        clear.append(Observed(tuple("j" * judges), common, agreed + agreed.T, expected).clear.any())
+    # under the null a false discovery rate of 0.1 is the probability of any; its Monte Carlo error is 0.04
+    assert np.mean(clear) <= 0.1 + 3 * 0.042
+    one = np.array([[1.0, 0.9], [0.9, 1.0]])
+    found = Observed(("a", "b"), np.full((2, 2), 30.0), one, np.full((2, 2), 0.5))
+    assert found.clear.tolist() == [[False, True], [True, False]]
 
 
 def test_shares_of_wins(small: Fit) -> None:

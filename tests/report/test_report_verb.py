@@ -42,6 +42,27 @@ def test_the_page_answers_in_the_order_that_matters(small: Fit) -> None:
     assert levels == sorted(levels, key=["fail", "warn", "ok"].index)
 
 
+def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
+    page = page_of(labelled)
+    assert [section.name for section in page.sections] == [
+        "classes",
+        "trust",
+        "judges",
+        "shares",
+        "people",
+        "made",
+    ]
+    text = render(page, "md")
+    assert "| judge | labels | reliability | accuracy | sensitivity | specificity |" in text
+    assert "not safe → \\<unsure\\>" in text
+    items = labelled.classes().sort_values("probability", kind="stable")["item"].tolist()
+    part = text[text.index("**Items, the least sure first**") :]
+    assert re.findall(r"^\| (item \d\d) \|", part, flags=re.MULTILINE) == items
+    settled = int((labelled.classes()["probability"] >= 0.95).sum())
+    assert f"{settled} of 50 are settled" in text
+    assert render(page, "html").count("<figure") == 4
+
+
 def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     more = {"pairs": [{"first": "x", "second": "y", "p_first": 0.8, "note": "new"}]}
     result = small.as_dict() | more

@@ -244,7 +244,7 @@ def _alike(found: Comparison) -> Iterator[Block]:
         missing=dict.fromkeys(heads, why),
     )
     runs = list(found.runs)
-    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _ranks(found.items, runs))
+    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: [_ranks(found.items, runs)])
     yield table("items", "Items, in the order of the first run", found.items)
 
 
@@ -280,7 +280,7 @@ def _trusts(found: Comparison) -> Iterator[Block]:
 
 
 def _ranks(items: Sequence[Mapping[str, Any]], runs: Sequence[str]) -> Drawing:
-    from voirdire.report.figures.forest import ROW
+    from voirdire.report.figures.rows import ROW
     from voirdire.report.figures.style import GRID, MARKERS, SERIES, drawing, label, look, name_rows
 
     with look():

@@ -7,16 +7,18 @@ import hashlib
 import json
 from functools import cache
 from importlib import resources
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figures.svg import to_svg
-from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Text
+from voirdire.report.page import Block, Code, Facts, Figure, Findings, Page, Section, Text
 from voirdire.report.table import Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _LONG = 14  # rows beyond which a table scrolls in a frame of its own
+_SCROLLS = 6.0  # inches beyond which a figure scrolls on a phone instead of becoming smaller
 
 
 def html(page: Page) -> str:
@@ -37,8 +39,13 @@ def html(page: Page) -> str:
     blocks = environment.get_template("blocks.html.j2").module
     script, style = _asset("script.js").strip(), _asset("style.css").strip()
 
-    def show(block: Block) -> Markup:
-        return Markup(_shown(block, blocks))  # a macro has escaped it
+    def show(section: Section) -> Markup:
+        # a macro has escaped each; figures that follow each other stand in rows
+        runs = groupby(section.blocks, lambda block: isinstance(block, Figure))
+        texts = (("\n".join(_shown(block, blocks) for block in run), drawn) for drawn, run in runs)
+        return Markup(
+            "\n".join(f'<div class="figures">{text}</div>' if drawn else text for text, drawn in texts)
+        )
 
     return environment.get_template("page.html.j2").render(
         page=page,
@@ -57,7 +64,13 @@ def _shown(block: Block, blocks: Any) -> str:
         rows, footnotes = block.cells()
         return str(blocks.table(block, rows, footnotes, Markup(_json(block)), len(rows) > _LONG))
     if isinstance(block, Figure):
-        return str(blocks.figure(block, Markup(to_svg(block.draw(), block.name))))
+        drawn = block.draw()
+        ends = [""] if len(drawn) == 1 else [f"-{number}" for number in range(1, len(drawn) + 1)]
+        parts = [
+            (Markup(to_svg(one, block.name + end)), one.get_size_inches()[0] > _SCROLLS)
+            for one, end in zip(drawn, ends, strict=True)
+        ]
+        return str(blocks.figure(block, parts))
     if isinstance(block, Text):
         return str(blocks.text(block))
     if isinstance(block, Findings):

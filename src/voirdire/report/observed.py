@@ -14,6 +14,7 @@ of one family do.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
 FEW = 5  # common votes below which a ratio says nothing
+RATE = 0.1  # of false discoveries among the pairs that are called clear
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,26 @@ class Observed:
             share = np.maximum(self.observed, 0.5 / np.maximum(self.common, 1))
             return np.where(few, np.nan, np.log2(share / self.expected))
 
+    @cached_property
+    def clear(self) -> npt.NDArray[np.bool_]:
+        """Whether two judges agree more or less than expected, beyond chance; shape (judges, judges).
+
+        Two-sided binomial tests of the votes that agree, as if pairs of votes were independent, at a false discovery
+        rate of 0.1 (Benjamini and Hochberg 1995).
+        """
+        from scipy.stats import binom, false_discovery_control
+
+        found = np.zeros(self.common.shape, dtype=bool)
+        a, b = np.nonzero(np.triu(self.common >= FEW, 1))
+        if len(a):
+            n, p = self.common[a, b].round(), np.clip(self.expected[a, b], 0.0, 1.0)
+            k = (self.observed[a, b] * n).round()
+            tails = np.minimum(binom.cdf(k, n, p), binom.sf(k - 1, n, p))
+            found[a, b] = false_discovery_control(np.minimum(1.0, 2 * tails)) <= RATE
+        return found | found.T
+
     def records(self) -> list[dict[str, Any]]:
-        """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z.
+        """Pairs of judges with at least 5 common votes: a, b, votes, observed, expected, ratio, z, clear.
 
         ``z`` is (observed - expected) over its standard error if votes were independent; the largest come first.
         """
@@ -72,6 +92,7 @@ class Observed:
                 "expected": float(expected),
                 "ratio": ratio,
                 "z": z,
+                "clear": bool(self.clear[a, b]),
             }
             rows.append(row)
         return sorted(rows, key=lambda row: -(row["z"] or 0.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,13 +26,14 @@ class Text:
 class Figure:
     """A figure that is drawn only where a format shows figures.
 
-    ``title`` heads it; ``caption`` says how to read it, also to those who do not see it.
+    ``title`` heads it; ``caption`` says how to read it, also to those who do not see it. ``draw`` gives its parts, in
+    reading order: a long forest in columns, say, that stand beside each other where there is room.
     """
 
     name: str
     title: str
     caption: str
-    draw: Callable[[], Drawing]
+    draw: Callable[[], Sequence[Drawing]]
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,32 +26,90 @@ def check(fit: Fit, kind: str) -> None:
     InputError
         There is nothing to draw; the message says why.
     """
-    from voirdire.report.figures import forest, position
+    if kind in _NEEDS:
+        _NEEDS[kind](fit)
+
+
+def _rank_probability(fit: Fit) -> None:
     from voirdire.report.groups import score_draws
-    from voirdire.report.observed import observed_over_expected
+
+    fit.ranking()
+    if score_draws(fit) is None:
+        raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
+
+
+def _votes(fit: Fit) -> None:
     from voirdire.report.replicated import table_of
 
-    if kind == "rank-probability" and score_draws(fit) is None:
-        raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
-    if kind in ("ppc", "calibration"):
-        table_of(fit)
-    elif kind == "judges":
-        forest.reliability_order(fit)
-    elif kind == "position":
-        position.position_order(fit)
-    elif kind == "strengths" and len(fit.criteria()) < 2:
+    table_of(fit)
+
+
+def _judges(fit: Fit) -> None:
+    from voirdire.report.figures.forest import reliability_order
+
+    reliability_order(fit)
+
+
+def _position(fit: Fit) -> None:
+    from voirdire.report.figures.position import position_order
+
+    position_order(fit)
+
+
+def _strengths(fit: Fit) -> None:
+    if len(fit.criteria()) < 2:
         raise InputError("there is only one criterion: its strengths are the ranking")
-    elif kind == "agreement":
-        if len(fit.problem.judges) < 2:
-            raise InputError("there is one judge, so nobody to agree with")
-        ratio = observed_over_expected(fit).log_ratio
-        if np.isnan(ratio[~np.eye(len(ratio), dtype=bool)]).all():
-            raise InputError("no two judges voted often enough on the same comparisons")
-    elif kind == "trace":
-        if fit.method != "nuts" or fit.posterior.draws is None:
-            raise InputError(f"method {fit.method!r} has no chains to trace; fit with method='nuts'")
-    elif kind == "mirror":
-        if not fit.problem.program.has_mirror:
-            raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
-        if fit.posterior.draws is None:
-            raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+
+
+def _agreement(fit: Fit) -> None:
+    from voirdire.report.observed import observed_over_expected
+
+    if len(fit.problem.judges) < 2:
+        raise InputError("there is one judge, so nobody to agree with")
+    ratio = observed_over_expected(fit).log_ratio
+    if np.isnan(ratio[~np.eye(len(ratio), dtype=bool)]).all():
+        raise InputError("no two judges voted often enough on the same comparisons")
+
+
+def _trace(fit: Fit) -> None:
+    if fit.method != "nuts" or fit.posterior.draws is None:
+        raise InputError(f"method {fit.method!r} has no chains to trace; fit with method='nuts'")
+
+
+def _mirror(fit: Fit) -> None:
+    if not fit.problem.program.has_mirror:
+        raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
+    if fit.posterior.draws is None:
+        raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+
+
+def _classes(fit: Fit) -> None:
+    if fit.classes()["known"].all():
+        raise InputError("the class of every item is known")
+
+
+def _confusion(fit: Fit) -> None:
+    if not len(fit.confusion()):
+        raise InputError(f"model {fit.model.name} has no classes behind the labels: judges have no matrices")
+    _judges(fit)
+
+
+def _shares(fit: Fit) -> None:
+    if not len(fit.shares()):
+        raise InputError(f"model {fit.model.name} has no classes behind the labels: they have no shares")
+
+
+_NEEDS: dict[str, Callable[[Fit], None]] = {
+    "rank-probability": _rank_probability,
+    "ppc": _votes,
+    "calibration": _votes,
+    "judges": _judges,
+    "position": _position,
+    "strengths": _strengths,
+    "agreement": _agreement,
+    "trace": _trace,
+    "mirror": _mirror,
+    "classes": _classes,
+    "confusion": _confusion,
+    "shares": _shares,
+}

@@ -9,7 +9,8 @@ import numpy as np
 
 from voirdire.report.figures import heat
 from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.forest import ROW, forest
+from voirdire.report.figures.forest import forest
+from voirdire.report.figures.rows import ROW
 from voirdire.report.figures.style import drawing, look, name_rows, one_colour
 from voirdire.report.made import bibtex
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named
@@ -165,7 +166,7 @@ def _agreement(run: Rows) -> Iterator[Block]:
                 f"phases-{ident}",
                 f"{_first(words(measure))} by phase",
                 "Bars side by side are the same judges and criterion in different phases; lines are intervals.",
-                lambda found=found: phase_bars(found),  # type: ignore[misc]
+                lambda found=found: [phase_bars(found)],  # type: ignore[misc]
             )
         pairs = [row for row in known if len(row["judges"]) == 2 and row["level"] is None]
         names = list(dict.fromkeys(name for row in pairs for name in row["judges"]))
@@ -174,7 +175,7 @@ def _agreement(run: Rows) -> Iterator[Block]:
                 f"pairs-{ident}",
                 f"{_first(words(measure))} of every two judges",
                 "Darker is more; blank where it is undefined or was not asked for.",
-                lambda pairs=pairs, names=names: _matrix(pairs, names),  # type: ignore[misc]
+                lambda pairs=pairs, names=names: [_matrix(pairs, names)],  # type: ignore[misc]
             )
         if known:
             yield _forest(f"forest-{ident}", words(measure), found, lambda row: row["judges"])
@@ -236,7 +237,7 @@ def _forest(name: str, title: str, rows: Sequence[Row], who: Any) -> Figure:
     known = [row for row in rows if not is_missing(row["value"])]
     known = sorted(known, key=lambda row: -row["value"])[:_MOST]
 
-    def draw() -> Drawing:
+    def draw() -> list[Drawing]:
         def column(key: str) -> Any:
             return np.array([np.nan if row[key] is None else row[key] for row in known], dtype=float)
 
@@ -245,7 +246,7 @@ def _forest(name: str, title: str, rows: Sequence[Row], who: Any) -> Figure:
             ax = figure.subplots()
             forest(ax, [label(row) for row in known], *map(column, ("value", "low", "high")), letters=44)
             ax.set_xlabel(title)
-        return figure
+        return [figure]
 
     rest = f" The {_MOST} largest of {len(rows):,}." if len(rows) > _MOST else ""
     return Figure(name, _first(title), f"Values with intervals, largest first.{rest}", draw)

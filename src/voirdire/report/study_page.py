@@ -66,7 +66,7 @@ def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
                 f"{measure}: how many added judges a panel bears",
                 "Mean over replicates; bands are 95% Monte Carlo intervals of it. One panel per kind of judge added "
                 "(columns) and design (rows).",
-                lambda curves=curves: robustness(curves),  # type: ignore[misc]
+                lambda curves=curves: [robustness(curves)],  # type: ignore[misc]
             )
             continue
         names = [_cell(row, found) for row in found]
@@ -76,7 +76,7 @@ def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
             f"cells-{number}",
             str(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
-            lambda found=found, names=names: cells(found, names, "mean", "mcse", None),  # type: ignore[misc]
+            lambda found=found, names=names: [cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
         )
 
 
@@ -113,5 +113,5 @@ def _coverage(rows: Sequence[Row]) -> Iterator[Block]:
             f"coverage-{number}",
             f"Coverage of 90% intervals, {method}",
             "Share of true values inside, with its 95% Monte Carlo interval; the dashed line is where it should be.",
-            lambda found=found, names=names: cells(found, names, "coverage_90", "mcse_90", 0.9),  # type: ignore[misc]
+            lambda found=found, names=names: [cells(found, names, "coverage_90", "mcse_90", 0.9)],  # type: ignore[misc]
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from voirdire.report.rounding import column_decimals, fixed
@@ -80,6 +80,8 @@ class Table:
         Cells to set off; see Cell.
     groups : tuple of int
         Group of each row (rows of one group cannot be told apart); empty without groups.
+    names : mapping of str to str
+        Names of keys in the CSV copy, where the keys say nothing.
     """
 
     name: str
@@ -91,6 +93,7 @@ class Table:
     notes: tuple[str, ...] = ()
     marks: Mapping[tuple[int, str], tuple[str, bool]] = field(default_factory=dict)
     groups: tuple[int, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def cells(self) -> tuple[list[list[Cell]], list[str]]:
         """Rows of cells, and the texts of the footnotes they refer to (numbered from 1)."""
@@ -121,8 +124,9 @@ class Table:
 
     def raw(self) -> tuple[list[str], list[list[Any]]]:
         """Names and rows of all raw values, None where undefined: what a CSV copy holds."""
-        names = list(dict.fromkeys(key for record in self.records for key in record))
-        return names, [[plain_value(record.get(name)) for name in names] for record in self.records]
+        keys = list(dict.fromkeys(key for record in self.records for key in record))
+        rows = [[plain_value(record.get(key)) for key in keys] for record in self.records]
+        return [self.names.get(key, key) for key in keys], rows
 
 
 def table(
@@ -134,6 +138,7 @@ def table(
     drop: Sequence[str] = (),
     order: Sequence[str] = (),
     decimals: Mapping[str, int] | None = None,
+    shares: Sequence[str] = (),
     **more: Any,
 ) -> Table:
     """Lay out records as a table: intervals beside their values, empty columns left out and named below.
@@ -150,6 +155,8 @@ def table(
         Keys that come first.
     decimals : mapping, optional
         Decimals by key, instead of those that the intervals call for.
+    shares : sequence of str
+        Keys of probabilities that are shown in per cent.
     **more
         As for :class:`Table`.
 
@@ -179,7 +186,8 @@ def table(
         low, high = pairs[key] or (None, None)
         if low and all(is_missing(row.get(low)) for row in rows):
             low = high = None
-        columns.append(_column(key, head, values, rows, low, high, (decimals or {}).get(key)))
+        made = _column(key, head, values, rows, low, high, (decimals or {}).get(key))
+        columns.append(replace(made, kind="share") if key in shares else made)
     if empty:
         more["notes"] = (*more.get("notes", ()), f"Undefined here, so left out: {', '.join(empty)}.")
     return Table(name, caption, tuple(columns), rows, **more)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
-from voirdire.report.figures import forest, heat, position, predictive, sampler
+from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
+from voirdire.report.figures.rows import ROW, WIDTH, Rows, height
 from voirdire.report.figures.style import look
 from voirdire.report.possible import check
 
@@ -18,46 +19,59 @@ if TYPE_CHECKING:
     from voirdire.result import Fit
 
 
+LEGEND = 0.3  # inches that a legend takes above the rows
+
+
 @dataclass(frozen=True)
 class Kind:
-    """What draws a figure on an axes, and how large the figure is by itself (inches)."""
+    """What draws a figure on an axes, and how large the figure is by itself (inches).
+
+    ``rows`` is there for figures with one row per name, which a page draws in parts.
+    """
 
     draw: Callable[[Fit, Axes], None]
     size: Callable[[Fit], tuple[float, float]]
+    rows: Callable[[Fit], Rows] | None = None
 
 
 def _items(fit: Fit) -> int:
     return len(fit.ranking())
 
 
-def _rows(count: int) -> float:
-    return 0.9 + forest.ROW * count
+def _in_rows(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
+    def draw(fit: Fit, ax: Axes) -> None:
+        rows(fit).draw(ax, slice(None))
 
-
-KINDS: dict[str, Kind] = {
-    "ranking": Kind(forest.ranking, lambda fit: (6.4, _rows(_items(fit)))),
-    "judges": Kind(forest.judges, lambda fit: (6.4, _rows(len(fit.judges())))),
-    "position": Kind(position.position, lambda fit: (6.4, 0.3 + _rows(len(fit.judges())))),
-    "criteria": Kind(forest.criteria, lambda fit: (6.4, _rows(len(fit.criteria())))),
-    "strengths": Kind(
-        heat.strengths,
-        lambda fit: (max(4.5, 2.6 + 0.45 * len(fit.criteria())), 1.4 + min(0.19 * _items(fit), 11.0)),
-    ),
-    "rank-probability": Kind(
-        heat.rank_probability,
-        lambda fit: (7.0 if _items(fit) > 12 else 5.0, 1.2 + min(max(0.15 * _items(fit), 1.0), 10.0)),
-    ),
-    "agreement": Kind(heat.agreement, lambda fit: _square(len(fit.judges()))),
-    "calibration": Kind(predictive.calibration, lambda fit: (4.2, 4.2)),
-    "ppc": Kind(predictive.ppc, lambda fit: (6.4, _rows(_items(fit)))),
-    "trace": Kind(sampler.trace, lambda fit: (6.4, 2.6)),
-    "mirror": Kind(sampler.mirror, lambda fit: (6.4, 2.2)),
-}
+    return Kind(draw, lambda fit: (6.4, extra + height(count(fit))), rows)
 
 
 def _square(count: int) -> tuple[float, float]:
     side = min(8.0, 1.2 + 0.17 * count)
     return side + 1.8, side + 1.0
+
+
+KINDS: dict[str, Kind] = {
+    "ranking": _in_rows(forest.ranking, _items),
+    "judges": _in_rows(forest.judges, lambda fit: len(fit.judges())),
+    "position": _in_rows(position.position, lambda fit: len(fit.judges()), LEGEND),
+    "criteria": _in_rows(forest.criteria, lambda fit: len(fit.criteria())),
+    "strengths": Kind(
+        heat.strengths,
+        lambda fit: (min(10.0, 2.6 + 0.7 * len(fit.criteria())), 1.4 + min(ROW * _items(fit), 11.0)),
+    ),
+    "rank-probability": Kind(
+        heat.rank_probability,
+        lambda fit: (7.0 if _items(fit) > 25 else WIDTH, 1.2 + min(max(ROW * _items(fit), 1.0), 10.0)),
+    ),
+    "agreement": Kind(heat.agreement, lambda fit: _square(len(fit.judges()))),
+    "calibration": Kind(predictive.calibration, lambda fit: (4.2, 4.2)),
+    "ppc": _in_rows(predictive.ppc, _items),
+    "trace": Kind(sampler.trace, lambda fit: (WIDTH, 2.6)),
+    "mirror": Kind(sampler.mirror, lambda fit: (WIDTH, 2.2)),
+    "classes": Kind(classes.classes, classes.classes_size),
+    "confusion": Kind(classes.confusion, classes.confusion_size),
+    "shares": _in_rows(forest.shares, lambda fit: len(fit.shares())),
+}
 
 
 def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
@@ -69,7 +83,8 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     kind : str
         One of "ranking", "judges" (reliability), "position", "criteria" (weights), "strengths" (items by criteria),
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
-        "mirror".
+        "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
+        "judges" and "trace".
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
+from voirdire.report.figures.rows import Rows, limits
 from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from voirdire.result import Fit
 
 Floats = npt.NDArray[np.float64]
-
-ROW = 0.19  # inches
 
 
 def forest(
@@ -48,16 +49,15 @@ def forest(
     letters : int
         Longest name before its middle is left out.
     """
+    from matplotlib.ticker import MaxNLocator
+
     rows = np.arange(len(names))
-    if len(set(groups)) > 1:
-        for row, group in enumerate(groups):
-            if group % 2 == 0:
-                ax.axhspan(row - 0.5, row + 0.5, color=GRID, alpha=0.55, linewidth=0)
+    for row, group in enumerate(groups):
+        if group % 2 == 0:
+            ax.axhspan(row - 0.5, row + 0.5, color=GRID, alpha=0.55, linewidth=0)
     ax.grid(axis="x")
     if reference is not None:
         ax.axvline(reference, color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
-    from matplotlib.ticker import MaxNLocator
-
     each = [BLUE] * len(names) if colours is None else list(colours)
     marks = ["o"] * len(names) if markers is None else list(markers)
     size = 4.6 if len(names) <= 80 else 3.6
@@ -71,24 +71,54 @@ def forest(
     ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
 
 
-def ranking(fit: Fit, ax: Axes) -> None:
+def ranking(fit: Fit) -> Rows:
     """Scores of the items with intervals, best first; bands set off groups that can be told apart."""
     from voirdire.report.groups import groups
 
     found = fit.ranking()
-    forest(
-        ax,
-        found["item"].tolist(),
-        *(found[name].to_numpy(dtype=float) for name in ("score", "low", "high")),
-        groups=groups(fit) or (),
-    )
-    ax.set_xlabel("score")
+    columns = _columns(found, "score", "low", "high")
+    bands, ends = groups(fit) or [], limits(*columns)
+
+    def draw(ax: Axes, part: slice) -> None:
+        forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), groups=bands[part])
+        ax.set_xlim(ends)
+        ax.set_xlabel("score (log-odds)")
+
+    return Rows(len(found), draw)
 
 
-def judges(fit: Fit, ax: Axes) -> None:
-    """Reliability of the judges with intervals, most reliable first."""
-    judge_rows(ax, fit, reliability_order(fit))
-    ax.set_xlabel("reliability")
+def judges(fit: Fit) -> Rows:
+    """Reliability of the judges with intervals, most reliable first; the dashed line is chance.
+
+    Judges who are surely better than chance, not told from it, and worse have colours and marks of their own.
+    """
+    found = fit.judges().iloc[reliability_order(fit)]
+    value, low, high = _columns(found, "reliability", "reliability_low", "reliability_high")
+    line = chance(fit)
+    status = np.select([low > line, high < line], [0, 2], 1)
+    status = np.where(np.isnan(low), np.where(value < line, 2, 0), status)
+    least = float(np.nanmin([*value, *low[~np.isnan(low)], line - 0.05]))
+
+    def draw(ax: Axes, part: slice) -> None:
+        forest(
+            ax,
+            found["judge"].tolist()[part],
+            value[part],
+            low[part],
+            high[part],
+            colours=[(BLUE, MUTED, RED)[one] for one in status[part]],
+            markers=["oDv"[one] for one in status[part]],
+            reference=line,
+        )
+        ax.set_xlim(max(0.0, least - 0.03), 1.01)
+        ax.set_xlabel("reliability")
+
+    return Rows(len(found), draw)
+
+
+def chance(fit: Fit) -> float:
+    """Reliability of a judge whose answers say nothing: a half, or one over the number of classes."""
+    return 1.0 / getattr(fit.problem, "classes", 2)
 
 
 def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
@@ -99,44 +129,38 @@ def reliability_order(fit: Fit) -> npt.NDArray[np.int64]:
     InputError
         The model does not tell judges apart.
     """
-    from voirdire.errors import InputError
-
     found = fit.judges()
     if "reliability" not in found or found["reliability"].isna().all():
         raise InputError(f"model {fit.model.name} takes all judges alike: there is no reliability to draw")
     return np.argsort(-found["reliability"].to_numpy(dtype=float), kind="stable")
 
 
-def judge_rows(ax: Axes, fit: Fit, order: npt.NDArray[np.int64]) -> None:
-    """Draw some judges' reliabilities: those surely above chance, those not told from it, those below."""
-    found = fit.judges().iloc[order]
-    value, low, high = (
-        found[name].to_numpy(dtype=float) for name in ("reliability", "reliability_low", "reliability_high")
-    )
-    status = np.select([low > 0.5, high < 0.5], [0, 2], 1)
-    status = np.where(np.isnan(low), np.where(value < 0.5, 2, 0), status)
-    forest(
-        ax,
-        found["judge"].tolist(),
-        value,
-        low,
-        high,
-        colours=[(BLUE, MUTED, RED)[one] for one in status],
-        markers=["oDv"[one] for one in status],
-        reference=0.5,
-    )
-    least = np.nanmin([np.nanmin(value), *low[~np.isnan(low)], 0.45])
-    ax.set_xlim(max(0.0, least - 0.03), 1.01)
-
-
-def criteria(fit: Fit, ax: Axes) -> None:
+def criteria(fit: Fit) -> Rows:
     """Weights of the criteria with intervals, largest first; the dashed line is equal weights."""
     found = fit.criteria().sort_values("weight", ascending=False)
-    forest(
-        ax,
-        found["criterion"].tolist(),
-        *(found[name].to_numpy(dtype=float) for name in ("weight", "low", "high")),
-        reference=1.0 / len(found),
-    )
-    ax.set_xlabel("weight")
-    ax.set_xlim(left=0.0)
+    return _plain(found, "criterion", "weight", "weight", reference=1.0 / len(found))
+
+
+def shares(fit: Fit) -> Rows:
+    """Shares of the classes with intervals, by criterion."""
+    found = fit.shares()
+    several = len(set(found["criterion"])) > 1
+    named = [f"{c} · {k}" if several else k for c, k in zip(found["criterion"], found["class"], strict=True)]
+    return _plain(found.assign(named=named), "named", "share", "share of the items")
+
+
+def _plain(found: pd.DataFrame, name: str, value: str, title: str, reference: float | None = None) -> Rows:
+    """A forest of probabilities from zero on."""
+    columns = _columns(found, value, "low", "high")
+    end = limits(*columns)[1]
+
+    def draw(ax: Axes, part: slice) -> None:
+        forest(ax, found[name].tolist()[part], *(one[part] for one in columns), reference=reference)
+        ax.set_xlim(0.0, end)
+        ax.set_xlabel(title)
+
+    return Rows(len(found), draw)
+
+
+def _columns(found: pd.DataFrame, *names: str) -> tuple[Floats, ...]:
+    return tuple(found[name].to_numpy(dtype=float) for name in names)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.figures.style import MUTED, colour_key, label, name_rows, one_colour, two_colours
+from voirdire.report.figures.style import (
+    MUTED,
+    colour_key,
+    label,
+    name_rows,
+    one_colour,
+    two_colours,
+    write_cells,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +27,9 @@ Floats = npt.NDArray[np.float64]
 
 _NUMBERS = 400  # cells up to which each holds its number
 SPAN = 2.0  # factor of observed over expected agreement at which the colours end
+_FEW_RANKS = 15  # items up to which probabilities of ranks are written into their cells
+FAINT = 0.25  # opacity of what chance alone may do
+_FLAT = 14  # letters up to which names of columns lie flat, where there are few
 
 
 def rank_probability(fit: Fit, ax: Axes) -> None:
@@ -35,11 +46,15 @@ def rank_probability(fit: Fit, ax: Axes) -> None:
     # square roots, so that small probabilities are seen
     colours = one_colour()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
-    ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)
+    if size <= _FEW_RANKS:
+        texts = [[f"{100 * one:.0f}" if one >= 0.005 else "" for one in row] for row in share[order]]
+        write_cells(ax, texts, np.sqrt(share[order]))
+    else:
+        ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)
     name_rows(ax, found)
     step = max(1, size // 12)
     ax.set_xticks(range(0, size, step), [str(rank + 1) for rank in range(0, size, step)])
-    ax.set_xlabel("rank (dots: the rank reported)")
+    ax.set_xlabel("rank (numbers: per cent)" if size <= _FEW_RANKS else "rank (dots: the rank reported)")
     ticks = (0.0, 0.1, 0.5, 1.0)
     colour_key(ax, colours, [t**0.5 for t in ticks], [f"{t:g}" for t in ticks], "probability")
 
@@ -57,29 +72,31 @@ def strengths(fit: Fit, ax: Axes) -> None:
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
     if values.size <= _NUMBERS:
-        for (row, column), value in np.ndenumerate(values):
-            ax.text(
-                column, row, f"{value:z.1f}".replace("-", "\u2212"), ha="center", va="center", fontsize=7.5
-            )
-    colour_key(ax, colours, (0, 0.5, 1), (f"{-far:.1f}", "0", f"{far:.1f}"), "strength")
+        texts = [[f"{one:z.1f}".replace("-", "\u2212") for one in row] for row in values]
+        write_cells(ax, texts, values / far)
+    colour_key(ax, colours, (0, 0.5, 1), (f"\u2212{far:.1f}", "0", f"{far:.1f}"), "strength")
 
 
 def agreement(fit: Fit, ax: Axes) -> None:
-    """Agreement of every two judges, observed over expected, alike judges beside each other."""
+    """Agreement of every two judges, observed over expected: full colour where it is more than chance would do."""
     from voirdire.report.observed import observed_over_expected
 
     found = observed_over_expected(fit)
-    matrix(ax, found.log_ratio, found.judges)
+    matrix(ax, found.log_ratio, found.judges, found.clear)
 
 
-def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str]) -> None:
-    """Draw a symmetric matrix of log2 ratios; NaN is left blank."""
-    order = alike(log_ratio)
+def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray[np.bool_]) -> None:
+    """Draw a symmetric matrix of log2 ratios, alike judges beside each other; NaN is left blank.
+
+    Cells that are not ``clear`` are pale and have no say in the order, so that chance makes no blocks.
+    """
+    order = alike(np.where(clear, log_ratio, 0.0))
     shown = log_ratio[np.ix_(order, order)]
     np.fill_diagonal(shown, np.nan)
     colours = two_colours()
     far = np.log2(SPAN)
-    ax.imshow(shown, cmap=colours, vmin=-far, vmax=far, interpolation="none", aspect="equal")
+    strength = np.where(clear[np.ix_(order, order)], 1.0, FAINT)
+    ax.imshow(shown, cmap=colours, vmin=-far, vmax=far, interpolation="none", aspect="equal", alpha=strength)
     sorted_names = [names[k] for k in order]
     name_rows(ax, sorted_names)
     if len(names) <= 45:
@@ -106,4 +123,6 @@ def alike(log_ratio: Floats) -> list[int]:
 def name_columns(ax: Axes, names: Sequence[object]) -> None:
     """Write names below the columns of a heat map."""
     texts = [label(name) for name in names]
-    ax.set_xticks(range(len(names)), texts, rotation=45, ha="right", fontsize=8, parse_math=False)
+    flat = len(names) <= 4 and max(map(len, texts)) <= _FLAT
+    turned: dict[str, Any] = {} if flat else {"rotation": 45, "ha": "right"}
+    ax.set_xticks(range(len(names)), texts, fontsize=8, parse_math=False, **turned)

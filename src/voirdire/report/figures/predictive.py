@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.report.figures.rows import Rows
 from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_rows
 from voirdire.report.replicated import calibration_bins, win_shares
 
@@ -28,6 +30,11 @@ class Shares:
     low: Floats
     high: Floats
 
+    @property
+    def outside(self) -> npt.NDArray[np.bool_]:
+        """Whether an item's observed share lies outside its range."""
+        return (self.observed < self.low) | (self.observed > self.high)
+
 
 def shares(fit: Fit) -> Shares:
     """Shares of wins of the items; the range holds ``fit.prob`` of the tables drawn."""
@@ -39,21 +46,28 @@ def shares(fit: Fit) -> Shares:
     return Shares(found, observed[order], low[order], high[order])
 
 
-def ppc(fit: Fit, ax: Axes) -> None:
+def ppc(fit: Fit, found: Shares | None = None) -> Rows:
     """Posterior predictive check: each item's share of wins, and that of votes drawn from the fit.
 
     A tie counts half. Bars hold ``fit.prob`` of the tables drawn.
+
+    Parameters
+    ----------
+    fit : Fit
+    found : Shares, optional
+        What :func:`shares` gave, where it is at hand.
     """
-    ppc_rows(ax, shares(fit), slice(None))
+    known = shares(fit) if found is None else found
+    rows = partial(_ppc_rows, known)
+    return Rows(len(known.items), rows)
 
 
-def ppc_rows(ax: Axes, found: Shares, part: slice) -> None:
-    """Draw some items' shares."""
+def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
     names, observed, low, high = found.items[part], found.observed[part], found.low[part], found.high[part]
     rows = np.arange(len(names))
     ax.grid(axis="x")
     ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
-    outside = (observed < low) | (observed > high)
+    outside = found.outside[part]
     for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
         ax.plot(observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
     name_rows(ax, names)

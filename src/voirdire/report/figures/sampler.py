@@ -40,6 +40,5 @@ def mirror(fit: Fit, ax: Axes) -> None:
     ax.grid(axis="y")
     ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
     ax.set_yticks([])
-    ax.set_xlabel(
-        "log10 of prior(reversed) / prior, by draw; at 0 both orientations are as probable", color=MUTED
-    )
+    twin = "renamed" if fit.model.data == "labels" else "reversed"
+    ax.set_xlabel(f"log10 of prior({twin}) / prior, by draw; at 0 both are as probable", color=MUTED)

@@ -36,6 +36,7 @@ VARIABLES = {
 }
 
 LETTERS = 28
+_DEEP = 0.6  # share of a full colour from which a cell counts as dark
 _LEAST = 8.0  # points a row needs for its name
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -94,7 +95,7 @@ def name_rows(ax: Axes, names: Sequence[object], letters: int = LETTERS) -> None
     step = max(1, -(-_LEAST // points)) if points < _LEAST else 1
     shown = range(0, count, int(step))
     texts = [label(names[row], letters) for row in shown]
-    ax.set_yticks(list(shown), texts, fontsize=min(8.5, max(6.0, 0.62 * points * step)), parse_math=False)
+    ax.set_yticks(list(shown), texts, fontsize=min(9.0, max(6.0, 0.66 * points * step)), parse_math=False)
     ax.set_ylim(count - 0.5, -0.5)
 
 
@@ -120,6 +121,23 @@ def two_colours(low: str = ORANGE, high: str = BLUE) -> Any:
 
     ends = [to_rgba(low), (*to_rgba(low)[:3], 0.0), (*to_rgba(high)[:3], 0.0), to_rgba(high)]
     return LinearSegmentedColormap.from_list("two", list(zip((0.0, 0.5, 0.5, 1.0), ends, strict=True)))
+
+
+def write_cells(ax: Axes, texts: Sequence[Sequence[str]], shade: Any) -> None:
+    """Write texts into the cells of a heat map, so that they can be read on what is under them.
+
+    Parameters
+    ----------
+    texts : sequence of sequence of str
+    shade : array
+        How far each cell's colour is towards its end: 1 (blue) or -1 (orange), 0 without colour.
+    """
+    for row, line in enumerate(texts):
+        for column, text in enumerate(line):
+            # full colours are the same on light and on dark pages, so what stands on them is too
+            deep = abs(shade[row][column]) > _DEEP
+            colour = INK if not deep else "#ffffff" if shade[row][column] > 0 else "#101418"
+            ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
 
 
 def colour_key(ax: Axes, colours: Any, ticks: Sequence[float], texts: Sequence[str], title: str) -> None:

@@ -1,0 +1,105 @@
+"""Figures of fits of labels: the classes of the items that are least sure, and what each judge says of each class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.figures.forest import reliability_order
+from voirdire.report.figures.heat import name_columns
+from voirdire.report.figures.rows import ROW
+from voirdire.report.figures.style import GRID, colour_key, label, name_rows, one_colour, write_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from voirdire.fit import Fit
+    from voirdire.labels.problem import LabelsProblem
+
+MOST = 40  # items shown
+_NUMBERS = 300  # cells up to which each holds its number
+_SCALE = ((0.0, 0.5, 1.0), ("0", "0.5", "1"), "probability")
+
+
+def labels_problem(fit: Fit) -> LabelsProblem:
+    """The problem of a fit of labels.
+
+    Raises
+    ------
+    InputError
+        The fit is of another kind of data.
+    """
+    from voirdire.kinds import require
+    from voirdire.labels.problem import LabelsProblem
+
+    require(fit.problem, "labels", "plot")
+    assert isinstance(fit.problem, LabelsProblem)
+    return fit.problem
+
+
+def least_sure(fit: Fit) -> pd.DataFrame:
+    """The items whose class is least sure, at most 40, those that people named left out."""
+    found = fit.classes()
+    return found[~found["known"].astype(bool)].sort_values("probability", kind="stable").head(MOST)
+
+
+def classes(fit: Fit, ax: Axes) -> None:
+    """Probability of every class, for the items that are least sure."""
+    found = least_sure(fit)
+    problem = labels_problem(fit)
+    names = list(problem.labels[: problem.classes])
+    chance = found[[f"p_{name}" for name in names]].to_numpy(dtype=float)
+    colours = one_colour()
+    ax.imshow(chance, cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
+    _numbers(ax, chance)
+    items = found["item"].astype(str)
+    if "criterion" in found:
+        items = items + " · " + found["criterion"].astype(str)
+    name_rows(ax, items.tolist())
+    name_columns(ax, names)
+    colour_key(ax, colours, *_SCALE)
+
+
+def confusion(fit: Fit, ax: Axes) -> None:
+    """Probability of every label given every class, one row per judge, the most reliable on top."""
+    problem = labels_problem(fit)
+    judges, labels, size = list(problem.judges), list(problem.labels), problem.classes
+    values = fit.confusion()["probability"].to_numpy(dtype=float).reshape(len(judges), size * len(labels))
+    order = reliability_order(fit)
+    colours = one_colour()
+    ax.imshow(values[order], cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
+    _numbers(ax, values[order])
+    name_rows(ax, [judges[row] for row in order])
+    name_columns(ax, labels * size)
+    for place in range(1, size):
+        ax.axvline(place * len(labels) - 0.5, color=GRID, linewidth=2.5)
+    for place in range(size):
+        middle = place * len(labels) + 0.5 * (len(labels) - 1)
+        ax.annotate(
+            f"it is {label(labels[place], 14)}",
+            (middle, 1.0),
+            xytext=(0, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8.5,
+            parse_math=False,
+        )
+    ax.set_xlabel("label given")
+
+
+def classes_size(fit: Fit) -> tuple[float, float]:
+    """Inches that :func:`classes` takes."""
+    return 2.4 + 0.75 * labels_problem(fit).classes, 1.4 + ROW * len(least_sure(fit))
+
+
+def confusion_size(fit: Fit) -> tuple[float, float]:
+    """Inches that :func:`confusion` takes."""
+    problem = labels_problem(fit)
+    width = 2.2 + 0.42 * problem.classes * len(problem.labels)
+    return min(8.0, width), 1.5 + min(ROW * len(problem.judges), 14.0)
+
+
+def _numbers(ax: Axes, values: Any) -> None:
+    if values.size <= _NUMBERS:
+        write_cells(ax, [[f"{one:.2f}" for one in row] for row in values], values)

@@ -1,0 +1,81 @@
+"""Fits of labels: which class each item is, and how common the classes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.drawn import figure
+from voirdire.report.figures.classes import MOST
+from voirdire.report.page import Block, Text, named
+from voirdire.report.table import share, table
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+SURE = 0.95  # probability from which a class counts as settled
+
+
+def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    """How many items are settled, those that are not, and all of them."""
+    rows = sorted(result["items"], key=lambda row: row["probability"])
+    yield Text(_answer(rows), "lead")
+    yield from figure(
+        fit,
+        "classes",
+        "The items that are least sure",
+        f"Probability of every class, given all labels; the {MOST} least sure items, or all of them if there are fewer."
+        " These are the ones to look at, or to ask people about.",
+    )
+    chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
+    known = any(row["known"] for row in rows)
+    yield table(
+        "classes",
+        "Items, the least sure first",
+        rows,
+        heads={"label": "class"} | chances,
+        order=("item", "criterion", "label", "probability", *chances),
+        drop=() if known else ("known",),
+        shares=("probability", *chances),
+        notes=("known: the class was given by people.",) if known else (),
+    )
+
+
+def share_head(key: str) -> str:
+    """Heading of the probability of a class.
+
+    Examples
+    --------
+    >>> share_head("p_not safe")
+    'P(not safe)'
+    """
+    return f"P({key.removeprefix('p_')})"
+
+
+def settled(rows: Sequence[dict[str, Any]]) -> int:
+    """Items whose class has a probability of at least 0.95."""
+    return sum(row["probability"] >= SURE for row in rows)
+
+
+def _answer(rows: Sequence[dict[str, Any]]) -> str:
+    counts: dict[str, int] = {}
+    for row in rows:
+        counts[row["label"]] = counts.get(row["label"], 0) + 1
+    told = ", ".join(
+        f"{count:,} {named(label)}" for label, count in sorted(counts.items(), key=lambda one: -one[1])
+    )
+    return f"By its most probable class: {told}. {settled(rows):,} of {len(rows):,} are settled (probability {SURE:g})."
+
+
+def shares(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    """How common the classes are."""
+    rows = result["shares"]
+    top = max(rows, key=lambda row: row["share"])
+    where = "" if len({row["criterion"] for row in rows}) < 2 else f" under {named(top['criterion'])}"
+    yield Text(
+        f"{named(top['class'])} is the most common class{where}: {share(top['share'])} of the items.", "lead"
+    )
+    yield from figure(
+        fit, "shares", "Shares of the classes", f"Share of the items, with {100 * fit.prob:g}% intervals."
+    )
+    yield table("shares", f"Shares of the classes, with {100 * fit.prob:g}% intervals", rows)

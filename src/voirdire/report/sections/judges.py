@@ -1,0 +1,147 @@
+"""Which judges can be trusted: reliability, position bias, tie habit, and who agrees with whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.report.drawn import figure
+from voirdire.report.figures.forest import chance
+from voirdire.report.observed import RATE, observed_over_expected
+from voirdire.report.page import Block, Text
+from voirdire.report.table import is_missing, table
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+_TOP = 12  # pairs of judges listed
+_CELLS = 12  # of a confusion matrix, up to which each has a column
+_MEANING = {
+    "votes": "Probability of answering as the comparison came out, averaged over both positions: 0.5 is chance. Grey "
+    "diamonds: not told from chance; red triangles: below it, used reversed.",
+    "labels": "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
+    "not told from chance; red triangles: below it.",
+}
+_NOTES = {
+    "votes": "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
+    "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
+    "labels": "Reliability is the probability of the right label, averaged over the classes with equal weights; "
+    "accuracy weighs them by how common they are.",
+}
+_ORDER = ("judge", "family", "votes", "reliability", "accuracy", "position_bias", "tie_rate", "first_rate")
+
+
+def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    """How many judges are better than chance, their figures and table; of labels their matrices."""
+    data = fit.model.data
+    rows = result["judges"]
+    known = any(not is_missing(row.get("reliability")) for row in rows)
+    if known:
+        yield Text(standing(rows, chance(fit), whole=True), "lead")
+        rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
+        yield from figure(fit, "judges", "Reliability", _MEANING.get(data, "Most reliable first."))
+    else:
+        yield Text(f"{fit.model.name} takes all judges alike: it says nothing about which to trust.", "lead")
+    if data == "votes":
+        yield from figure(
+            fit,
+            "position",
+            "Position bias",
+            "How often a judge picks the better item when it is shown first, and when second: where the marks lie "
+            "apart, the order of the items sways the answer. The most biased judges first.",
+        )
+    why = {} if fit.posterior.draws is not None else {"p_best": f"No intervals: method {fit.method}."}
+    yield table(
+        "judges",
+        f"Judges{', most reliable first' if known else ''}, with {100 * fit.prob:g}% intervals",
+        rows,
+        heads={"votes": data},
+        order=_ORDER,
+        missing=why if known else {},
+        notes=(_NOTES[data],) if data in _NOTES else (),
+    )
+    if data == "labels":
+        yield from figure(
+            fit,
+            "confusion",
+            "What each judge says of each class",
+            "Probability of every label (columns) where an item is of a class (blocks); the most reliable judges on "
+            "top. A good judge is dark on its own class's label alone.",
+        )
+        yield from _confusion(fit, [row["judge"] for row in rows], result["confusion"])
+    if data == "votes":
+        yield from figure(
+            fit,
+            "agreement",
+            "Who agrees with whom",
+            "Agreement observed over agreement expected from the fit. Full colour where chance alone would hardly do "
+            f"it (false discovery rate {RATE:g}), pale elsewhere; blank where fewer than five votes are on the same "
+            "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "
+            "errors make them.",
+        )
+        yield from _pairs(fit)
+
+
+def _confusion(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]]) -> Iterator[Block]:
+    """One row per judge while there are few cells in a matrix, else one per cell."""
+    if not found:
+        return
+    caption = f"Probability of each label, given the class, with {100 * fit.prob:g}% intervals"
+    cells = list(dict.fromkeys((row["class"], row["label"]) for row in found))
+    if len(cells) > _CELLS:
+        yield table("confusion", caption, found)
+        return
+    records: dict[str, dict[str, Any]] = {judge: {"judge": judge} for judge in judges}
+    names: dict[str, str] = {}
+    for row in found:
+        key, said = f"c{cells.index((row['class'], row['label']))}", f"{row['class']} \u2192 {row['label']}"
+        parts = {"": "probability", "_low": "low", "_high": "high"}
+        records[row["judge"]] |= {key + end: row[part] for end, part in parts.items()}
+        names |= {key + end: said + end.replace("_", " ") for end in parts}
+    heads = {f"c{number}": names[f"c{number}"] for number in range(len(cells))}
+    note = "a \u2192 b: the judge says b of an item of class a."
+    yield table("confusion", caption, records.values(), heads=heads, names=names, notes=(note,))
+
+
+def _pairs(fit: Fit) -> Iterator[Block]:
+    try:
+        found = observed_over_expected(fit).records()
+    except InputError:
+        return
+    if not found:
+        return
+    clear = sum(row["clear"] and row["ratio"] > 1 for row in found)
+    told = (
+        f"{clear:,} of {len(found):,} pairs agree more than expected, beyond chance."
+        if clear
+        else (f"None of the {len(found):,} pairs agrees more than expected beyond chance.")
+    )
+    yield Text(told)
+    yield table(
+        "pairs",
+        f"Pairs of judges that agree most beyond what the fit expects (first {min(_TOP, len(found))})",
+        found[:_TOP],
+        heads={"clear": "beyond chance"},
+        decimals={"observed": 2, "expected": 2, "ratio": 2, "z": 1},
+        notes=(
+            "z is the difference in standard errors of independent votes: of many pairs a few lie above 3 by chance. "
+            f"“beyond chance” takes their number into account (false discovery rate {RATE:g}).",
+        ),
+    )
+
+
+def standing(rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False) -> str:
+    """How many judges are surely better than chance, not told from it, surely worse."""
+    sure = [row for row in rows if not is_missing(row.get("reliability_low"))]
+    if not sure:
+        return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""
+    above = sum(row["reliability_low"] > line for row in sure)
+    below = sum(row["reliability_high"] < line for row in sure)
+    if not whole:
+        return f"{above} better than chance" + (f", {below} worse" if below else "")
+    open_ = len(sure) - above - below
+    told = [f"{above:,} of {len(sure):,} {'judge is' if len(sure) == 1 else 'judges are'} better than chance"]
+    told += [f"{open_:,} cannot be told from it"] if open_ else []
+    told += [f"{below:,} {'is' if below == 1 else 'are'} worse"] if below else []
+    return ", ".join(told) + "."

@@ -1,0 +1,46 @@
+"""Can the result be trusted: the checks, and whether the fit gives data like those it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.drawn import figure, shares_of_wins
+from voirdire.report.page import Block, Finding, Findings, Text
+
+if TYPE_CHECKING:
+    from voirdire.fit import Fit
+
+_ORDER = {"fail": 0, "warn": 1, "ok": 2}
+_WORDS = {
+    "fail": "Do not rely on this result before the failed checks are resolved.",
+    "warn": "Usable with care: read the warnings first.",
+    "ok": "No check found anything wrong.",
+}
+
+
+def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
+    """The checks, worst first, and the figures that let one see for oneself."""
+    yield Text(_WORDS[fit.level], "lead")
+    ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
+    yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
+    if any(row["check"] == "mirror" and row["level"] != "ok" for row in ordered):
+        labels = fit.model.data == "labels"
+        turned = "classes under each other's names" if labels else "every strength reversed"
+        yield from figure(
+            fit,
+            "mirror",
+            "The classes renamed" if labels else "The panel turned round",
+            f"How much less probable the prior finds each draw with {turned}; the data fit both alike.",
+        )
+    if fit.model.data == "votes":
+        yield from figure(
+            fit,
+            "calibration",
+            "Are the probabilities right?",
+            "Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
+            "intervals). On the diagonal, probabilities mean what they say; these are the votes that were fitted.",
+        )
+        yield from shares_of_wins(fit)
+    if fit.method == "nuts":
+        yield from figure(fit, "trace", "Chains", "Draws of the value whose chains agree least.")

@@ -457,8 +457,13 @@ def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, 
         "criteria.csv",
         "fit",
         "items.csv",
+        "report.html",
         "votes.csv",
     ]
+    assert "Report: voirdire-demo/report.html\n" in result.stdout
+    page = (saved / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert len(page) < 2_000_000
     loaded = voirdire.load(saved / "fit")
     again = voirdire.fit(saved / "votes.csv", saved / "criteria.csv", model="maple-position")
     pd.testing.assert_frame_equal(again.ranking(), loaded.ranking())
@@ -475,6 +480,7 @@ def test_the_demo_replaces_its_own_folder_and_no_other(
     assert [row["grade"] for row in found["graded"]] == list(range(12, 0, -1))
     assert [row["judge"] for row in found["counted"]] == [row["judge"] for row in found["judges"]]
     assert set(found["measures"]) == {"concordance", "concordance_majority"}
+    assert Path(found["report"]).is_file()
     assert run("demo", "--out", "voirdire-demo").exit_code == 1
     Path("voirdire-demo", "mine.txt").write_text("keep")
     refused = run("demo")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEED = 0
-FILES = ("votes.csv", "criteria.csv", "items.csv", "fit")
+REPORT = "report.html"
+FILES = ("votes.csv", "criteria.csv", "items.csv", "fit", REPORT)
 MODEL, BASELINE = "maple-position", "majority-vote"
 PANEL = ("gemma-0.3", "gemma-1.0", "smollm-0.3", "smollm-1.0", "longer", "rare-words", "noise-1", "noise-2")
 
@@ -77,7 +78,9 @@ class Demo:
         return {"concordance": concordance(self.fit), "concordance_majority": concordance(self.baseline)}
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
-        """Write ``votes.csv``, ``criteria.csv``, ``items.csv`` and the saved fit ``fit/``, whole or not at all.
+        """Write ``votes.csv``, ``criteria.csv``, ``items.csv``, the saved fit ``fit/`` and ``report.html``.
+
+        The folder appears whole or not at all.
 
         Raises
         ------
@@ -91,6 +94,7 @@ class Demo:
             self.criteria_votes.to_csv(place / "criteria.csv", index=False)
             self.items.to_csv(place / "items.csv", index=False)
             self.fit.save(place / "fit")
+            self.fit.report(place / REPORT)
         return Path(folder)
 
     def as_dict(self) -> dict[str, Any]:

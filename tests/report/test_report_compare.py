@@ -17,7 +17,8 @@ from typer.testing import CliRunner
 from voirdire import Fit, InputError, fit
 from voirdire.cli import app
 from voirdire.report import loo
-from voirdire.report.compare import compare, compare_page, read_fits
+from voirdire.report.compare import compare, read_fits
+from voirdire.report.compare_page import compare_page
 from voirdire.report.replicated import coded
 from voirdire.report.verb import render
 

@@ -32,7 +32,8 @@ def compare(
 ) -> None:
     """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."""
     from voirdire.report.compare import compare as run
-    from voirdire.report.compare import compare_page, read_fits
+    from voirdire.report.compare import read_fits
+    from voirdire.report.compare_page import compare_page
     from voirdire.report.verb import check_format, check_output, render, write
 
     if out is None and (format is not None or overwrite):

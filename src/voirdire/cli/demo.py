@@ -23,7 +23,7 @@ def demo(
         typer.Option(
             metavar="DIR",
             readable=False,
-            help="Save the tables and the fit to this new or empty folder "
+            help="Save the tables, the fit and its report to this new or empty folder "
             f"({FOLDER} if left out, replaced if it is there).",
         ),
     ] = None,
@@ -37,13 +37,16 @@ def demo(
     check_new_folder(folder, overwrite=overwrite, ours=panel.FILES)
     with console.progress("Fitting the panel") as progress:
         found = panel.run(progress=progress)
+    with console.progress("Writing the report"):
         found.save(folder, overwrite=overwrite)
+    report = folder / panel.REPORT
     if json:
-        console.emit(found.as_dict())
+        console.emit(found.as_dict() | {"report": str(report)})
     else:
         show(found, console.stdout())
     console.saved(folder, json)
     if not json:
+        print(f"Report: {console.plain(str(report))}")
         print(f"Try: voirdire fit {folder}/votes.csv --criteria {folder}/criteria.csv")
 
 

@@ -1,8 +1,8 @@
-"""Fits beside each other: do they rank alike, which items move, which predicts better, which judges do they trust?"""
+"""Fits beside each other: rank correlations, shifts of items, leave-one-out predictions, judges' reliability."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,15 +12,12 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.report import loo
-from voirdire.report.page import Block, Figure, Page, Section, Text, named
-from voirdire.report.table import is_missing, table
+from voirdire.report.table import is_missing
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
-
     from voirdire.result import Fit
 
-_FEW = 3  # common items below which a rank correlation says nothing
+FEW = 3  # common items below which a rank correlation says nothing
 
 
 @dataclass(frozen=True)
@@ -136,7 +133,7 @@ def _correlation(a: str, b: str, one: Mapping[str, float], two: Mapping[str, flo
 
     both = sorted(set(one) & set(two))
     x, y = [one[item] for item in both], [two[item] for item in both]
-    defined = len(both) >= _FEW and len(set(x)) > 1 and len(set(y)) > 1
+    defined = len(both) >= FEW and len(set(x)) > 1 and len(set(y)) > 1
     row: dict[str, Any] = {"a": a, "b": b, "items": len(both)}
     row["spearman"] = float(spearmanr(x, y).statistic) if defined else None
     row["kendall_tau_b"] = float(kendalltau(x, y).statistic) if defined else None
@@ -207,98 +204,3 @@ def _judges(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
                 made[f"{run}{end}"] = row[f"reliability{end}"]
     order = next((run for run in fits if any(run in row for row in rows.values())), "")
     return sorted(rows.values(), key=lambda row: (-(row.get(order) or 0.0), row["judge"]))
-
-
-def compare_page(found: Comparison) -> Page:
-    """The comparison as a page."""
-    sections = [
-        Section("alike", "Do they rank alike?", "Ranking", tuple(_alike(found))),
-        Section("predict", "Which predicts better?", "Prediction", tuple(_predicts(found))),
-        Section("judges", "Do they trust the same judges?", "Judges", tuple(_trusts(found))),
-    ]
-    if found.notes:
-        sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
-    tiles = tuple((f"Run {number}", run, what) for number, (run, what) in enumerate(found.runs.items(), 1))
-    return Page("Comparison of fits", f"{len(found.runs)} runs.", tuple(sections), tiles)
-
-
-def _alike(found: Comparison) -> Iterator[Block]:
-    moved = [row for row in found.items if row["shift"] > 0]
-    if moved:
-        far = max(moved, key=lambda row: row["shift"])
-        places = "1 place" if far["shift"] == 1 else f"{far['shift']} places"
-        yield Text(
-            f"{len(moved)} of {len(found.items)} items stand elsewhere; {named(far['item'])} moves most, by {places}.",
-            "lead",
-        )
-    else:
-        yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
-    heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
-    why = f"undefined: fewer than {_FEW} items in common, or all scores alike"
-    yield table(
-        "correlations",
-        "Rank correlation of the scores",
-        found.correlations,
-        heads=heads,
-        decimals={"spearman": 3, "kendall_tau_b": 3},
-        missing=dict.fromkeys(heads, why),
-    )
-    runs = list(found.runs)
-    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: [_ranks(found.items, runs)])
-    yield table("items", "Items, in the order of the first run", found.items)
-
-
-def _predicts(found: Comparison) -> Iterator[Block]:
-    if not found.loo:
-        yield Text("Predictions cannot be compared; the notes say why.", "lead")
-        return
-    best, second = found.loo[:2]
-    clear = abs(second["difference"]) > 2 * second["difference_se"]
-    yield Text(
-        f"{named(best['run'])} predicts votes left out best; {named(second['run'])} follows, "
-        f"{'clearly behind' if clear else 'not clearly behind'}: {second['difference']:.1f} in log density, "
-        f"with a standard error of {second['difference_se']:.1f}.",
-        "lead",
-    )
-    yield table(
-        "loo",
-        "Leave-one-out log predictive density (PSIS-LOO), best first",
-        found.loo,
-        heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
-        decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
-        notes=(
-            "Votes with a Pareto k above 0.7 are predicted from too few draws: of many, the numbers waver.",
-        ),
-    )
-
-
-def _trusts(found: Comparison) -> Iterator[Block]:
-    if not found.judges:
-        yield Text("None of the models tells judges apart.", "lead")
-        return
-    yield table("reliability", "Reliability of the judges with intervals", found.judges)
-
-
-def _ranks(items: Sequence[Mapping[str, Any]], runs: Sequence[str]) -> Drawing:
-    from voirdire.report.figures.rows import ROW
-    from voirdire.report.figures.style import GRID, MARKERS, SERIES, drawing, label, look, name_rows
-
-    with look():
-        figure = drawing(6.8, 1.1 + ROW * len(items))
-        ax = figure.subplots()
-        ax.grid(axis="x")
-        places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
-        rows = np.arange(len(items))
-        ax.hlines(rows, places.min(axis=1), places.max(axis=1), color=GRID, linewidth=4.0)
-        handles = []
-        for number in range(len(runs)):
-            colour, mark = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
-            size = 6.0 - 0.6 * min(number, 5)
-            handles += ax.plot(
-                places[:, number], rows, mark, color=colour, markersize=size, markeredgewidth=0
-            )
-        name_rows(ax, [row["item"] for row in items])
-        ax.set_xlabel("rank")
-        texts = [label(run) for run in runs]
-        ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(4, len(runs)))
-    return figure

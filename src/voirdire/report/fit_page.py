@@ -17,7 +17,7 @@ from voirdire.report.sections.trust import trust
 from voirdire.report.table import Table, is_missing, share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
 _SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion")

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from voirdire.report.figures import heat
 from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.forest import forest
-from voirdire.report.figures.rows import ROW
-from voirdire.report.figures.style import drawing, look, name_rows, one_colour
+from voirdire.report.figures.coefficients import MOST, Who, coefficients, pair_matrix
 from voirdire.report.made import bibtex
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named
 from voirdire.report.rounding import column_decimals
@@ -19,11 +14,11 @@ from voirdire.report.sources import Rows
 from voirdire.report.table import Table, is_missing, table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
+    pass
 
 Row = Mapping[str, Any]
 
-_MOST = 60  # rows a forest shows
+ENDS = ("", "_low", "_high")
 _STEADY = "run_deviation"
 _NAMES = {
     "pearson": "Pearson's r",
@@ -130,19 +125,19 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
                 marks[place, key] = (mark, bool(row["same_as_best"]) and row["place"] != 1)
         records.append(record)
     heads = {f"c{k}": str(one) if one is not None else "value" for k, one in enumerate(criteria)}
+    names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
     why = {f"c{number}": _why(rows, criterion) for number, criterion in enumerate(criteria)}
     widths = [row["high"] - row["low"] for row in rows if not is_missing(row["low"])]
     same = column_decimals(widths, [row["value"] for row in rows])
     decimals = {f"c{number}": same for number in range(len(criteria))}
     if len(metrics) < 2:
-        return table(name, caption, records, heads=heads, missing=why, decimals=decimals)
+        return table(name, caption, records, heads=heads, missing=why, decimals=decimals, names=names)
     notes = (
         "Bold: best; underlined: second best; † cannot be told from the best (the interval of the difference, "
         "on the same items, reaches zero).",
     )
-    return table(
-        name, caption, records, heads=heads, marks=marks, notes=notes, missing=why, decimals=decimals
-    )
+    more: dict[str, Any] = {"marks": marks, "notes": notes, "missing": why, "names": names}
+    return table(name, caption, records, heads=heads, decimals=decimals, **more)
 
 
 def _why(rows: Sequence[Row], criterion: Any) -> str:
@@ -175,7 +170,7 @@ def _agreement(run: Rows) -> Iterator[Block]:
                 f"pairs-{ident}",
                 f"{_first(words(measure))} of every two judges",
                 "Darker is more; blank where it is undefined or was not asked for.",
-                lambda pairs=pairs, names=names: [_matrix(pairs, names)],  # type: ignore[misc]
+                lambda pairs=pairs, names=names: [pair_matrix(pairs, names)],  # type: ignore[misc]
             )
         if known:
             yield _forest(f"forest-{ident}", words(measure), found, lambda row: row["judges"])
@@ -205,6 +200,7 @@ def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
         for mark, (_, place) in zip(("best", "second"), known, strict=False):
             marks[place, key] = (mark, False)
     heads = {f"c{k}": str(level or criterion or "sd") for k, (criterion, level) in enumerate(criteria)}
+    names = {key + end: head + end.replace("_", " ") for key, head in heads.items() for end in ENDS}
     notes = ("Bold: the steadiest; underlined: second.",)
     yield table(
         "steadiness",
@@ -213,6 +209,7 @@ def _steadiness(rows: Sequence[Row]) -> Iterator[Block]:
         heads=heads,
         marks=marks,
         notes=notes,
+        names=names,
     )
 
 
@@ -225,56 +222,15 @@ def _range(measure: str, known: Sequence[Row]) -> str:
     return f"{_first(words(measure))} runs from {min(values):z.2f} to {max(values):z.2f}."
 
 
-def _forest(name: str, title: str, rows: Sequence[Row], who: Any) -> Figure:
-    varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
-    several = len({tuple(who(row)) for row in rows}) > 1 or not varying
-
-    def label(row: Row) -> str:
-        judges = list(who(row))
-        parts = [", ".join(judges) if len(judges) <= 3 else f"{len(judges)} judges"] if several else []
-        return " · ".join(parts + [str(row[key]) for key in varying if row[key] is not None])
-
-    known = [row for row in rows if not is_missing(row["value"])]
-    known = sorted(known, key=lambda row: -row["value"])[:_MOST]
-
-    def draw() -> list[Drawing]:
-        def column(key: str) -> Any:
-            return np.array([np.nan if row[key] is None else row[key] for row in known], dtype=float)
-
-        with look():
-            figure = drawing(6.8, 0.9 + ROW * len(known))
-            ax = figure.subplots()
-            forest(ax, [label(row) for row in known], *map(column, ("value", "low", "high")), letters=44)
-            ax.set_xlabel(title)
-        return [figure]
-
-    rest = f" The {_MOST} largest of {len(rows):,}." if len(rows) > _MOST else ""
-    return Figure(name, _first(title), f"Values with intervals, largest first.{rest}", draw)
-
-
-def _matrix(pairs: Sequence[Row], names: Sequence[str]) -> Drawing:
-    size = len(names)
-    index = {name: place for place, name in enumerate(names)}
-    values = np.full((size, size), np.nan)
-    for row in pairs:
-        a, b = (index[name] for name in row["judges"])
-        values[a, b] = values[b, a] = row["value"]
-    with look():
-        side = min(8.0, 1.4 + 0.24 * size)
-        figure = drawing(side + 1.6, side + 0.9)
-        ax = figure.subplots()
-        low = min(0.0, float(np.nanmin(values)))
-        ax.imshow(
-            values, cmap=one_colour(), vmin=low, vmax=max(1.0, float(np.nanmax(values))), interpolation="none"
-        )
-        name_rows(ax, names)
-        if size <= 45:
-            heat.name_columns(ax, names)
-        if size <= 15:
-            for (a, b), value in np.ndenumerate(values):
-                if not np.isnan(value):
-                    ax.text(b, a, f"{value:z.2f}", ha="center", va="center", fontsize=8)
-    return figure
+def _forest(name: str, title: str, rows: Sequence[Row], who: Who) -> Figure:
+    known = sorted((row for row in rows if not is_missing(row["value"])), key=lambda row: -row["value"])
+    rest = f" The {MOST} largest of {len(known):,}." if len(known) > MOST else ""
+    return Figure(
+        name,
+        _first(title),
+        f"Values with intervals, largest first.{rest}",
+        lambda: [coefficients(known[:MOST], rows, title, who)],
+    )
 
 
 def _first(text: str) -> str:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 ROW_FILES = ("rows.json", "run.json")
+ABOUT = ("title", "aim", "source")
 _SAVE = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
 
 
@@ -47,7 +48,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class StudyRun:
-    """Results of a simulation study: its name, title, aim and source where known, and rows of its table."""
+    """Results of a simulation study: its name; title, aim, source and finding where known; and rows of its table."""
 
     name: str
     rows: tuple[Mapping[str, Any], ...]
@@ -175,16 +176,19 @@ def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
 
 
 def _about(run: Mapping[str, Any]) -> dict[str, str]:
-    """Title, aim and source: from the run, else from the shipped study of that name."""
-    keys = ("title", "aim", "source")
-    if all(key in run for key in keys):
-        return {key: str(run[key]) for key in keys}
+    """Title, aim, source and finding: from the run, else from the shipped study of that name."""
     from voirdire.simulate.studies.study import load_study, study_names
 
+    found = {key: str(run[key]) for key in ABOUT if run.get(key)}
     if run["study"] not in study_names():
-        return {}
+        return found
     study = load_study(run["study"])
-    return {key: getattr(study, key) for key in keys}
+    found = {"title": study.title, "aim": study.aim, "source": study.source} | found
+    whole = (run.get("replicates"), run.get("seed")) == (study.replicates, study.seed)
+    # what was found holds for the study as its file has it, not for a shorter run
+    return found | (
+        {"finding": str(study.settings["finding"])} if whole and "finding" in study.settings else {}
+    )
 
 
 def number(text: str | None) -> Any:

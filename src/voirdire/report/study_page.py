@@ -15,6 +15,15 @@ Row = Mapping[str, Any]
 
 _CELL = ("panel", "added", "count", "design")
 _MOST = 70  # lines of a figure
+_WORDS = {
+    "items": "Concordance of the items' scores with the truth",
+    "items-proportional": "Concordance of the items' scores with the truth, its weights by the criteria's ranks",
+    "items-uniform": "Concordance of the items' scores with the truth, its weights equal",
+    "strengths": "Concordance of the strengths with the truth, averaged over criteria",
+    "reliability": "Concordance of the judges' reliability with their accuracy",
+    "criteria": "Concordance of the criteria's weights with the truth",
+    "votes": "Number of votes",
+}
 
 
 def study_page(run: StudyRun) -> Page:
@@ -25,21 +34,36 @@ def study_page(run: StudyRun) -> Page:
         ("Replicates", str(run.settings.get("replicates")), f"seed {run.settings.get('seed')}"),
         ("Rows", f"{len(run.rows):,}", "one per cell and measure"),
     )
-    settings = [(key, str(value)) for key, value in run.settings.items()]
+    settings = [(key.capitalize(), str(value)) for key, value in run.settings.items()]
+    source = [("Source", run.about["source"])] if run.about.get("source") else []
     made: tuple[Block, ...] = (
-        *([Text(run.about["aim"])] if run.about else []),
-        *([Facts("Source", (("Source", run.about["source"]),))] if run.about else []),
-        Facts("Settings", (("Study", run.name), *settings)),
+        Facts("Settings", (("Study", run.name), *settings, *source)),
         Facts("Versions", tuple(run.versions.items())),
         Code("BibTeX", bibtex(run.versions.get("voirdire", "")), copy=True),
     )
+    asked = [Text(run.about["aim"])] if run.about.get("aim") else []
+    found = [Text(run.about["finding"], "lead")] if run.about.get("finding") else []
     sections = (
-        Section("found", "What was found?", "Findings", blocks),
+        Section("found", "What was found?", "Findings", (*found, *asked, *blocks)),
         Section("all", "All results", "Results", (_all(run.rows),)),
         Section("made", "How was it made?", "Method", made),
     )
-    subtitle = run.about.get("title", f"Simulation study {run.name}")
-    return Page(f"Study {run.name}", subtitle, sections, tiles)
+    return Page(
+        run.about.get("title") or f"Study {run.name}", f"Simulation study {run.name}.", sections, tiles
+    )
+
+
+def words(measure: str) -> str:
+    """What a measure of a study is, in words.
+
+    Examples
+    --------
+    >>> words("items"), words("eta 0.8"), words("mine")
+    ("Concordance of the items' scores with the truth", 'Estimated reliability of judges who are right 0.8', 'mine')
+    """
+    if measure.startswith("eta "):
+        return f"Estimated reliability of judges who are right {measure.removeprefix('eta ')}"
+    return _WORDS.get(measure, measure)
 
 
 def _all(rows: Sequence[Row]) -> Table:
@@ -60,12 +84,12 @@ def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
             )
         if added and len({row["count"] for row in found}) > 2:
             curves = [row | {"model": row["series"]} for row in found]
-            yield Text(_worst(curves, measure), "lead")
+            yield Text(_worst(curves, measure))
             yield Figure(
                 f"robustness-{number}",
-                f"{measure}: how many added judges a panel bears",
-                "Mean over replicates; bands are 95% Monte Carlo intervals of it. One panel per kind of judge added "
-                "(columns) and design (rows).",
+                words(measure),
+                "By the number of judges added: mean over replicates; bands are 95% Monte Carlo intervals of it. "
+                "One panel per kind of judge added (columns) and design (rows).",
                 lambda curves=curves: [robustness(curves)],  # type: ignore[misc]
             )
             continue
@@ -74,7 +98,7 @@ def _recovery(rows: Sequence[Row]) -> Iterator[Block]:
             continue
         yield Figure(
             f"cells-{number}",
-            str(measure),
+            words(measure),
             "Mean over replicates with its 95% Monte Carlo interval.",
             lambda found=found, names=names: [cells(found, names, "mean", "mcse", None)],  # type: ignore[misc]
         )
@@ -89,7 +113,7 @@ def _worst(rows: Sequence[Row], measure: str) -> str:
         f"{model} {row['mean']:.2f} ({_added(row)}, {row['design']})"
         for model, row in sorted(lowest.items(), key=lambda one: -one[1]["mean"])
     ]
-    return f"Lowest mean of {measure}, by model: {'; '.join(parts)}."
+    return f"{words(measure)}: the lowest mean of each model is {'; '.join(parts)}."
 
 
 def _added(row: Row) -> str:

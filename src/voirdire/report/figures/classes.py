@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.fit import Fit
     from voirdire.labels.problem import LabelsProblem
+    from voirdire.result import Fit
 
 MOST = 40  # items shown
 _NUMBERS = 300  # cells up to which each holds its number

@@ -46,8 +46,8 @@ def robustness(rows: Sequence[Row]) -> Figure:
             if column == 0:
                 ax.set_ylabel(label(designs[line]), parse_math=False)
         handles = [
-            panels[0, 0].plot([], [], f"{MARKERS[k % 6]}-", color=SERIES[k % 6], markersize=4)[0]
-            for k in range(len(models))
+            panels[0, 0].plot([], [], f"{MARKERS[k % 6]}-", color=SERIES[k % 6], markersize=4, linewidth=w)[0]
+            for k, w in enumerate(_widths(len(models)))
         ]
         texts = [label(model) for model in models]
         figure.legend(handles, texts, loc="outside upper left", ncols=min(4, len(models)))
@@ -56,14 +56,21 @@ def robustness(rows: Sequence[Row]) -> Figure:
 
 def _curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
     ax.grid()
-    for number, model in enumerate(models):
+    for number, (model, width) in enumerate(zip(models, _widths(len(models)), strict=True)):
         line = sorted((row for row in rows if row["model"] == model), key=lambda row: row["count"])
         if not line:
             continue
         x, y, e = (np.array([_number(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES[number % 6], MARKERS[number % 6]
         ax.fill_between(x, y - _Z * e, y + _Z * e, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(x, y, f"{mark}-", color=colour, linewidth=1.6, markersize=3.6, markeredgewidth=0)
+        ax.plot(
+            x, y, f"{mark}-", color=colour, linewidth=width, markersize=2.6 + 0.6 * width, markeredgewidth=0
+        )
+
+
+def _widths(count: int) -> list[float]:
+    """Line widths of series, falling: where lines lie on each other, the first is seen on both sides of the last."""
+    return [float(width) for width in np.linspace(3.6 if count > 1 else 1.6, 1.2, count)]
 
 
 def cells(

@@ -13,7 +13,7 @@ from voirdire.report.page import Block, Text
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 _TOP = 12  # pairs of judges listed
 _CELLS = 12  # of a confusion matrix, up to which each has a column

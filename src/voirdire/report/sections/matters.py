@@ -10,7 +10,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 _COLUMNS = 8  # criteria up to which each has a column of strengths
 

@@ -9,7 +9,7 @@ from voirdire.report.drawn import figure, shares_of_wins
 from voirdire.report.page import Block, Finding, Findings, Text
 
 if TYPE_CHECKING:
-    from voirdire.fit import Fit
+    from voirdire.result import Fit
 
 _ORDER = {"fail": 0, "warn": 1, "ok": 2}
 _WORDS = {

@@ -75,8 +75,8 @@ def run_study(
     jobs : int or None
         Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
     out : path, optional
-        Folder for the journal of finished batches, ``results.csv`` and ``run.json`` (seed, replicates, versions).
-        A run that was stopped goes on from there and ends with the same table.
+        Folder for the journal of finished batches, ``results.csv`` and ``run.json`` (title, aim, source, seed,
+        replicates, versions). A run that was stopped goes on from there and ends with the same table.
     progress : callable, optional
         Called with (batches done, batches in all).
 
@@ -113,6 +113,9 @@ def run_study(
         result.table.to_csv(Path(out) / "results.csv", index=False, lineterminator="\n")
         record = {
             "study": checked.name,
+            "title": checked.title,
+            "aim": checked.aim,
+            "source": checked.source,
             "seed": checked.seed,
             "replicates": checked.replicates,
             "versions": _versions(),

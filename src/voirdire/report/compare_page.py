@@ -1,0 +1,111 @@
+"""The page of a comparison: do the fits rank alike, which predicts better, do they trust the same judges?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.report.compare import FEW, Comparison
+from voirdire.report.figures import LEGEND
+from voirdire.report.figures.beside import Floats, beside
+from voirdire.report.figures.rows import parts
+from voirdire.report.page import Block, Figure, Page, Section, Text, named
+from voirdire.report.table import is_missing, table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+Row = Mapping[str, Any]
+
+
+def compare_page(found: Comparison) -> Page:
+    """The comparison as a page."""
+    sections = [
+        Section("alike", "Do they rank alike?", "Ranking", tuple(_alike(found))),
+        Section("predict", "Which predicts better?", "Prediction", tuple(_predicts(found))),
+        Section("judges", "Do they trust the same judges?", "Judges", tuple(_trusts(found))),
+    ]
+    if found.notes:
+        sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
+    tiles = tuple((f"Run {number}", run, what) for number, (run, what) in enumerate(found.runs.items(), 1))
+    return Page("Comparison of fits", f"{len(found.runs)} runs.", tuple(sections), tiles)
+
+
+def _alike(found: Comparison) -> Iterator[Block]:
+    moved = [row for row in found.items if row["shift"] > 0]
+    if moved:
+        far = max(moved, key=lambda row: row["shift"])
+        places = "1 place" if far["shift"] == 1 else f"{far['shift']} places"
+        yield Text(
+            f"{len(moved)} of {len(found.items)} items stand elsewhere; {named(far['item'])} moves most, by {places}.",
+            "lead",
+        )
+    else:
+        yield Text(f"All {len(found.items)} items stand in the same order.", "lead")
+    heads = {"spearman": "Spearman's rho", "kendall_tau_b": "Kendall's tau-b"}
+    why = f"undefined: fewer than {FEW} items in common, or all scores alike"
+    yield table(
+        "correlations",
+        "Rank correlation of the scores",
+        found.correlations,
+        heads=heads,
+        decimals={"spearman": 3, "kendall_tau_b": 3},
+        missing=dict.fromkeys(heads, why),
+    )
+    runs = list(found.runs)
+    yield Figure("ranks", "Ranks", "Each item's rank in every run.", lambda: _ranks(found.items, runs))
+    yield table("items", "Items, in the order of the first run", found.items)
+
+
+def _predicts(found: Comparison) -> Iterator[Block]:
+    if not found.loo:
+        yield Text("Predictions cannot be compared; the notes say why.", "lead")
+        return
+    best, second = found.loo[:2]
+    clear = abs(second["difference"]) > 2 * second["difference_se"]
+    yield Text(
+        f"{named(best['run'])} predicts votes left out best; {named(second['run'])} follows, "
+        f"{'clearly behind' if clear else 'not clearly behind'}: {second['difference']:.1f} in log density, "
+        f"with a standard error of {second['difference_se']:.1f}.",
+        "lead",
+    )
+    yield table(
+        "loo",
+        "Leave-one-out log predictive density (PSIS-LOO), best first",
+        found.loo,
+        heads={"p": "effective parameters", "difference_se": "its se", "bad_k": "k above 0.7"},
+        decimals=dict.fromkeys(("elpd", "se", "p", "difference", "difference_se"), 1),
+        notes=(
+            "Votes with a Pareto k above 0.7 are predicted from too few draws: of many, the numbers waver.",
+        ),
+    )
+
+
+def _trusts(found: Comparison) -> Iterator[Block]:
+    if not found.judges:
+        yield Text("None of the models tells judges apart.", "lead")
+        return
+    runs = [run for run in found.runs if any(not is_missing(row.get(run)) for row in found.judges)]
+    yield Figure(
+        "reliability",
+        "Reliability",
+        "Reliability of every judge in each run with its interval, in the order of the first run.",
+        lambda: _reliabilities(found.judges, runs),
+    )
+    yield table("reliability", "Reliability of the judges with intervals", found.judges)
+
+
+def _ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
+    places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
+    return parts(beside([row["item"] for row in items], runs, places, None, "rank"), LEGEND)
+
+
+def _reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
+    def column(end: str) -> Floats:
+        found = [[row.get(f"{run}{end}") for run in runs] for row in judges]
+        return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=float)
+
+    names = [row["judge"] for row in judges]
+    return parts(beside(names, runs, column(""), (column("_low"), column("_high")), "reliability"), LEGEND)

@@ -1,0 +1,68 @@
+"""Several fits beside each other: one row per name, one mark per fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.report.figures.rows import Rows, limits
+from voirdire.report.figures.style import GRID, MARKERS, SERIES, label, name_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Floats = npt.NDArray[np.float64]
+
+_SPREAD = 0.5  # share of a row over which marks with intervals stand apart
+
+
+def beside(
+    names: Sequence[object],
+    runs: Sequence[str],
+    value: Floats,
+    ends: tuple[Floats, Floats] | None,
+    title: str,
+) -> Rows:
+    """Rows with a mark per run: on one line joined by a bar, or below each other where they have intervals.
+
+    Parameters
+    ----------
+    names : sequence, shape (rows,)
+    runs : sequence of str
+    value : array, shape (rows, runs)
+        NaN where a run has none.
+    ends : pair of arrays, shape (rows, runs), optional
+        Low and high ends of the intervals.
+    title : str
+        Of the axis.
+    """
+    span = limits(value, *(ends or ()))
+    apart = 0.0 if ends is None or len(runs) < 2 else _SPREAD / (len(runs) - 1)
+
+    def draw(ax: Axes, part: slice) -> None:
+        rows = np.arange(len(names[part]), dtype=float)
+        ax.grid(axis="x")
+        if ends is None:
+            ax.hlines(rows, np.nanmin(value[part], 1), np.nanmax(value[part], 1), color=GRID, linewidth=4.0)
+        handles = []
+        for number in range(len(runs)):
+            colour, mark = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+            place = rows + apart * (number - 0.5 * (len(runs) - 1))
+            if ends is not None:
+                low, high = (end[part, number] for end in ends)
+                ax.hlines(place, low, high, color=colour, linewidth=1.2, alpha=0.75)
+            # of marks on one line the first is the largest, so that all of them are seen
+            size = 6.0 - 0.6 * min(number, 5) if ends is None else 3.4
+            handles += ax.plot(
+                value[part, number], place, mark, color=colour, markersize=size, markeredgewidth=0
+            )
+        name_rows(ax, names[part])
+        ax.set_xlim(span)
+        ax.set_xlabel(title)
+        texts = [label(run) for run in runs]
+        ax.legend(handles, texts, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=min(3, len(runs)))
+
+    return Rows(len(names), draw)

@@ -1,0 +1,86 @@
+"""Figures of saved agreement: coefficients with intervals, and a matrix of every two judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.report.figures.forest import forest
+from voirdire.report.figures.heat import name_columns
+from voirdire.report.figures.rows import height
+from voirdire.report.figures.style import drawing, look, name_rows, one_colour, write_cells
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Row: TypeAlias = Mapping[str, Any]
+Who: TypeAlias = Callable[[Row], Sequence[str]]
+
+MOST = 60  # rows a forest shows
+_LETTERS = 40
+_NAMED = 45  # judges up to which the columns of a matrix are named
+_NUMBERS = 15  # judges up to which cells hold their number
+
+
+def coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who) -> Figure:
+    """A forest of values with intervals.
+
+    Parameters
+    ----------
+    shown : sequence of mapping
+        Rows drawn, in this order.
+    rows : sequence of mapping
+        All rows of the coefficient: what differs among them names the rows.
+    title : str
+    who : callable
+        The judges that a row is about.
+    """
+    varying = [key for key in ("criterion", "level") if len({str(row[key]) for row in rows}) > 1]
+    several = len({tuple(who(row)) for row in rows}) > 1 or not varying
+
+    def label(row: Row) -> str:
+        judges = list(who(row))
+        parts = [", ".join(judges) if len(judges) <= 3 else f"{len(judges)} judges"] if several else []
+        return " · ".join(parts + [str(row[key]) for key in varying if row[key] is not None])
+
+    def column(key: str) -> npt.NDArray[np.float64]:
+        return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)
+
+    with look():
+        figure = drawing(6.0, height(len(shown)))
+        ax = figure.subplots()
+        ends = (column(key) for key in ("value", "low", "high"))
+        forest(ax, [label(row) for row in shown], *ends, letters=_LETTERS)
+        ax.set_xlabel(title)
+    return figure
+
+
+def pair_matrix(pairs: Sequence[Row], names: Sequence[str]) -> Figure:
+    """A symmetric matrix of one value per pair of judges; blank where there is none."""
+    size = len(names)
+    index = {name: place for place, name in enumerate(names)}
+    values = np.full((size, size), np.nan)
+    for row in pairs:
+        a, b = (index[name] for name in row["judges"])
+        values[a, b] = values[b, a] = row["value"]
+    low, high = min(0.0, float(np.nanmin(values))), max(1.0, float(np.nanmax(values)))
+    with look():
+        side = min(8.0, 1.4 + 0.24 * size)
+        figure = drawing(side + 1.6, side + 0.9)
+        ax = figure.subplots()
+        ax.imshow(values, cmap=one_colour(), vmin=low, vmax=high, interpolation="none")
+        name_rows(ax, names)
+        if size <= _NAMED:
+            name_columns(ax, names)
+        else:
+            ax.set_xticks([])
+        if size <= _NUMBERS:
+            texts = [
+                ["" if np.isnan(one) else f"{one:z.2f}".replace("-", "\u2212") for one in row]
+                for row in values
+            ]
+            write_cells(ax, texts, (np.nan_to_num(values, nan=low) - low) / (high - low))
+    return figure

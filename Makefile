@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench picture test test-slow test-full test-latest lint clean
+.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench picture screenshot test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -28,6 +28,7 @@ help:
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make demo-panel   ask the embedded panel of judges anew"
 	@echo "make picture      draw docs/demo.svg anew"
+	@echo "make screenshot   draw docs/report.png anew, in chromium"
 	@echo "make clean        remove environments and caches"
 
 # Debian's python3 has no ensurepip unless python3-venv is installed: then its own pip fills the environment.
@@ -92,6 +93,10 @@ bench: setup
 
 picture: $(VENV)/.installed
 	$(VENV)/bin/python docs/picture.py
+
+# Needs chromium.
+screenshot: $(VENV)/.installed
+	$(VENV)/bin/python docs/screenshot.py
 
 test: setup
 	$(PYTEST) -m "not slow"

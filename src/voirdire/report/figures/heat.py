@@ -95,8 +95,9 @@ def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray
     np.fill_diagonal(shown, np.nan)
     colours = two_colours()
     far = np.log2(SPAN)
-    strength = np.where(clear[np.ix_(order, order)], 1.0, FAINT)
-    ax.imshow(shown, cmap=colours, vmin=-far, vmax=far, interpolation="none", aspect="equal", alpha=strength)
+    cells = colours(np.clip(np.nan_to_num(shown), -far, far) / (2 * far) + 0.5)
+    cells[..., 3] *= np.where(clear[np.ix_(order, order)], 1.0, FAINT) * ~np.isnan(shown)
+    ax.imshow(cells, interpolation="none", aspect="equal")
     sorted_names = [names[k] for k in order]
     name_rows(ax, sorted_names)
     if len(names) <= 45:

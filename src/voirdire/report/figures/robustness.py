@@ -46,7 +46,9 @@ def robustness(rows: Sequence[Row]) -> Figure:
             if column == 0:
                 ax.set_ylabel(label(designs[line]), parse_math=False)
         handles = [
-            panels[0, 0].plot([], [], f"{MARKERS[k % 6]}-", color=SERIES[k % 6], markersize=4, linewidth=w)[0]
+            panels[0, 0].plot(
+                [], [], MARKERS[k % 6], color=SERIES[k % 6], markersize=4, linewidth=w, linestyle=_style(k)
+            )[0]
             for k, w in enumerate(_widths(len(models)))
         ]
         texts = [label(model) for model in models]
@@ -63,9 +65,12 @@ def _curves(ax: Axes, rows: Sequence[Row], models: Sequence[str]) -> None:
         x, y, e = (np.array([_number(row[key]) for row in line]) for key in ("count", "mean", "mcse"))
         colour, mark = SERIES[number % 6], MARKERS[number % 6]
         ax.fill_between(x, y - _Z * e, y + _Z * e, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(
-            x, y, f"{mark}-", color=colour, linewidth=width, markersize=2.6 + 0.6 * width, markeredgewidth=0
-        )
+        shape = {"linewidth": width, "linestyle": _style(number), "markersize": 2.6 + 0.6 * width}
+        ax.plot(x, y, mark, color=colour, markeredgewidth=0, **shape)
+
+
+def _style(number: int) -> Any:
+    return "-" if number % 2 == 0 else (0, (5, 2))
 
 
 def _widths(count: int) -> list[float]:

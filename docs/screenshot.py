@@ -37,7 +37,7 @@ def shoot(page: Path, target: Path) -> None:
             [browser, *flags, size, f"--screenshot={raw}", page.as_uri()], check=True, capture_output=True
         )
         with Image.open(raw) as shown:
-            small = shown.convert("RGB").crop((0, 0, *SIZE)).quantize(64, dither=Image.Dither.NONE)
+            small = shown.convert("RGB").crop((0, 0, *SIZE)).quantize(160, dither=Image.Dither.NONE)
             small.save(target, optimize=True)
     if target.stat().st_size >= MOST:
         raise SystemExit(f"{target} is larger than {MOST:,} bytes")

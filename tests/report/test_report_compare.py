@@ -19,6 +19,7 @@ from voirdire.cli import app
 from voirdire.report import loo
 from voirdire.report.compare import compare, read_fits
 from voirdire.report.compare_page import compare_page
+from voirdire.report.page import Figure
 from voirdire.report.replicated import coded
 from voirdire.report.verb import render
 
@@ -97,6 +98,13 @@ def test_a_fit_against_itself_does_not_differ(small: Fit) -> None:
     assert [row["difference"] for row in found.loo] == [0.0, 0.0]
     assert found.correlations[0]["spearman"] == 1.0
     assert "All 6 items stand in the same order." in render(compare_page(found), "md")
+    (drawn,) = [block for block in compare_page(found).sections[2].blocks if isinstance(block, Figure)]
+    (figure,) = drawn.draw()
+    first, second = figure.axes[0].lines[:2]
+    reliability = [row["one"] for row in found.judges]
+    np.testing.assert_allclose(first.get_xdata(), reliability)
+    np.testing.assert_allclose(second.get_xdata(), reliability)
+    assert (np.asarray(second.get_ydata()) > np.asarray(first.get_ydata())).all()  # below each other
 
 
 def test_what_cannot_be_compared_is_said(small: Fit, mode: Fit) -> None:

@@ -69,6 +69,13 @@ def test_a_copy_holds_raw_values_of_every_key() -> None:
     assert raw[1][2] is None
 
 
+def test_a_copy_names_columns_that_have_no_name_of_their_own() -> None:
+    rows = [{"item": "a", "c0": 1.5, "c0_low": 1.0, "c0_high": 2.0}]
+    made = table("t", "A", rows, heads={"c0": "tone"}, names={"c0": "tone", "c0_low": "tone low"})
+    assert made.raw()[0] == ["item", "tone", "tone low", "c0_high"]
+    assert [column.head for column in made.columns] == ["item", "tone"]
+
+
 def test_a_column_without_a_value_is_left_out_and_named() -> None:
     made = table("t", "A", [{"judge": "a", "position_bias": None}, {"judge": "b", "position_bias": math.nan}])
     assert [column.key for column in made.columns] == ["judge"]

@@ -17,6 +17,7 @@ from voirdire.agree.runs import run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
 from voirdire.report.verb import page_of, render, report
+from voirdire.simulate.studies.study import load_study
 
 
 def run(*arguments: object) -> Any:
@@ -234,6 +235,20 @@ def test_a_study_says_what_it_found(study: Path, tmp_path: Path) -> None:
     text = report(study, tmp_path / "a.md").read_text(encoding="utf-8")
     assert "How many bad judges can a panel bear?" in text
     assert "majority-vote 0.60 (10 random, fixed order)" in text
+
+
+def test_a_study_of_ones_own_says_what_it_asked(study: Path, tmp_path: Path) -> None:
+    mine = {"study": "mine", "title": "Mine?", "aim": "To see.", "source": "me", "seed": 1, "replicates": 20}
+    (tmp_path / "results.csv").write_bytes((study / "results.csv").read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps(mine | {"versions": {}}))
+    page = page_of(tmp_path)
+    assert (page.title, page.subtitle) == ("Mine?", "Simulation study mine.")
+    assert [block.text for block in page.sections[0].blocks[:1]] == ["To see."]  # type: ignore[union-attr]
+    # what the shipped study found is said of a run with its seed and replicates, and of no shorter one
+    found = load_study("rq3").settings["finding"]
+    assert found in render(page_of(study), "md").replace("\\", "")
+    (tmp_path / "run.json").write_text(json.dumps(mine | {"study": "rq3", "replicates": 1, "versions": {}}))
+    assert found not in render(page_of(tmp_path), "md").replace("\\", "")
 
 
 def test_a_calibration_study(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def _best_of(rows: Sequence[Row], measure: str) -> str:
 
 
 def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
-    """One row per metric, one column per criterion; best and second best marked, and who cannot be told from the best.
+    """One row per metric, best first, one column per criterion; marked: best, second, and who cannot be told from it.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
         Rows of one coefficient, with place and same_as_best.
     """
     criteria = list(dict.fromkeys(row["criterion"] for row in rows))
-    metrics = list(dict.fromkeys(row["judges"][0] for row in rows))
+    metrics = _best_first(rows)
     at = {(row["judges"][0], row["criterion"]): row for row in rows}
     records, marks = [], {}
     for place, metric in enumerate(metrics):
@@ -138,6 +138,14 @@ def marked_table(name: str, caption: str, rows: Sequence[Row]) -> Table:
     )
     more: dict[str, Any] = {"marks": marks, "notes": notes, "missing": why, "names": names}
     return table(name, caption, records, heads=heads, decimals=decimals, **more)
+
+
+def _best_first(rows: Sequence[Row]) -> list[str]:
+    """Metrics by their mean value over criteria, those without one last."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row["judges"][0], []).extend([] if is_missing(row["value"]) else [row["value"]])
+    return sorted(values, key=lambda name: -sum(values[name]) / len(values[name]) if values[name] else 2.0)
 
 
 def _why(rows: Sequence[Row], criterion: Any) -> str:

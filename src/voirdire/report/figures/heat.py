@@ -47,7 +47,7 @@ def rank_probability(fit: Fit, ax: Axes) -> None:
     colours = one_colour()
     ax.imshow(np.sqrt(share[order]), cmap=colours, vmin=0, vmax=1, aspect="auto", interpolation="none")
     if size <= _FEW_RANKS:
-        texts = [[f"{100 * one:.0f}" if one >= 0.005 else "" for one in row] for row in share[order]]
+        texts = [[f"{100 * one:.0f}" if one >= 0.01 else "" for one in row] for row in share[order]]
         write_cells(ax, texts, np.sqrt(share[order]))
     else:
         ax.plot(range(size), range(size), ".", color=MUTED, markersize=2)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from common import median, shared, show
 
-RUNS = 5
+RUNS = 3
 PANELS = {
     "LLMFAO": "crowd-bt-position, 13,209 votes, 126 judges, 59 items",
     "200 judges": "crowd-bt-position, 15,600 votes, 200 judges, 40 items",

@@ -129,6 +129,23 @@ def labelled() -> Fit:
 
 
 @pytest.fixture(scope="session")
+def scored() -> Fit:
+    """Scores from 1 to 4 by four judges of two groups, from mild to severe, on 15 items under two criteria."""
+    rng = np.random.default_rng(8)
+    rows = []
+    for criterion in ("tone", "facts"):
+        quality = rng.normal(0.0, 1.5, 15)
+        for judge, severity in enumerate((-1.0, -0.3, 0.3, 1.0)):
+            felt = quality - severity + rng.logistic(size=15)
+            score = 1 + np.searchsorted([-1.5, 0.0, 1.5], felt)
+            group = "mild" if severity < 0 else "severe"
+            rows += [
+                (f"judge {judge}", group, f"item {i:02d}", criterion, int(s)) for i, s in enumerate(score)
+            ]
+    return fit(pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"]))
+
+
+@pytest.fixture(scope="session")
 def hostile() -> Fit:
     """Items, judges and criteria whose names are anything but plain."""
     rng = np.random.default_rng(5)

@@ -25,6 +25,7 @@ from voirdire.report.replicated import calibration_bins, draws_of_cells, wilson,
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
 )
+NOT_HERE["severity"] = "knows no severity"
 OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares")
 
 

@@ -65,6 +65,21 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
     assert [name for name in drawn if name != "mirror"] == ["classes", "judges", "confusion", "shares"]
 
 
+def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
+    page = page_of(scored)
+    names = [section.name for section in page.sections]
+    assert names == ["best", "trust", "judges", "criteria", "groups", "people", "made"]
+    text = render(page, "md")
+    assert "judge 3 is the most severe, judge 0 the mildest." in text
+    assert re.search(r"^\| judge 3 \| severe \| 30 \| .*\d\.\d+ \[", text, flags=re.MULTILINE)
+    means = scored.groups().set_index("group")["mean"]
+    assert f"mild gives the highest scores, {means['mild']:.2f} on average" in text
+    drawn = re.findall(r'<figure id="f-([a-z-]+)"', render(page, "html"))
+    assert drawn == ["ranking", "rank-probability", "severity", "strengths"]
+    first = scored.ranking()["item"].iloc[0]
+    assert re.search(rf"^\| 1 \[\d+, \d+\] \| {first} \|", text, flags=re.MULTILINE)
+
+
 def test_what_is_new_in_a_result_appears_by_itself(small: Fit, monkeypatch: pytest.MonkeyPatch) -> None:
     more = {"pairs": [{"first": "x", "second": "y", "p_first": 0.8, "note": "new"}]}
     result = small.as_dict() | more

@@ -11,6 +11,7 @@ from voirdire.report.made import made
 from voirdire.report.page import Page, Section, named
 from voirdire.report.sections.best import best
 from voirdire.report.sections.classes import SURE, classes, settled, shares
+from voirdire.report.sections.groups import groups
 from voirdire.report.sections.judges import judges, standing
 from voirdire.report.sections.matters import matters
 from voirdire.report.sections.trust import trust
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from voirdire.result import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
-_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion")
+_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups")
 _LONG = 400  # rows from which a table that no section knows is left to the saved result
 
 
@@ -59,6 +60,8 @@ def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterato
         yield Section("criteria", "What matters?", "Criteria", tuple(matters(fit, result)))
     if result.get("shares"):
         yield Section("shares", "How common are the classes?", "Shares", tuple(shares(fit, result)))
+    if len(result.get("groups", ())) > 1:
+        yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups(fit, result)))
     yield Section("people", "How well does it agree with people?", "People", tuple(people.blocks(fit, human)))
     yield Section("made", "How was it made?", "Method", (*_further(result), *made(fit)))
 

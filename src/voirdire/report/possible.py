@@ -83,6 +83,12 @@ def _mirror(fit: Fit) -> None:
         raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
 
 
+def _severity(fit: Fit) -> None:
+    from voirdire.report.figures.forest import severity
+
+    severity(fit)
+
+
 def _classes(fit: Fit) -> None:
     if fit.classes()["known"].all():
         raise InputError("the class of every item is known")
@@ -109,6 +115,7 @@ _NEEDS: dict[str, Callable[[Fit], None]] = {
     "agreement": _agreement,
     "trace": _trace,
     "mirror": _mirror,
+    "severity": _severity,
     "classes": _classes,
     "confusion": _confusion,
     "shares": _shares,

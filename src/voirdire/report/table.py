@@ -17,7 +17,20 @@ Record = Mapping[str, Any]
 Kind = Literal["text", "number", "share", "count", "level", "flag"]
 
 # What plain "low" and "high" belong to, the first of these that a record has.
-_OWNERS = ("score", "weight", "strength", "reliability", "value", "mean", "difference", "p_first")
+_OWNERS = (
+    "score",
+    "weight",
+    "strength",
+    "severity",
+    "cutpoint",
+    "share",
+    "probability",
+    "reliability",
+    "value",
+    "mean",
+    "difference",
+    "p_first",
+)
 _HEADS = {
     "p_best": "best",
     "p_right": "right",

@@ -68,6 +68,7 @@ KINDS: dict[str, Kind] = {
     "ppc": _in_rows(predictive.ppc, _items),
     "trace": Kind(sampler.trace, lambda fit: (WIDTH, 2.6)),
     "mirror": Kind(sampler.mirror, lambda fit: (WIDTH, 2.2)),
+    "severity": _in_rows(forest.severity, lambda fit: len(fit.judges())),
     "classes": Kind(classes.classes, classes.classes_size),
     "confusion": Kind(classes.confusion, classes.confusion_size),
     "shares": _in_rows(forest.shares, lambda fit: len(fit.shares())),
@@ -84,7 +85,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         One of "ranking", "judges" (reliability), "position", "criteria" (weights), "strengths" (items by criteria),
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
-        "judges" and "trace".
+        "judges" and "trace"; of scores "severity" of the judges.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 

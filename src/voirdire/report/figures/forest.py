@@ -116,6 +116,29 @@ def judges(fit: Fit) -> Rows:
     return Rows(len(found), draw)
 
 
+def severity(fit: Fit) -> Rows:
+    """Severity of the judges with intervals, the most severe first; the dashed line is the panel's middle.
+
+    Raises
+    ------
+    InputError
+        The model knows no severity.
+    """
+    found = fit.judges()
+    if "severity" not in found or found["severity"].isna().all():
+        raise InputError(f"model {fit.model.name} knows no severity; models of scores do")
+    found = found.sort_values("severity", ascending=False, kind="stable")
+    columns = _columns(found, "severity", "severity_low", "severity_high")
+    ends = limits(*columns)
+
+    def draw(ax: Axes, part: slice) -> None:
+        forest(ax, found["judge"].tolist()[part], *(one[part] for one in columns), reference=0.0)
+        ax.set_xlim(ends)
+        ax.set_xlabel("severity (log-odds)")
+
+    return Rows(len(found), draw)
+
+
 def chance(fit: Fit) -> float:
     """Reliability of a judge whose answers say nothing: a half, or one over the number of classes."""
     return 1.0 / getattr(fit.problem, "classes", 2)

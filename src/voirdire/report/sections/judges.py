@@ -9,7 +9,7 @@ from voirdire.errors import InputError
 from voirdire.report.drawn import figure
 from voirdire.report.figures.forest import chance
 from voirdire.report.observed import RATE, observed_over_expected
-from voirdire.report.page import Block, Text
+from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
@@ -20,16 +20,23 @@ _CELLS = 12  # of a confusion matrix, up to which each has a column
 _MEANING = {
     "votes": "Probability of answering as the comparison came out, averaged over both positions: 0.5 is chance. Grey "
     "diamonds: not told from chance; red triangles: below it, used reversed.",
+    "scores": "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
+    "told from chance; red triangles: below it.",
     "labels": "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
     "not told from chance; red triangles: below it.",
 }
 _NOTES = {
     "votes": "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
     "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
+    "scores": "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
+    "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
     "labels": "Reliability is the probability of the right label, averaged over the classes with equal weights; "
     "accuracy weighs them by how common they are.",
 }
-_ORDER = ("judge", "family", "votes", "reliability", "accuracy", "position_bias", "tie_rate", "first_rate")
+_ORDER = (
+    *("judge", "family", "group", "votes", "reliability", "accuracy", "severity", "discrimination"),
+    *("position_bias", "tie_rate", "first_rate"),
+)
 
 
 def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
@@ -42,7 +49,15 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
         yield from figure(fit, "judges", "Reliability", _MEANING.get(data, "Most reliable first."))
     else:
-        yield Text(f"{fit.model.name} takes all judges alike: it says nothing about which to trust.", "lead")
+        yield Text(_alike(fit, rows), "lead")
+    if data == "scores":
+        yield from figure(
+            fit,
+            "severity",
+            "Severity",
+            f"How low a judge scores items of the same quality, with {100 * fit.prob:g}% intervals: right of the "
+            "dashed line it is more severe than the panel, left of it milder.",
+        )
     if data == "votes":
         yield from figure(
             fit,
@@ -81,6 +96,18 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "errors make them.",
         )
         yield from _pairs(fit)
+
+
+def _alike(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
+    """What a model that knows no reliability says of the judges all the same."""
+    known = [row for row in rows if not is_missing(row.get("severity"))]
+    if not known:
+        return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
+    severe, mild = (pick(known, key=lambda row: row["severity"]) for pick in (max, min))
+    return (
+        f"{fit.model.name} takes all judges to tell items apart equally well, and to differ in severity: "
+        f"{named(severe['judge'])} is the most severe, {named(mild['judge'])} the mildest."
+    )
 
 
 def _confusion(fit: Fit, judges: Sequence[str], found: Sequence[dict[str, Any]]) -> Iterator[Block]:

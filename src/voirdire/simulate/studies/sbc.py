@@ -12,6 +12,8 @@ the log likelihood (Modrák et al. 2023, Bayesian Analysis). Over n tables with 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -91,10 +93,12 @@ def ecdf_p_value(rank: Ints, draws: int) -> float:
     z = np.arange(1, draws + 1) / (draws + 1)
     below = np.cumsum(np.bincount(rank, minlength=draws + 1))[:-1]
     tails = np.minimum(binom.cdf(below, size, z), binom.sf(below - 1, size, z))
-    return 1.0 - _chance_inside(size, z, float(tails.min()))
+    return 1.0 - _chance_inside(size, draws, float(tails.min()))
 
 
-def _chance_inside(size: int, z: Floats, tail: float) -> float:
+# many sets of ranks have the same smallest tail, of which there are few
+@lru_cache(maxsize=4096)
+def _chance_inside(size: int, draws: int, tail: float) -> float:
     """Probability that uniform ranks keep every binomial tail above ``tail``.
 
     Forward recursion over z: given N_i ranks below z_i, N_{i+1} - N_i is binomial of size - N_i trials with chance
@@ -102,6 +106,7 @@ def _chance_inside(size: int, z: Floats, tail: float) -> float:
     """
     from scipy.stats import binom
 
+    z = np.arange(1, draws + 1) / (draws + 1)
     slack = tail * (1 + 1e-9)
     counts = np.arange(size + 1)
     chance, state = np.ones(1), np.zeros(1, dtype=np.int64)

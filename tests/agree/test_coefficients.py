@@ -93,6 +93,15 @@ def test_scale_and_origin_of_scores_do_not_matter(rows) -> None:
         assert np.isclose(one, two, rtol=0, atol=1e-6, equal_nan=True), name
 
 
+@pytest.mark.parametrize("unit", [1e300, 1e-300])
+def test_the_unit_of_measurement_may_be_very_large_or_small(unit: float) -> None:
+    rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    plain, scaled = (ratings_from_matrix([[c * u for c in row] for row in rows]) for u in (1.0, unit))
+    for name in NUMBERS:
+        one, two = (value(statistic_of(MEASURES[name], ratings)) for ratings in (plain, scaled))
+        assert two == pytest.approx(one, rel=1e-9), name
+
+
 @given(tables)
 def test_swapping_two_judges_changes_nothing(rows) -> None:
     pair = ratings_of(rows).select(["1", "2"])

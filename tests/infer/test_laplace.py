@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
-from voirdire.infer.laplace import _inverse_root, laplace
+from voirdire.infer.laplace import Laplace, _inverse_root, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.problem import Problem, pose
 from voirdire.specs import load_model
@@ -133,6 +133,14 @@ def test_draws_have_the_stated_covariance_and_seed() -> None:
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()
     assert one.shape == (1000, problem.program.size)
+    # A root that is not symmetric, so that its transpose would show: each entry within 4 of its standard errors.
+    mean, root = np.array([1.0, -2.0]), np.array([[2.0, 1.0], [0.0, 1.0]])
+    drawn = Laplace(mean, root, 0.0, 1.0).draws(20_000, np.random.default_rng(0))
+    covariance = root @ root.T
+    spread = np.diag(covariance)
+    noise = np.sqrt((np.outer(spread, spread) + covariance**2) / 20_000)
+    assert (np.abs(np.cov(drawn.T) - covariance) < 4 * noise).all()
+    assert (np.abs(drawn.mean(axis=0) - mean) < 4 * np.sqrt(spread / 20_000)).all()
 
 
 def test_a_saddle_is_reported() -> None:

@@ -156,12 +156,14 @@ def accuracy_by_hand(x: np.ndarray, y: np.ndarray, epsilon: float) -> float:
 
 
 def test_pairwise_accuracy_by_trying_every_threshold() -> None:
+    """By hand in whole numbers, here in tenths, whose differences are no whole tenths as floats."""
     rng = np.random.default_rng(1)
     for _ in range(20):
-        x, y = rng.normal(size=(6, 5)).round(1), rng.integers(0, 3, (6, 5)).astype(float)
-        x[rng.random((6, 5)) < 0.1] = np.nan
-        candidates = {0.0, *(abs(a - b) for row in x for a, b in combinations(row, 2) if not np.isnan(a - b))}
-        best = max(accuracy_by_hand(x, y, epsilon) for epsilon in candidates)
+        whole, y = np.rint(10 * rng.normal(size=(6, 5))), rng.integers(0, 3, (6, 5)).astype(float)
+        whole[rng.random((6, 5)) < 0.1] = np.nan
+        x = whole / 10
+        gaps = {abs(a - b) for row in whole for a, b in combinations(row, 2) if not np.isnan(a - b)}
+        best = max(accuracy_by_hand(whole, y, epsilon) for epsilon in {0.0, *gaps})
         made = pairwise.pairwise_accuracy(x, y)
         ones = np.ones((1, 6)), np.ones((1, 5))
         assert made.two_way(*ones)[0] == pytest.approx(best, abs=1e-12)
@@ -187,3 +189,16 @@ def test_a_system_drawn_twice_makes_no_pair_with_itself() -> None:
     made = pairwise.pairwise_accuracy(x, y, calibrate=False)
     assert made.two_way(np.ones((1, 1)), np.array([[2.0, 1.0, 0.0]]))[0] == 0.0
     assert np.isnan(made.two_way(np.ones((1, 1)), np.array([[3.0, 0.0, 0.0]]))[0])
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=3, max_size=3), min_size=2, max_size=3),
+    st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=3, max_size=3),
+)
+def test_pairwise_accuracy_does_not_depend_on_the_unit_of_measurement(metric, human) -> None:
+    """Tenths instead of whole numbers: 0.3 - 0.2 and 0.2 - 0.1 are one threshold, though not one float."""
+    x, y = np.array(metric, float), np.array(human[: len(metric)], float)
+    whole, tenths = (pairwise.pairwise_accuracy(each, y) for each in (x, x / 10))
+    ones = np.ones((1, len(x))), np.ones((1, 3))
+    assert whole.two_way(*ones)[0] == pytest.approx(tenths.two_way(*ones)[0], abs=1e-12)
+    assert pairwise.tie_threshold(x / 10, y) == pytest.approx(pairwise.tie_threshold(x, y) / 10, abs=1e-12)

@@ -226,6 +226,23 @@ def test_annotators_make_a_mean_and_a_ceiling(newsroom) -> None:
         human_ceiling(newsroom, raters, unit="system")
 
 
+def test_ties_of_means_do_not_depend_on_who_gave_which_score() -> None:
+    """Tenths: 0.1 + 0.2 + 0.3 is another float than 0.3 + 0.2 + 0.1, and the same mean."""
+    scores = {
+        "p": [0.1, 0.3, 0.7, 0.9],
+        "q": [0.2, 0.2, 0.6, 0.8],
+        "r": [0.3, 0.1, 0.5, 0.7],
+        "m": [1, 2, 3, 4],
+    }
+    table = pd.DataFrame([(j, f"i{i}", s) for j, row in scores.items() for i, s in enumerate(row)])
+    table.columns = ["judge", "item", "score"]
+    for people in (["p", "q", "r"], ["r", "q", "p"], ["q", "p", "r"]):
+        found = metaeval(table, people, coefficients=["kendall_tau_b", "spearman"], resamples=10)
+        tau, rho = found.set_index("measure")["value"][["kendall_tau_b", "spearman"]]
+        assert tau == pytest.approx(stats.kendalltau([1, 2, 3, 4], [1, 1, 2, 3]).statistic, abs=1e-12)
+        assert rho == pytest.approx(stats.spearmanr([1, 2, 3, 4], [1, 1, 2, 3]).statistic, abs=1e-12)
+
+
 def test_annotators_who_skip_items_are_counted() -> None:
     table = pd.DataFrame(
         {

@@ -116,6 +116,8 @@ def _interval(ratings: Ratings) -> PanelStatistic:
     rated = ratings.rated
     middle = numbers[rated].mean() if rated.any() else 0.0
     centred = np.where(rated, numbers - middle, 0.0)
+    # Alpha does not depend on the unit of measurement, and squares of very large or small scores would leave the range.
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
     powers = np.stack([rated.astype(float), centred, centred**2])
 
     def features(judges: FloatArray) -> FloatArray:

@@ -67,6 +67,8 @@ def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatist
     k = len(ratings.judges)
     middle = numbers[complete].mean() if complete.any() else 0.0
     centred = np.where(complete[:, None], numbers - middle, 0.0)
+    # As of alpha: squares of very large or small scores would leave the range of floats.
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
 
     def features(judges: FloatArray) -> FloatArray:
         weight, squared = judges.sum(axis=1), np.sum(judges**2, axis=1)

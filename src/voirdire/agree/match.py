@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.agree.means import mean_scores
 from voirdire.agree.ratings import Ratings
 from voirdire.agree.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
@@ -142,7 +143,7 @@ def _scores(scores: Scores, repeats: Repeats, levels: Sequence[object] | None) -
         np.add.at(number, (unit, judge), 1)
         np.add.at(total, (unit, judge), scores.score[rows])
         notes = _notes(_repeated(number[..., None], repeats, scores.judges), scores.judges, "their mean")
-        mean = np.divide(total, number, out=np.full(shape, np.nan), where=number > 0)
+        mean = mean_scores(total, number)
         parts.append((criterion, phase, names, context, notes, mean))
     declared = None if levels is None else _declared(levels)
     matched = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.agree.means import mean_scores
 from voirdire.agree.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.rated import known_names
@@ -154,7 +155,7 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
         found.append(
             Grid(
                 judges=scores.judges,
-                values=np.divide(total, count, out=np.full(shape, np.nan), where=count > 0),
+                values=mean_scores(total, count),
                 items=tuple(
                     f"{scores.contexts[c]} / {scores.items[i]}" if qualified else scores.items[i]
                     for c, i in keys
@@ -211,9 +212,7 @@ def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
     scores = np.column_stack([grid.column(one) for one in annotators])
     given = ~np.isnan(scores)
     number = given.sum(axis=1)
-    mean = np.divide(
-        np.where(given, scores, 0.0).sum(axis=1), number, out=np.full(len(number), np.nan), where=number > 0
-    )
+    mean = mean_scores(np.where(given, scores, 0.0).sum(axis=1), number.astype(float))
     some = int(np.sum((number > 0) & (number < len(annotators))))
     return grid.with_column(
         name, mean, f"{some} item{'s' if some > 1 else ''} scored by some annotators only" if some else ""

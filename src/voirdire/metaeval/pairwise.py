@@ -103,7 +103,7 @@ class Pairs:
         dx, dy = dx[context, pair], dy[context, pair]
         order = np.argsort(np.abs(dx), kind="stable")
         gap, alike = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
-        thresholds = np.unique(np.append(gap, 0.0))
+        thresholds = _distinct(gap, np.nanmax(np.abs(metric), initial=0.0))
         return cls(
             context[order],
             i[pair[order]],
@@ -113,6 +113,21 @@ class Pairs:
             np.searchsorted(gap, thresholds, side="right").astype(np.int64),
             thresholds,
         )
+
+
+def _distinct(gap: FloatArray, largest: float) -> FloatArray:
+    """The gaps that differ, 0 first; differences of decimal scores that are one but for rounding count as one.
+
+    Examples
+    --------
+    >>> _distinct(np.array([0.3 - 0.2, 0.2 - 0.1]), 0.3).tolist()
+    [0.0, 0.1]
+    """
+    every = np.unique(np.append(gap, 0.0))
+    # scores read from decimals are off by half a unit in the last place, two differences by three from each other
+    apart = np.diff(every) > 3 * np.spacing(largest)
+    apart[:1] = True
+    return every[np.append(apart, True)]
 
 
 def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool = True) -> JointStatistic:

@@ -77,8 +77,11 @@ def swap_metrics(
 
 
 def _standard(x: FloatArray) -> FloatArray:
-    spread = x.std()
-    standard: FloatArray = (x - x.mean()) / spread if spread > 0 else x - x.mean()
+    centred = x - x.mean()
+    # scaled before they are squared, so that very large and small scores stay in range
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
+    spread = centred.std()
+    standard: FloatArray = centred / spread if spread > 0 else centred
     return standard
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voirdire.collect.answers import breach, check_schema, parse_json
+from voirdire.collect.client import _read
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -78,3 +79,13 @@ def test_schemas_mean_what_json_schema_says(schema: dict[str, Any], good: list[A
 def test_what_is_not_understood_in_a_schema_is_said() -> None:
     schema = {"type": "objekt", "properties": {"a": {"oneOf": []}}, "items": {"format": "date"}}
     assert len(check_schema(schema)) == 3
+
+
+@pytest.mark.parametrize("said", ["12", -1, 1.5, True, None, {}])
+def test_a_server_that_counts_tokens_in_its_own_way_does_not_count(said: object) -> None:
+    answer = {
+        "choices": [{"message": {"content": "yes"}}],
+        "usage": {"prompt_tokens": said, "completion_tokens": 3},
+    }
+    reply = _read(json.dumps(answer).encode())
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("yes", None, 3)

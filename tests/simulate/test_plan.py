@@ -29,3 +29,8 @@ def test_wrong_requests_are_named_all_at_once():
     with pytest.raises(InputError) as caught:
         plan([0.4, 1.2], items=2, criteria=0, target=1.0, spread=0.0, replicates=1)
     assert len(caught.value.problems) == 7
+    wrong = {"a": 0.9, "b": {"reliability": "high"}, "c": {"reliability": 0.9, "cost": 1.0}}
+    with pytest.raises(InputError) as caught:
+        plan(wrong, items=5)
+    assert len(caught.value.problems) == 3
+    assert "'cost' is neither reliability nor price" in caught.value.problems[2]

@@ -275,11 +275,16 @@ def _read(content: bytes) -> Reply:
         refusal = message.get("refusal")
         finish = f"refused: {refusal}" if refusal else choice.get("finish_reason")
         usage = found.get("usage") or {}
-        read, wrote = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        read, wrote = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
         return Reply(text or "", finish, _logprobs(choice.get("logprobs")), read, wrote)
     except (ValueError, LookupError, TypeError, AttributeError):
         start = content[:60].decode("utf-8", "replace")
         raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True) from None
+
+
+def _count(found: Any) -> int | None:
+    """A number of tokens; None where the server gives something else, as where it gives nothing."""
+    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
 
 
 def _logprobs(found: Any) -> Logprobs:

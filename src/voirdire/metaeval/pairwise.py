@@ -127,7 +127,8 @@ def _distinct(gap: FloatArray, largest: float) -> FloatArray:
     # scores read from decimals are off by half a unit in the last place, two differences by three from each other
     apart = np.diff(every) > 3 * np.spacing(largest)
     apart[:1] = True
-    return every[np.append(apart, True)]
+    kept: FloatArray = every[np.append(apart, True)]
+    return kept
 
 
 def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool = True) -> JointStatistic:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -114,12 +115,39 @@ def plan(
 def _panel(
     judges: Mapping[str, Mapping[str, float]] | Sequence[float], price: float
 ) -> dict[str, tuple[float, float]]:
+    """Reliability and price of each judge.
+
+    Raises
+    ------
+    InputError
+        Judges that are described in another way.
+    """
     if isinstance(judges, Mapping):
-        return {
-            str(name): (float(judge.get("reliability", float("nan"))), float(judge.get("price", price)))
-            for name, judge in judges.items()
-        }
-    return {f"judge-{number}": (float(eta), price) for number, eta in enumerate(judges, start=1)}
+        described = {str(name): judge for name, judge in judges.items()}
+    else:
+        described = {f"judge-{number}": {"reliability": eta} for number, eta in enumerate(judges, start=1)}
+    panel, problems = {}, []
+    for name, judge in described.items():
+        if not isinstance(judge, Mapping):
+            problems.append(
+                f"judge {name!r}: {judge!r} is no table; give {{'reliability': ..., 'price': ...}}"
+            )
+            continue
+        problems += [
+            f"judge {name!r}: {key!r} is neither reliability nor price"
+            for key in judge
+            if key not in ("reliability", "price")
+        ]
+        numbers = judge.get("reliability", float("nan")), judge.get("price", price)
+        if all(isinstance(each, Real) for each in numbers):
+            panel[name] = float(numbers[0]), float(numbers[1])
+        else:
+            problems.append(
+                f"judge {name!r}: reliability {numbers[0]!r} and price {numbers[1]!r} must be numbers"
+            )
+    if problems:
+        raise InputError(problems)
+    return panel
 
 
 def _check(

@@ -134,6 +134,9 @@ def test_no_weighted_score_without_probabilities() -> None:
     none = tokens('{"score": ', "4", "}", at=1, alternatives=logs(x=0.5, y=0.5))
     assert expected_score(none, 1, 5) == "no score from 1 to 5 is among the token's alternatives"
     assert "could be read" in expected_score((("four", ()),), 1, 5)
+    for wrong in (1000.0, math.nan, math.inf):
+        odd = tokens('{"score": ', "4", "}", at=1, alternatives=(("4", wrong), ("3", -1.0)))
+        assert "not all numbers of at most 0" in expected_score(odd, 1, 5)
     # 45 is not a 4
     many = tokens('{"score": ', "4", "}", at=1, alternatives=logs(**{"4": 0.5, "45": 0.5}))
     assert expected_score(many, 1, 5).mass == pytest.approx(0.5)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from voirdire.collect.protocol import Logprobs
 
 _PLACE = re.compile(r'"score"\s*:\s*"?(\d)')
+_ROUNDING = 1e-3
 _DIGIT = re.compile(r'\s*"?(\d)(?!\d)')
 
 
@@ -87,6 +88,9 @@ def expected_score(logprobs: Logprobs, low: int, high: int) -> Weighted | str:
         match = _DIGIT.match(text.removeprefix(before)) if text.startswith(before) else None
         if match and low <= int(match[1]) <= high:
             found.setdefault(int(match[1]), []).append(logprob)
+    # rounding may put a probability of 1 a little above it; NaN is no number to weigh by either
+    if not all(each <= _ROUNDING for every in found.values() for each in every):
+        return "the server's log-probabilities are not all numbers of at most 0"
     weights = {score: math.fsum(math.exp(each) for each in every) for score, every in found.items()}
     mass = math.fsum(weights.values())
     if not mass > 0:

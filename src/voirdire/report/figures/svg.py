@@ -30,10 +30,17 @@ def to_svg(figure: Figure, name: str) -> str:
     >>> svg.startswith("<svg"), "var(--blue)" in svg, "http://" in svg.replace("http://www.w3.org", "")
     (True, True, False)
     """
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
     with look():
         buffer = io.StringIO()
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
-        figure.savefig(buffer, format="svg", metadata=metadata)
+        canvas = figure.canvas
+        try:
+            # straight to the canvas: savefig draws everything twice
+            FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)
+        finally:
+            figure.set_canvas(canvas)
     svg = buffer.getvalue()
     svg = svg[svg.index("<svg") :].strip()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figures.style import VARIABLES, look
 
@@ -38,7 +38,8 @@ def to_svg(figure: Figure, name: str) -> str:
         canvas = figure.canvas
         try:
             # straight to the canvas: savefig draws everything twice
-            FigureCanvasSVG(figure).print_svg(buffer, metadata=metadata)
+            drawn: Any = FigureCanvasSVG(figure)
+            drawn.print_svg(buffer, metadata=metadata)
         finally:
             figure.set_canvas(canvas)
     svg = buffer.getvalue()

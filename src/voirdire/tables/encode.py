@@ -133,12 +133,20 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     >>> encode(["b", "a", "b"], "judge", problems).codes.tolist()
     [0, 1, 0]
     """
-    kinds = set(map(type, values)) - {type(None)}
-    # Equality across types would merge True with 1, and a list cannot be the key of a dict.
-    alike = len(kinds) <= 1 and kinds <= {str, int, float, bool}
-    keys: Sequence[object] = values if alike else [name_of(value) for value in values]
+    from voirdire.tables.read import Coded
+
     index: defaultdict[object, int] = defaultdict(count().__next__)
-    seen = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
+    keys: Sequence[object] = values
+    if isinstance(values, Coded):
+        seen = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[values.codes]
+        if not (values.codes < 0).any():
+            index.pop(None, None)  # it comes last, so the other numbers stay
+    else:
+        kinds = set(map(type, values)) - {type(None)}
+        # Equality across types would merge True with 1, and a list cannot be the key of a dict.
+        if len(kinds) > 1 or not kinds <= {str, int, float, bool}:
+            keys = [name_of(value) for value in values]
+        seen = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
 
     levels: dict[str, int] = {}
     reasons: dict[str, int] = {}

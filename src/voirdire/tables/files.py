@@ -124,6 +124,25 @@ def _csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, pr
     return _columns(wanted, rows)
 
 
+def csv_header(file: Path, problems: Problems) -> list[str]:
+    """Names of the columns of a CSV file, reading its first lines alone."""
+    import csv
+
+    with file.open("rb") as stream:
+        start = stream.read(4)
+    for magic, kind in _MAGIC.items():
+        if start.startswith(magic):
+            problems.stop(f"file {str(file)!r} is {kind}")
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            header = next((row for row in csv.reader(lines, strict=True) if row), None)
+    except (UnicodeDecodeError, csv.Error) as error:
+        problems.stop(f"file {str(file)!r}: its header cannot be read as UTF-8 CSV: {error}")
+    if header is None:
+        problems.stop(f"file {str(file)!r} is empty")
+    return header
+
+
 def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     import json
 

@@ -23,6 +23,8 @@ class Problems:
     ----------
     name : str
         What the table is called in the messages.
+    times : sequence of int, optional
+        How many rows of the table each row that is looked at stands for: places are then numbers of rows.
 
     Examples
     --------
@@ -35,6 +37,7 @@ class Problems:
     """
 
     name: str
+    times: Sequence[int] | None = None
     _whole: list[str] = field(default_factory=list, init=False)
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
 
@@ -64,11 +67,22 @@ class Problems:
         if self:
             raise self._error()
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Problems of the table as a whole."""
+        return tuple(self._whole)
+
     def _error(self) -> InputError:
         found = [f"{self.name}: {sentence}" for sentence in self._whole]
         order = sorted(self._places.items(), key=lambda entry: (entry[0][0], min(entry[1])))
-        found += [f"{self.name}: {_place(unit, places)}: {text}" for (unit, text), places in order]
+        found += [f"{self.name}: {self._place(unit, places)}: {text}" for (unit, text), places in order]
         return InputError(found)
+
+    def _place(self, unit: str, numbers: list[int]) -> str:
+        if unit == "line" or self.times is None:
+            return _place(unit, numbers)
+        rows = sum(int(self.times[number - 1]) for number in set(numbers))
+        return f"{rows:,} {unit}{'s' if rows > 1 else ''}"
 
 
 def nearest(name: str, among: Sequence[str]) -> str:

@@ -10,6 +10,8 @@ from voirdire.tables.problems import Problems, nearest
 
 Cells = dict[str, Sequence[object]]
 
+CODED = 10_000  # rows from which a column of text is taken as codes
+
 
 def read_columns(
     table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
@@ -77,15 +79,14 @@ def _instead(name: str, spare: Sequence[str]) -> str:
     return nearest(name, spare) or others
 
 
-def _read_frame(
-    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> Cells:
+def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:
+    """A dataframe as narwhals has it, and the names of its columns."""
     import narwhals as nw
     from narwhals.exceptions import DuplicateError
 
     try:
         frame: Any = nw.from_native(table)
-        header = frame.collect_schema().names()
+        return frame, frame.collect_schema().names()
     except TypeError:
         problems.stop(
             f"{type(table).__name__} is not a kind of table; give the path of a CSV, Parquet or JSONL file, "
@@ -93,6 +94,14 @@ def _read_frame(
         )
     except DuplicateError as error:
         problems.stop(f"a column name occurs twice: {' '.join(str(error).split())}")
+
+
+def _read_frame(
+    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
+    import narwhals as nw
+
+    frame, header = frame_of(table, problems)
     wanted = choose(header, required, optional, problems)
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
@@ -101,4 +110,56 @@ def _read_frame(
             return relation_columns(frame.to_native(), wanted)
         polars = frame.implementation.is_polars()
         frame = frame.select(wanted).collect(backend="polars" if polars else "pandas")
-    return {name: frame[name].to_list() for name in wanted}
+    return {name: _cells(frame[name]) for name in wanted}
+
+
+def _cells(series: Any) -> Sequence[object]:
+    """A column's cells; a long column of text as codes, which are quicker to come by than the cells."""
+    native = series.to_native()
+    if len(series) >= CODED and type(native).__module__.startswith("pandas"):
+        import pandas as pd
+
+        if isinstance(native.dtype, pd.StringDtype):
+            codes, levels = pd.factorize(native)
+            return Coded(codes.astype("int64"), [*levels.tolist(), None])
+    return series.to_list()  # type: ignore[no-any-return]
+
+
+class Coded(Sequence[object]):
+    """Cells of a column as places in a list of distinct values; the last value stands for missing cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> list(Coded(np.array([0, 1, 0, -1]), ["a", "b", None]))
+    ['a', 'b', 'a', None]
+    """
+
+    def __init__(self, codes: Any, levels: list[object]) -> None:
+        self.codes, self.levels = codes, levels
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: Any) -> Any:
+        return self.levels[self.codes[row]]
+
+
+def columns_among(table: object, among: Sequence[str], problems: Problems) -> list[str]:
+    """Which of some columns a table has, without reading its rows where that can be done.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns_among(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge", "winner"], Problems("votes"))
+    ['judge']
+    """
+    if not isinstance(table, str | os.PathLike):
+        return choose(frame_of(table, problems)[1], [], among, problems)
+    from voirdire.tables.files import read_file
+    from voirdire.tables.grouped import header, is_grouped
+
+    path = os.fspath(table)
+    if is_grouped(path):
+        return choose(header(path, problems), [], among, problems)
+    return list(read_file(path, [], among, problems))

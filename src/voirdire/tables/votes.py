@@ -10,13 +10,14 @@ where the order of the pair is the order in which it was shown, because judges c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.encode import Column, IntArray, encode, groups, positions, same_letters
+from voirdire.tables.grouped import grouped_columns, is_grouped
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.read import read_columns
 
@@ -85,6 +86,10 @@ class Votes:
         """Whether any vote is a tie."""
         return bool(self.counts[:, 2].any())
 
+    def with_judges(self, judges: tuple[str, ...], judge: IntArray) -> Votes:
+        """The same votes with judges coded by other names, ``judge`` of shape (cells,); the cells stay in place."""
+        return replace(self, judges=judges, judge=judge)
+
     def subset(self, rows: NDArray[np.bool_]) -> Votes:
         """Keep some votes, under the same names and codes.
 
@@ -135,6 +140,7 @@ def read_votes(
     judges: Iterable[str] | None = None,
     criteria: Iterable[str] | None = None,
     items: Iterable[str] | None = None,
+    rows: bool = True,
 ) -> Votes:
     """Read, check and count a table of votes, one row per judgement.
 
@@ -154,6 +160,11 @@ def read_votes(
         The judge of a table without a column ``judge``, such as one of anchors.
     judges, criteria, items : iterable of str, optional
         All names there may be, so that several tables share one coding; a name outside is a problem.
+    rows : bool
+        Whether single votes are wanted. If not, large ``.parquet`` and ``.csv`` files, several of them by a
+        pattern (``votes/*.parquet``) and lazy frames (Polars, DuckDB, Dask, PySpark) are counted where they are:
+        only the counts come here, without contexts (:class:`voirdire.tables.counted.CountedVotes`), and
+        problems say how many rows have them, not which.
 
     Returns
     -------
@@ -180,20 +191,28 @@ def read_votes(
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
     required = _REQUIRED if judge is None else _REQUIRED[1:]
-    cells = read_columns(table, required, _OPTIONAL if judge is None else (*_OPTIONAL, "judge"), problems)
+    optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
+    times: IntArray | None = None
+    if not rows and is_grouped(table):
+        cells, times = grouped_columns(
+            table, required, [name for name in optional if name != "context"], problems
+        )
+        problems.times = times.tolist()
+    else:
+        cells = read_columns(table, required, optional, problems)
     if judge is not None and cells.pop("judge", None) is not None:
         problems.table(
             f"there is a column 'judge', but all answers are those of {judge}; drop it, or put judges among the votes"
         )
-    rows = max(map(len, cells.values()), default=0)
-    if cells and not rows:
+    size = max(map(len, cells.values()), default=0)
+    if cells and not size:
         problems.table("there are no votes")
     columns = {column: encode(values, column, problems) for column, values in cells.items()}
     if judge is not None:
-        columns["judge"] = Column((judge,), np.zeros(rows, np.int64))
+        columns["judge"] = Column((judge,), np.zeros(size, np.int64))
     for column in _REQUIRED:
         # A missing column is known by now; the others are still checked.
-        columns.setdefault(column, Column((), np.full(rows, -1)))
+        columns.setdefault(column, Column((), np.full(size, -1)))
     winner = columns.pop("winner")
     context = columns.pop("context", None)
     names, codes = _place(columns, known, problems)
@@ -202,7 +221,7 @@ def read_votes(
 
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
-    return count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns)
+    return count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
 
 
 @dataclass(frozen=True)
@@ -291,6 +310,7 @@ def count_votes(
     contexts: tuple[str, ...] = (),
     row_context: IntArray | None = None,
     has_criteria: bool = False,
+    times: IntArray | None = None,
 ) -> Votes:
     """Count votes that are coded already; nothing is checked.
 
@@ -302,6 +322,8 @@ def count_votes(
         Judge, criterion, first and second of each vote.
     outcome : int64 array, shape (rows,)
         0 first, 1 second, 2 tie.
+    times : int64 array, shape (rows,), optional
+        How many votes each row stands for; the result then knows the counts alone.
 
     Examples
     --------
@@ -311,17 +333,19 @@ def count_votes(
     """
     judge, criterion, first, second = codes
     # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
-    left, row_left = np.unique(judge * len(names[1]) + criterion, return_inverse=True)
-    right, row_right = np.unique(first * len(names[2]) + second, return_inverse=True)
-    cell, row_cell = np.unique(row_left * len(right) + row_right, return_inverse=True)
+    left, row_left = _distinct(judge * len(names[1]) + criterion, len(names[0]) * len(names[1]))
+    right, row_right = _distinct(first * len(names[2]) + second, len(names[2]) ** 2)
+    cell, row_cell = _distinct(row_left * len(right) + row_right, len(left) * len(right))
     left, right = left[cell // max(len(right), 1)], right[cell % max(len(right), 1)]
-    counts = np.bincount(row_cell * 3 + outcome, minlength=3 * len(cell)).reshape(-1, 3)
+    counts = np.bincount(row_cell * 3 + outcome, times, 3 * len(cell)).reshape(-1, 3).astype(np.int64)
+    at = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
+    if times is not None:
+        from voirdire.tables.counted import CountedVotes
+
+        return CountedVotes(*names, *at, counts, has_criteria)
     return Votes(
         *names,
-        judge=left // len(names[1]),
-        criterion=left % len(names[1]),
-        first=right // len(names[2]),
-        second=right % len(names[2]),
+        *at,
         counts=counts,
         row_cell=row_cell,
         row_outcome=outcome,
@@ -329,6 +353,15 @@ def count_votes(
         row_context=row_context,
         has_criteria=has_criteria,
     )
+
+
+def _distinct(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """The distinct keys, which are below ``size``, in order, and the place of each key among them."""
+    if size > 4 * len(keys) + 1000:
+        found, place = np.unique(keys, return_inverse=True)
+        return found, place
+    seen = np.bincount(keys, minlength=size) > 0
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
 def _recode(votes: Votes, known: _Known, problems: Problems) -> Votes:

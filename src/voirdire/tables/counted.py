@@ -1,0 +1,79 @@
+"""Votes of which only the counts are known, such as those of a table that was counted where it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from voirdire.tables.encode import IntArray
+from voirdire.tables.votes import Votes
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class CountedVotes(Votes):
+    """Votes without their order and without contexts.
+
+    ``row_cell`` and ``row_outcome`` are made up from the counts when they are asked for: one entry per vote, cell by
+    cell. Nothing that a fit needs asks for them.
+
+    Examples
+    --------
+    >>> one = np.zeros(1, dtype=np.int64)
+    >>> votes = CountedVotes(("a",), ("overall",), ("x", "y"), one, one, one, one + 1, np.array([[2, 1, 0]]))
+    >>> votes.rows, votes.row_outcome.tolist()
+    (3, [0, 0, 1])
+    """
+
+    def __init__(
+        self,
+        judges: tuple[str, ...],
+        criteria: tuple[str, ...],
+        items: tuple[str, ...],
+        judge: IntArray,
+        criterion: IntArray,
+        first: IntArray,
+        second: IntArray,
+        counts: IntArray,
+        has_criteria: bool = False,
+    ) -> None:
+        codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
+        names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
+        for name, value in {**codes, **names, "contexts": (), "row_context": None}.items():
+            object.__setattr__(self, name, value)  # the class is frozen
+
+    @property
+    def rows(self) -> int:
+        """The number of votes."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def row_cell(self) -> IntArray:  # type: ignore[override]
+        """The cell of each vote, cell by cell."""
+        return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
+
+    @cached_property
+    def row_outcome(self) -> IntArray:  # type: ignore[override]
+        """The outcome of each vote, cell by cell."""
+        return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
+
+    def with_judges(self, judges: tuple[str, ...], judge: IntArray) -> Votes:
+        """As :meth:`.Votes.with_judges`."""
+        rest = (self.criterion, self.first, self.second, self.counts, self.has_criteria)
+        return CountedVotes(judges, self.criteria, self.items, judge, *rest)
+
+
+def counted(votes: Votes) -> CountedVotes:
+    """Forget the order and the contexts of votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
+    >>> counted(read_votes(table)).counts.tolist()
+    [[1, 1, 0]]
+    """
+    codes = (votes.judge, votes.criterion, votes.first, votes.second)
+    return CountedVotes(votes.judges, votes.criteria, votes.items, *codes, votes.counts, votes.has_criteria)

@@ -238,10 +238,9 @@ def _threshold(name: str, value: float, fine: bool, fact: str, otherwise: str) -
 
 
 def _collapsed(problem: Problem) -> Any:
-    from dataclasses import replace
 
     votes = problem.votes
-    return replace(votes, criteria=problem.criteria, criterion=votes.criterion * 0)
+    return votes.recoded(criteria=problem.criteria, criterion=votes.criterion * 0)
 
 
 def _connected(found: list[Connectivity]) -> Check:

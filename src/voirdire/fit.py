@@ -16,6 +16,7 @@ from voirdire.infer.method import Inferred, Method, Progress, infer
 from voirdire.problem import Posed, pose
 from voirdire.result import Fit
 from voirdire.specs import Model, Priors, load_model
+from voirdire.tables.counted import CountedVotes
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import Votes, read_votes
 
@@ -44,7 +45,7 @@ def fit(
 
     Parameters
     ----------
-    votes : path, dataframe, Votes, Labels or Scores
+    votes : path, pattern of paths, dataframe, Votes, Labels or Scores
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
@@ -108,7 +109,7 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob)
     _check_anchor_request(anchors, anchor_mode)
-    table = read_table(votes, levels=levels, votes=True)
+    table = read_table(votes, levels=levels, votes=True, rows=False)
     notes: list[str] = []
     if model is None:
         model, why = kinds.default_model(table)
@@ -163,6 +164,8 @@ def _fit_votes(
     from voirdire.trust.alike import discounted
 
     notes: list[str] = []
+    if isinstance(votes, CountedVotes):
+        notes.append("The table was counted where it is: the order of votes and their contexts are not kept.")
     people = None if anchors is None else read_anchors(anchors, votes)
     on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
     posed = pose(spec, votes, on_criteria, anchors=people)

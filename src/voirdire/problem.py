@@ -65,7 +65,7 @@ class Problem(Posed):
     def coded_votes(self) -> Votes:
         """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
         judge = _levels(self.votes.judges, self.judges)[self.votes.judge]
-        return self.votes.with_judges(self.judges, judge)
+        return self.votes.recoded(judges=self.judges, judge=judge)
 
 
 def pose(

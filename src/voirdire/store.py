@@ -26,6 +26,7 @@ from voirdire.problem import Posed, Problem, pose
 from voirdire.result import Fit
 from voirdire.scores.problem import ScoresProblem, pose_scores
 from voirdire.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.tables.counted import CountedVotes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
@@ -75,7 +76,10 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     for key, votes in tables.items():
         if votes is not None:
             names[key] = {name: getattr(votes, name) for name in _NAMES}
-            codes = {name: getattr(votes, name) for name in _CODES}
+            stored = [
+                name for name in _CODES if not (name.startswith("row_") and isinstance(votes, CountedVotes))
+            ]
+            codes = {name: getattr(votes, name) for name in stored}
             arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
     run = {
         "format": FORMAT,
@@ -284,6 +288,10 @@ def _umask() -> int:
 def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
     content |= {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}
+    if content["row_cell"] is None:
+        for name in ("contexts", *(name for name in _CODES if name.startswith("row_"))):
+            del content[name]
+        return CountedVotes(**content)
     return Votes(**content)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -113,7 +113,7 @@ def gather(problem: Problem, families: dict[str, str] | None, discount: Floats) 
 
 def unconnected_pairs(problem: Problem) -> bool:
     """Whether every item is compared with one other item only, so that there is nothing to rank."""
-    votes = replace(problem.votes, criteria=("all",), criterion=problem.votes.criterion * 0)
+    votes = problem.votes.recoded(criteria=("all",), criterion=problem.votes.criterion * 0)
     groups = components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)
 

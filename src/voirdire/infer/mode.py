@@ -65,8 +65,11 @@ def find_mode(
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
+    start: Floats | None = None,
 ) -> Mode:
     """Maximise the posterior density of one problem; see :func:`find_modes`.
+
+    ``start`` is a point near the mode, such as the mode of nearly the same table.
 
     Examples
     --------
@@ -78,7 +81,9 @@ def find_mode(
     >>> find_mode(pose(load_model("bradley-terry"), read_votes(table))).converged
     True
     """
-    return find_modes(problem.program, [problem.data], tolerance=tolerance, max_iterations=max_iterations)[0]
+    how: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+    starts = None if start is None else [start]
+    return find_modes(problem.program, [problem.data], **how, starts=starts)[0]
 
 
 def find_modes(
@@ -88,6 +93,7 @@ def find_modes(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     roomy: bool = False,
+    starts: list[Floats] | None = None,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, several in one compiled batch.
 
@@ -103,18 +109,20 @@ def find_modes(
         Tables that differ in length are padded with outcomes of weight zero.
     roomy : bool
         Pad to powers of four, so that calls with tables of many lengths share a few compilations.
+    starts : list of array, optional
+        Where the first search of each table begins.
     """
     if len(tables) == 1 and not roomy:
         run = _one_at_a_time(program, tables[0], tolerance, max_iterations)
     else:
         run = _together(program, pad(tables, roomy=roomy), tolerance, max_iterations)
-    first = [_first_start(program, table) for table in tables]
+    first = [_first_start(program, table) for table in tables] if starts is None else starts
     found = [[mode] for mode in run(first)]
     others = [_other_starts(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
     for turn in range(max(map(len, others))):
         # tables without doubt go along with their first start, as a batch has one shape
-        starts = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
-        for modes, mode, more in zip(found, run(starts), others, strict=True):
+        again = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
+        for modes, mode, more in zip(found, run(again), others, strict=True):
             modes += [mode] if more else []
     return [_best(modes) for modes in found]
 

@@ -66,11 +66,10 @@ def coded(fit: Fit, votes: Votes) -> Votes:
     """The votes with judges coded as the program codes them: those of votes on criteria alone come between."""
     if votes.judges == fit.problem.judges:
         return votes
-    from dataclasses import replace
 
     code = {name: place for place, name in enumerate(fit.problem.judges)}
     places = np.array([code[name] for name in votes.judges], dtype=np.int64)
-    return replace(votes, judges=fit.problem.judges, judge=places[votes.judge])
+    return votes.recoded(judges=fit.problem.judges, judge=places[votes.judge])
 
 
 def win_shares(fit: Fit) -> tuple[Floats, Floats]:

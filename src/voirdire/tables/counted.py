@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from voirdire.tables.encode import IntArray
 from voirdire.tables.votes import Votes
+
+_KEPT = ("judges", "criteria", "items", "judge", "criterion", "first", "second", "counts", "has_criteria")
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -48,20 +51,19 @@ class CountedVotes(Votes):
         """The number of votes."""
         return int(self.counts.sum())
 
-    @cached_property
-    def row_cell(self) -> IntArray:  # type: ignore[override]
+    @cached_property  # type: ignore[misc]
+    def row_cell(self) -> IntArray:
         """The cell of each vote, cell by cell."""
         return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
 
-    @cached_property
-    def row_outcome(self) -> IntArray:  # type: ignore[override]
+    @cached_property  # type: ignore[misc]
+    def row_outcome(self) -> IntArray:
         """The outcome of each vote, cell by cell."""
         return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
 
-    def with_judges(self, judges: tuple[str, ...], judge: IntArray) -> Votes:
-        """As :meth:`.Votes.with_judges`."""
-        rest = (self.criterion, self.first, self.second, self.counts, self.has_criteria)
-        return CountedVotes(judges, self.criteria, self.items, judge, *rest)
+    def recoded(self, **changes: Any) -> Votes:
+        """As :meth:`.Votes.recoded`."""
+        return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 
 def counted(votes: Votes) -> CountedVotes:
@@ -75,5 +77,4 @@ def counted(votes: Votes) -> CountedVotes:
     >>> counted(read_votes(table)).counts.tolist()
     [[1, 1, 0]]
     """
-    codes = (votes.judge, votes.criterion, votes.first, votes.second)
-    return CountedVotes(votes.judges, votes.criteria, votes.items, *codes, votes.counts, votes.has_criteria)
+    return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})

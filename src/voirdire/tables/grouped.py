@@ -19,7 +19,7 @@ import numpy as np
 
 from voirdire.tables.encode import IntArray
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import Cells, choose, frame_of
+from voirdire.tables.read import Cells, Coded, cells_of, choose, frame_of
 
 MEMORY = "VOIRDIRE_MEMORY"  # the environment variable that sets how much memory grouping may take
 MEMORY_DEFAULT = "1GB"
@@ -108,7 +108,7 @@ def _group_frame(
         said = (str(error).splitlines() or [""])[0]
         problems.stop(f"the lazy frame cannot be evaluated: {type(error).__name__}: {said}")
     times = np.asarray(found[COUNT].to_list(), dtype=np.int64)
-    return {name: found[name].to_list() for name in wanted}, times
+    return {name: cells_of(found[name]) for name in wanted}, times
 
 
 def _group_files(
@@ -144,15 +144,30 @@ def _group_files(
             return {}, np.zeros(0, np.int64)
         columns = [f"c{place}" for place in range(len(every))]
         union = " UNION ALL ".join(parts)
-        query = f"SELECT {', '.join(columns)}, count(*) FROM ({union}) t({', '.join(columns)}) GROUP BY ALL"
+        query = f"SELECT {', '.join(columns)}, count(*) n FROM ({union}) t({', '.join(columns)}) GROUP BY ALL"
         try:
-            rows = connection.execute(query).fetchall()
+            connection.execute(f"CREATE TEMP TABLE g AS {query}")
+            return _coded(connection, every)
         except duckdb.Error as error:
-            problems.stop(_said(path, str(error)))
-    return (
-        {name: [row[place] for row in rows] for place, name in enumerate(every)},
-        np.array([row[-1] for row in rows], dtype=np.int64),
-    )
+            named = (file for file in files if file in str(error))
+            problems.stop(_said(next(named, path), str(error)))
+
+
+def _coded(connection: Any, names: Sequence[str]) -> tuple[Cells, IntArray]:
+    """The distinct rows as codes: as text they would take many times the memory."""
+    columns = [f"c{place}" for place in range(len(names))]
+    levels = []
+    for column in columns:
+        distinct = f"SELECT DISTINCT {column} FROM g WHERE {column} IS NOT NULL"
+        connection.execute(f"CREATE TYPE e_{column} AS ENUM ({distinct})")
+        (found,) = connection.execute(f"SELECT enum_range(NULL::e_{column})").fetchone()
+        levels.append([*found, None])
+    codes = ", ".join(f"coalesce(enum_code({c}::e_{c})::BIGINT, -1) AS {c}" for c in columns)
+    rows = connection.execute(f"SELECT {codes}, n FROM g").fetchnumpy()
+    cells = {
+        name: Coded(rows[column], found) for name, column, found in zip(names, columns, levels, strict=True)
+    }
+    return cells, np.asarray(rows["n"], dtype=np.int64)
 
 
 @contextmanager
@@ -205,8 +220,10 @@ def _source(file: str, names: Sequence[str]) -> str:
     if Path(file).suffix.lower() == ".parquet":
         return f"read_parquet({_literal(file)})"
     columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in names)
+    # large buffers would take a small share of the memory for themselves
+    size = "max_line_size = 2000000, buffer_size = 8000000"
     how = "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', strict_mode = true"
-    return f"read_csv({_literal(file)}, {how}, columns = {{{columns}}})"
+    return f"read_csv({_literal(file)}, {how}, {size}, columns = {{{columns}}})"
 
 
 def _said(path: str, message: str) -> str:
@@ -215,8 +232,7 @@ def _said(path: str, message: str) -> str:
         limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
         return f"{path!r}: {limit} of memory do not hold its distinct rows; set {MEMORY} to more"
     kind = "CSV" if Path(path).suffix.lower() == ".csv" else "Parquet"
-    place = "" if path in message else f"file {path!r} "
-    return f"{place}cannot be read as {kind}: {' '.join(lines[:2])}; is it whole?"
+    return f"file {path!r} cannot be read as {kind}: {' '.join(lines[:2])}; is it whole?"
 
 
 def _literal(text: str) -> str:

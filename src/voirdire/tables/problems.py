@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
+import numpy as np
+import numpy.typing as npt
+
 from voirdire.errors import InputError
 
 _SHOWN = 3
@@ -37,7 +40,7 @@ class Problems:
     """
 
     name: str
-    times: Sequence[int] | None = None
+    times: Sequence[int] | npt.NDArray[np.int64] | None = None
     _whole: list[str] = field(default_factory=list, init=False)
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
 

@@ -110,10 +110,10 @@ def _read_frame(
             return relation_columns(frame.to_native(), wanted)
         polars = frame.implementation.is_polars()
         frame = frame.select(wanted).collect(backend="polars" if polars else "pandas")
-    return {name: _cells(frame[name]) for name in wanted}
+    return {name: cells_of(frame[name]) for name in wanted}
 
 
-def _cells(series: Any) -> Sequence[object]:
+def cells_of(series: Any) -> Sequence[object]:
     """A column's cells; a long column of text as codes, which are quicker to come by than the cells."""
     native = series.to_native()
     if len(series) >= CODED and type(native).__module__.startswith("pandas"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,9 +86,17 @@ class Votes:
         """Whether any vote is a tie."""
         return bool(self.counts[:, 2].any())
 
-    def with_judges(self, judges: tuple[str, ...], judge: IntArray) -> Votes:
-        """The same votes with judges coded by other names, ``judge`` of shape (cells,); the cells stay in place."""
-        return replace(self, judges=judges, judge=judge)
+    def recoded(self, **changes: Any) -> Votes:
+        """The same votes with other names and codes of their cells, which stay in place.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> votes = read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"}))
+        >>> votes.recoded(judges=("a", "b"), judge=votes.judge).judges
+        ('a', 'b')
+        """
+        return replace(self, **changes)
 
     def subset(self, rows: NDArray[np.bool_]) -> Votes:
         """Keep some votes, under the same names and codes.
@@ -197,7 +205,7 @@ def read_votes(
         cells, times = grouped_columns(
             table, required, [name for name in optional if name != "context"], problems
         )
-        problems.times = times.tolist()
+        problems.times = times
     else:
         cells = read_columns(table, required, optional, problems)
     if judge is not None and cells.pop("judge", None) is not None:

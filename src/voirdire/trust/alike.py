@@ -67,7 +67,7 @@ def discounted(problem: Problem, families: object) -> Panel:
         problem.model, problem.votes, problem.criteria_votes, anchors=problem.anchors, discount=discount
     )
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
-    return Panel(again, find_mode(again), named, (note,))
+    return Panel(again, find_mode(again, start=mode.x), named, (note,))
 
 
 def _families_note(problem: Problem, families: dict[str, str], discount: Floats) -> str:

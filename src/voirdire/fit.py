@@ -119,9 +119,10 @@ def fit(
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     problem: Posed
     anchored: Anchored | None = None
+    grouped: dict[str, str] | None = None
     if isinstance(table, Votes):
         _not_for("votes", {"levels": levels, "classes": classes})
-        problem, found, anchored, more = _fit_votes(
+        problem, found, anchored, grouped, more = _fit_votes(
             spec, table, criteria, anchors, anchor_mode, families, how
         )
         notes += more
@@ -148,6 +149,7 @@ def fit(
         tuple(notes),
         found.sample_stats,
         anchored,
+        grouped,
     )
 
 
@@ -159,8 +161,8 @@ def _fit_votes(
     anchor_mode: str | None,
     families: object,
     how: Method,
-) -> tuple[Posed, Inferred, Anchored | None, list[str]]:
-    """The problem, its posterior, how anchors were used, and the choices made, in words."""
+) -> tuple[Posed, Inferred, Anchored | None, dict[str, str] | None, list[str]]:
+    """The problem, its posterior, how anchors were used, the families named, and the choices made, in words."""
     from voirdire.trust.alike import discounted
 
     notes: list[str] = []
@@ -177,11 +179,11 @@ def _fit_votes(
             f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
         )
     if people is None:
-        return panel.problem, infer(panel.problem, panel.mode, how), None, notes
+        return panel.problem, infer(panel.problem, panel.mode, how), None, panel.families, notes
     from voirdire.anchors.infer import in_words, infer_anchored
 
     found, anchored = infer_anchored(panel.problem, panel.mode, panel.families, anchor_mode, how)
-    return panel.problem, found, anchored, [*notes, in_words(anchored, anchor_mode)]
+    return panel.problem, found, anchored, panel.families, [*notes, in_words(anchored, anchor_mode)]
 
 
 def _not_for(data: str, given: dict[str, object]) -> None:

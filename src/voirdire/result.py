@@ -49,6 +49,8 @@ class Fit:
         Choices made on the user's behalf, in words.
     anchored : Anchored or None
         How human answers were used.
+    families : dict or None
+        Family of each judge, where families were named.
     """
 
     problem: Posed
@@ -63,6 +65,7 @@ class Fit:
     notes: tuple[str, ...] = ()
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     anchored: Anchored | None = None
+    families: dict[str, str] | None = None
 
     @property
     def model(self) -> Model:
@@ -193,6 +196,32 @@ class Fit:
         from voirdire.elicit.suggest import next_comparisons
 
         return next_comparisons(self, count, **settings)
+
+    def update(self, votes: object, criteria: object = None) -> Fit:
+        """Fit again with new votes added, starting from this fit; see :func:`voirdire.update.update`."""
+        from voirdire.update import update
+
+        return update(self, votes, criteria)
+
+    def bootstrap(self, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+        """The ranking with intervals from modes of resampled votes; columns as :meth:`ranking`.
+
+        Votes are drawn with replacement, each on its own; see :mod:`voirdire.infer.refit`. The intervals show how the
+        mode varies with the votes, and nothing of what the prior leaves open.
+
+        Raises
+        ------
+        InputError
+            The fit is not one of votes, or ``resamples`` is below 2.
+        """
+        from voirdire.infer.refit import refit_resampled
+
+        problem = self._votes("bootstrap")
+        if resamples < 2:
+            raise InputError(f"resamples {resamples} is too few; at least 2")
+        x = refit_resampled(problem, self.posterior.centre, resamples, np.random.default_rng(seed))
+        around = Posterior(problem.program, self.posterior.centre, x[None])
+        return summaries.frame(summaries.ranking(problem, around, self.prob))
 
     @property
     def idata(self) -> Any:

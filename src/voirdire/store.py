@@ -94,6 +94,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "method_checks": [check.as_dict() for check in fit.method_checks],
         "tables": names,
         "anchors": None if people is None else {"overall": people.overall, "notes": people.notes},
+        "families": fit.families,
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
     with new_folder(folder, overwrite=overwrite) as place:
@@ -166,6 +167,7 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         tuple(run["notes"]),
         stats,
         _anchored(run.get("anchored")),
+        run.get("families"),
     )
 
 

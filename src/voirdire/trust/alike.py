@@ -40,13 +40,15 @@ class Panel:
     notes: tuple[str, ...]
 
 
-def discounted(problem: Problem, families: object) -> Panel:
+def discounted(problem: Problem, families: object, start: Floats | None = None) -> Panel:
     """Find the mode, and discount the votes of named families or, where none are named, of near-copies.
 
     Parameters
     ----------
     families : mapping, path, dataframe or None
         As ``fit`` takes them.
+    start : array, shape (size,), optional
+        A point near the mode.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def discounted(problem: Problem, families: object) -> Panel:
         The families are not those of the problem's judges.
     """
     named = None if families is None else read_families(families, problem.judges)
-    mode = find_mode(problem)
+    mode = find_mode(problem, start=start)
     alone = named is not None and len(set(named.values())) == len(problem.judges)
     if alone or (named is None and not tells_apart(problem)):
         return Panel(problem, mode, named, ())

@@ -1,0 +1,115 @@
+"""A fit brought up to date is the fit of all votes; refits of resampled votes are the modes of those votes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire import fit, load
+from voirdire.errors import InputError
+from voirdire.infer import refit
+from voirdire.infer.mode import find_mode
+from voirdire.problem import pose
+from voirdire.simulate import TwoCoin, simulate_votes
+from voirdire.specs import load_model
+from voirdire.tables.counted import counted
+from voirdire.tables.votes import read_votes
+from voirdire.update import joined
+
+
+@pytest.fixture(scope="module")
+def votes() -> pd.DataFrame:
+    judges = {f"j{k}": TwoCoin(0.9 - 0.04 * k, 0.7 + 0.03 * k) for k in range(5)}
+    return simulate_votes(judges, 8, 2, seed=11).votes.sample(frac=1.0, random_state=1, ignore_index=True)
+
+
+def close(one: pd.DataFrame, other: pd.DataFrame, tolerance: float) -> None:
+    pd.testing.assert_frame_equal(one, other, check_exact=False, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("model", ["bradley-terry", "crowd-bt-position", "maple-position"])
+def test_an_updated_fit_is_the_fit_of_all_votes(votes: pd.DataFrame, tmp_path: Path, model: str) -> None:
+    # the new votes bring a judge and an item that the old ones do not have
+    is_new = (
+        (votes.index > 300)
+        | (votes["judge"] == "j4")
+        | (votes[["first", "second"]] == votes["first"].min()).any(axis=1)
+    )
+    old = fit(votes[~is_new], model=model, method="map")
+    whole = fit(pd.concat([votes[~is_new], votes[is_new]]), model=model, method="map")
+    updated = load(old.save(tmp_path / "run")).update(votes[is_new])
+    assert updated.problem.coords == whole.problem.coords
+    assert updated.problem.votes.rows == len(votes)
+    np.testing.assert_array_equal(updated.problem.votes.counts, whole.problem.votes.counts)
+    close(updated.ranking(), whole.ranking(), 1e-5)
+    close(updated.judges(), whole.judges(), 1e-5)
+    assert updated.notes == whole.notes
+
+
+def test_intervals_of_an_updated_fit_are_those_of_the_whole(votes: pd.DataFrame) -> None:
+    old = fit(votes[:200], model="crowd-bt", families={})
+    updated, whole = old.update(votes[200:]), fit(votes, model="crowd-bt", families={})
+    assert updated.families == whole.families
+    # the same seed draws from two normal approximations at the same mode
+    close(updated.ranking().drop(columns="p_best"), whole.ranking().drop(columns="p_best"), 2e-3)
+
+
+def test_counted_votes_join_with_others(votes: pd.DataFrame) -> None:
+    one, other = read_votes(votes[:150]), read_votes(votes[150:])
+    expected = read_votes(votes)
+    for both in (joined(one, other), joined(counted(one), other), joined(counted(one), counted(other))):
+        for name in ("judge", "criterion", "first", "second", "counts"):
+            np.testing.assert_array_equal(getattr(both, name), getattr(expected, name))
+
+
+def test_what_cannot_be_updated_is_refused(votes: pd.DataFrame) -> None:
+    anchors = pd.DataFrame({"first": votes["first"][:6], "second": votes["second"][:6], "winner": "first"})
+    anchored = fit(votes.drop(columns="criterion"), anchors=anchors, method="map", model="crowd-bt")
+    with pytest.raises(InputError, match="without anchors"):
+        anchored.update(votes)
+    with pytest.raises(InputError, match="the old votes have criteria, the new ones have no; give both"):
+        fit(votes, model="crowd-bt", method="map").update(votes.drop(columns="criterion"))
+    labels = pd.DataFrame({"judge": ["a", "b"] * 3, "item": list("xxyyzz"), "label": ["1", "2", "1"] * 2})
+    with pytest.raises(InputError, match=r"update\(\) is for fits of votes"):
+        fit(labels, method="map").update(votes)
+
+
+@pytest.mark.parametrize("size", [40, 4000])
+def test_refits_that_share_a_factor_are_modes_of_their_votes(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    first = rng.integers(0, 6, size)
+    second = (first + rng.integers(1, 6, size)) % 6
+    winner = np.where(rng.random(size) < 1 / (1 + np.exp(0.5 * (first - second))), "first", "second")
+    table = pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
+    problem = pose(load_model("bradley-terry"), read_votes(table))
+    mode = find_mode(problem).x
+    found = refit.refit_resampled(problem, mode, 30, np.random.default_rng(0))
+    monkeypatch.setattr(refit, "STEPS", 1)  # all go astray and are searched
+    searched = refit.refit_resampled(problem, mode, 30, np.random.default_rng(0))
+    np.testing.assert_allclose(found, searched, atol=1e-5)
+
+
+def test_the_bootstrap_spreads_as_the_posterior_does_where_votes_are_many() -> None:
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 5, 20_000)
+    second = (first + rng.integers(1, 5, len(first))) % 5
+    winner = np.where(rng.random(len(first)) < 1 / (1 + np.exp(0.4 * (first - second))), "first", "second")
+    table = pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
+    found = fit(table, model="bradley-terry")
+    resampled = found.bootstrap(2000, seed=1)
+    assert resampled["item"].tolist() == found.ranking()["item"].tolist()
+    # the standard deviation of 2,000 draws has a relative error of 1/sqrt(4000) = 1.6 %, and so has that of the fit's
+    np.testing.assert_allclose(resampled["sd"], found.ranking()["sd"], rtol=0.08)
+
+
+def test_a_bootstrap_of_judges_with_ties_runs_in_batches(votes: pd.DataFrame) -> None:
+    tied = votes.assign(winner=votes["winner"].where(votes.index % 7 != 0, "tie"))
+    resampled = fit(tied, model="crowd-bt-position", method="map").bootstrap(4)
+    assert (resampled["sd"] > 0).all()
+    with pytest.raises(InputError, match="resamples 1 is too few"):
+        fit(tied, model="bradley-terry", method="map").bootstrap(1)

@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench picture screenshot test test-slow test-full test-latest lint clean
+.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -88,7 +88,15 @@ demo-panel: setup
 	$(VENV)/bin/voirdire collect $(DEMO)/panel.toml $(DEMO)/items.csv --protocol maple --prompts $(DEMO)/prompts --out runs/demo
 	cp runs/demo/votes.csv runs/demo/criteria.csv $(DEMO)/
 
-bench: setup
+# Packages that are compared with and whose pins clash with ours.
+.venv-peers/.installed: benchmarks/peers/requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --requirement benchmarks/peers/requirements.txt pyarrow
+	@touch $@
+
+peers: .venv-peers/.installed
+
+bench: setup peers
 	$(VENV)/bin/python benchmarks/run.py
 
 picture: $(VENV)/.installed
@@ -130,5 +138,5 @@ lint: setup
 	$(VENV)/bin/mypy
 
 clean:
-	rm -rf .venv .venv-latest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -127,6 +127,7 @@ def main() -> None:
         rows,
         [
             f"The loop is one over krippendorff and scikit-learn, timed on {SAMPLED} resamples and scaled; both sides "
+            ""
             "draw the same resamples, and their values are compared to 1e-9. Medians of 5 interleaved runs.",
             "Peak memory is that of the whole process, with scikit-learn and pandas loaded.",
         ],

@@ -38,8 +38,10 @@ row = {
     "ratio": batched / looped,
 }
 notes = [
-    "The batch simulates, counts, fits and measures 20 replicates under one jax.vmap; the loop reads and fits tables "
-    "that are there. Compilation is left out of both; the loop compiles anew whenever a table has other numbers of "
+    "The batch simulates, counts, fits and measures 20 replicates under one jax.vmap; the loop reads and fits "
+    "tables "
+    "that are there. Compilation is left out of both; the loop compiles anew whenever a table has other "
+    "numbers of "
     "distinct outcomes, which is where it loses most.",
 ]
 show("Fits of a simulation study", [row], notes)

@@ -7,7 +7,11 @@ import os
 import statistics
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def shared(name: str) -> Path:
@@ -38,3 +42,53 @@ def median(values: list[float]) -> float:
 def show(title: str, rows: list[dict[str, object]], notes: list[str]) -> None:
     """Print the benchmark's result."""
     print(json.dumps({"title": title, "rows": rows, "notes": notes}))
+
+
+class Peer:
+    """A task of another package, kept ready in that package's own environment (see peers/worker.py)."""
+
+    def __init__(self, task: str, file: Path) -> None:
+        python = os.environ.get(
+            "VOIRDIRE_PEERS", str(Path(__file__).resolve().parents[1] / ".venv-peers/bin/python")
+        )
+        if not Path(python).exists():
+            raise SystemExit(
+                f"{python} is missing: make peers, or set VOIRDIRE_PEERS to a Python that has the peers"
+            )
+        worker = Path(__file__).resolve().parent / "peers" / "worker.py"
+        self.process = subprocess.Popen(
+            [python, "-W", "ignore", str(worker), task, str(file)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, size: int = 0) -> tuple[float, dict[str, object]]:
+        """Do the task once: its seconds and its result."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{size}\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        return answer["seconds"], answer["result"]
+
+    def close(self) -> None:
+        """End the process."""
+        self.process.communicate()
+
+
+def timed(function: Callable[[], T]) -> tuple[float, T]:
+    """Seconds of a call, and what it gave."""
+    start = time.perf_counter()
+    result = function()
+    return time.perf_counter() - start, result
+
+
+def small() -> bool:
+    """Whether sizes are to be cut down, to see that a script runs: set VOIRDIRE_BENCH_SMALL."""
+    return bool(os.environ.get("VOIRDIRE_BENCH_SMALL"))
+
+
+def ratio(slow: list[float], fast: list[float]) -> float:
+    """Median of the ratios of interleaved runs."""
+    return median([a / b for a, b in zip(slow, fast, strict=True)])

@@ -34,6 +34,8 @@ PACKAGES = (
     "evalica",
     "krippendorff",
     "openai",
+    "duckdb",
+    "nutpie",
 )
 
 

@@ -43,7 +43,7 @@ def update(fit: Fit, votes: object, criteria: object = None) -> Fit:
     --------
     >>> import pandas as pd
     >>> from voirdire.fit import fit as fit_votes
-    >>> table = pd.DataFrame({"judge": ["a", "b", "b"], "first": "x", "second": "y", "winner": ["x", "x", "y"]})
+    >>> table = pd.DataFrame({"judge": ["a", "b", "b"], "first": "x", "second": "y", "winner": "first"})
     >>> old = fit_votes(table, model="crowd-bt", method="map")
     >>> int(update(old, table.assign(second="z")).judges()["votes"].sum())
     6
@@ -113,9 +113,7 @@ def joined(old: Votes, new: Votes) -> Votes:
     context = None
     if old.row_context is not None and new.row_context is not None:
         contexts = tuple(sorted({*old.contexts, *new.contexts}))
-        context = np.concatenate(
-            [_places(t.contexts, contexts)[t.row_context] for t in (old, new)]  # type: ignore[index]
-        )
+        context = np.concatenate([_places(t.contexts, contexts)[t.row_context] for t in (old, new)])
     return count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
 
 

@@ -164,7 +164,7 @@ def _coded(connection: Any, names: Sequence[str]) -> tuple[Cells, IntArray]:
         levels.append([*found, None])
     codes = ", ".join(f"coalesce(enum_code({c}::e_{c})::BIGINT, -1) AS {c}" for c in columns)
     rows = connection.execute(f"SELECT {codes}, n FROM g").fetchnumpy()
-    cells = {
+    cells: Cells = {
         name: Coded(rows[column], found) for name, column, found in zip(names, columns, levels, strict=True)
     }
     return cells, np.asarray(rows["n"], dtype=np.int64)

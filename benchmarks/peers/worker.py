@@ -1,0 +1,93 @@
+"""Run tasks of other packages in their own environment: one task per line on stdin, one JSON object per line out.
+
+    python worker.py TASK FILE
+
+reads the table once, and does the task whenever a line comes: ``seconds`` is the time of the task alone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+
+def noisy_bradley_terry(table: pd.DataFrame) -> Callable[[int], Any]:
+    from crowdkit.aggregation import NoisyBradleyTerry
+
+    data = table.rename(columns={"judge": "worker", "first": "left", "second": "right"})
+    data["label"] = data["left"].where(data["winner"] == "first", data["right"])
+    return lambda size: NoisyBradleyTerry().fit_predict(data).to_dict()
+
+
+def dawid_skene(table: pd.DataFrame) -> Callable[[int], Any]:
+    from crowdkit.aggregation import DawidSkene
+
+    data = table.rename(columns={"item": "task", "judge": "worker"})
+    return lambda size: DawidSkene(n_iter=100).fit_predict(data).to_dict()
+
+
+def arena(table: pd.DataFrame) -> Callable[[int], Any]:
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    names = {"first": "model_a", "second": "model_b", "tie": "tie"}
+    data = table.rename(columns=names).assign(winner=table["winner"].map(names))
+
+    def run(size: int) -> dict[str, float]:
+        dataset = PairDataset.from_pandas(data)
+        model = BradleyTerry(n_competitors=len(dataset.competitors))
+        model.fit(dataset)
+        return dict(zip(dataset.competitors, map(float, model.params["ratings"]), strict=True))
+
+    return run
+
+
+def arena_bootstrap(table: pd.DataFrame) -> Callable[[int], Any]:
+    import jax
+    from arena_rank.models.bradley_terry import BradleyTerry, fit_single_bootstrap_sample
+    from arena_rank.utils.data_utils import PairDataset
+
+    names = {"first": "model_a", "second": "model_b", "tie": "tie"}
+    dataset = PairDataset.from_pandas(table.rename(columns=names).assign(winner=table["winner"].map(names)))
+    model = BradleyTerry(n_competitors=len(dataset.competitors))
+    total = dataset.counts.sum()
+
+    def run(size: int) -> dict[str, float]:
+        shape = (size, dataset.counts.shape[0])
+        drawn = jax.random.multinomial(
+            key=jax.random.PRNGKey(0), n=int(total), p=dataset.counts / total, shape=shape, dtype=model.dtype
+        )
+        found = [fit_single_bootstrap_sample(counts, model, dataset)["ratings"] for counts in drawn]
+        spread = jax.numpy.asarray(found).std(axis=0)
+        return dict(zip(dataset.competitors, map(float, spread), strict=True))
+
+    return run
+
+
+TASKS = {
+    "noisy_bradley_terry": noisy_bradley_terry,
+    "dawid_skene": dawid_skene,
+    "arena": arena,
+    "arena_bootstrap": arena_bootstrap,
+}
+
+
+def main() -> None:
+    task, file = sys.argv[1:3]
+    out, sys.stdout = sys.stdout, sys.stderr  # what packages print is no answer
+    table = pd.read_parquet(file) if file.endswith(".parquet") else pd.read_csv(file, dtype=str)
+    run = TASKS[task](table)
+    for line in sys.stdin:
+        start = time.perf_counter()
+        result = run(int(line))
+        seconds = time.perf_counter() - start
+        print(json.dumps({"seconds": seconds, "result": result}), file=out, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -76,12 +76,12 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
         }
         grouped_bars(axes[2 + place], groups, series, "Krippendorff's alpha")
     for place in (0, 1):
-        axes[place].set_ylim(0, 0.5)
+        axes[place].set_ylim(0, 0.6)
         axes[2 + place].set_ylim(0, 1)
     for axis in axes:
         axis.grid(axis="y", linewidth=0.3)
         axis.set_axisbelow(True)
-    axes[0].legend(fontsize=6, loc="lower left")
+    axes[0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(0, 1.02))
     axes[2].legend(fontsize=6, loc="upper left", ncols=2)
     save(
         figure,

@@ -5,7 +5,7 @@
     python paper_repro/maple/reproduce.py --run asap2 --data FILE --out DIR
 
 Bars of Figures 1, 2 and 4 are not printed as numbers in the paper: they are drawn from a synthetic panel
-(runs/synthetic/study.toml; ``--simulate`` makes its results anew).
+(runs/synthetic/study.toml), Figure 5 from runs/position/study.toml; ``--simulate`` makes their results anew.
 """
 
 from __future__ import annotations
@@ -23,12 +23,17 @@ from voirdire.repro.draw import COLOURS, canvas, column, points, save
 
 HERE = Path(__file__).resolve().parent
 SYNTHETIC = HERE / "runs" / "synthetic"
+POSITION, TARGETS = HERE / "runs" / "position", HERE / "runs" / "targets"
 OURS = "Our run: synthetic panel (paper_repro/maple/runs/synthetic), 20 replicates of 30 items; not the paper's models."
 
 
 def simulate() -> None:
-    """Run the synthetic panel and keep each replicate's concordance."""
+    """Run the synthetic panels; keep each replicate's concordance of one, the means of the other."""
     from voirdire.simulate.studies import run_study
+
+    for folder in (POSITION, TARGETS):
+        table = run_study(folder / "study.toml").table
+        table.to_csv(folder / "results.csv", index=False, lineterminator="\n")
 
     result = run_study(SYNTHETIC / "study.toml")
     result.replicates[["panel", "model", "replicate", "value"]].to_csv(
@@ -111,17 +116,23 @@ def ranks(path: Path) -> None:
 def bad_judges(path: Path) -> None:
     """Concordance against the number of bad judges added (Figure 5)."""
     kinds = {"random": "random", "always-first": "always first", "always-second": "always second"}
-    figure, axes = canvas(1, 2, width=8)
-    for axis, design in zip(axes, ("fixed order", "random order"), strict=True):
+    panels = {
+        "judges that agree, fixed order": ("maple/position", "fixed order"),
+        "weaker judges, fixed order": ("rq3", "fixed order"),
+        "weaker judges, random order": ("rq3", "random order"),
+    }
+    figure, axes = canvas(1, 3, width=11)
+    for axis, (title, (study, design)) in zip(axes, panels.items(), strict=True):
         for model, style in (("maple", "-"), ("maple-position", "--")):
             for number, (kind, name) in enumerate(kinds.items()):
                 rows = [
                     row
-                    for row in rows_of("rq3")
+                    for row in rows_of(study)
                     if (row["model"], row["design"]) == (model, design) and row["added"] in ("none", kind)
                 ]
+                shift = (number - 1) * max(int(row["count"]) for row in rows) / 60
                 axis.errorbar(
-                    [int(row["count"]) + (number - 1) / 3 for row in rows],
+                    [int(row["count"]) + shift for row in rows],
                     [float(row["mean"]) for row in rows],
                     [2 * float(row["mcse"]) for row in rows],
                     color=COLOURS[number],
@@ -131,13 +142,15 @@ def bad_judges(path: Path) -> None:
                     linewidth=1,
                     label=f"{name}, {model}",
                 )
-        axis.set_title(f"{design} of showing", fontsize=9)
+        axis.set_title(title, fontsize=9)
         axis.set_xlabel("bad judges beside ten honest ones", fontsize=8)
         axis.set_ylim(0.4, 1)
+        axis.grid(axis="y", linewidth=0.3)
     axes[0].set_ylabel("concordance index", fontsize=8)
-    axes[1].legend(fontsize=6, loc="lower right")
+    axes[0].legend(fontsize=6, loc="lower left")
     source = (
-        "Our run: simulations/rq3, 20 replicates, two Monte Carlo errors (after Figure 5, which adds 1 to 5)."
+        "Our run: runs/position and simulations/rq3, 20 replicates, two Monte Carlo errors (after Figure 5, which adds "
+        "1 to 5 judges). maple-position is the model with a coin per position."
     )
     save(figure, path, source)
 

@@ -87,6 +87,16 @@ def test_coefficients_by_criterion_and_their_mean(tmp_path: Path, monkeypatch: p
     assert found["m", "average", "pearson", "X"] == pytest.approx(0, abs=1e-12)
 
 
+def test_items_without_context_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("m", f"i{k}", c, "1", "final", s) for c in CRITERIA for k, s in enumerate(PEOPLE)]
+    answers(monkeypatch, {"part": scores(rows)})
+    part = {"name": "part", "protocol": "vanilla", "fills": [{"table": "table1", "keys": {}}]}
+    one = job(tmp_path, [part])
+    bare = replace(one, items=one.items.drop(columns="context"), human=one.human.assign(context=None))
+    found = values(STATISTICS["correlation"](bare))
+    assert found["m", "overall", "spearman"] == pytest.approx(1)
+
+
 def test_a_column_of_the_file_is_compared_by_every_criterion(tmp_path: Path) -> None:
     part = {"name": "part", "column": "given", "fills": [{"table": "table1", "keys": {}}]}
     found = values(STATISTICS["correlation"](job(tmp_path, [part])))

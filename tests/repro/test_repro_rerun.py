@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from voirdire.repro import judge_claims, load_system, system_names
 from voirdire.repro.checks import studies
 from voirdire.simulate.studies import load_study, run_study
+from voirdire.specs import locate
 
 KEYS = ("panel", "added", "count", "design", "model", "optimiser", "measure")
 Key = tuple[str, ...]
@@ -38,7 +40,7 @@ class Fresh:
 
     def settings(self) -> dict[str, Any]:
         """The study's settings, with those cells alone."""
-        own = dict(load_study(self.study).settings) | {"batch": self.replicates}
+        own = dict(load_study(path_of(self.study)).settings) | {"batch": self.replicates}
         if self.panels:
             own["panels"] = [panel for panel in own["panels"] if panel["name"] in self.panels]
         if self.optimiser:
@@ -61,6 +63,12 @@ class Fresh:
         )
 
 
+def path_of(study: str) -> str | Path:
+    """A study of ``simulations/`` by its name, one of a paper's runs by its file."""
+    system, _, name = study.rpartition("/")
+    return locate("paper_repro") / system / "runs" / name / "study.toml" if system else study
+
+
 FRESH = [
     Fresh("rq1", 2, 1001, slow=False, panels=("60-100",), optimiser="map"),
     Fresh("rq1", 3, 1002, panels=("10-100", "0-90"), optimiser="map"),
@@ -69,6 +77,10 @@ FRESH = [
     Fresh(
         "rq3", 3, 1005, model="maple", added=("random", "always-first", "always-second"), counts=(2, 5)
     ),
+    Fresh(
+        "maple/position", 3, 1006, model="maple", added=("random", "always-first", "always-second"), counts=(4, 5)
+    ),
+    Fresh("maple/targets", 2, 1007),
 ]  # fmt: skip
 
 
@@ -80,7 +92,7 @@ FRESH = [
     ],
 )
 def test_kept_results_again(fresh: Fresh) -> None:
-    study = replace(load_study(fresh.study), seed=fresh.seed, settings=fresh.settings())
+    study = replace(load_study(path_of(fresh.study)), seed=fresh.seed, settings=fresh.settings())
     found = {
         tuple(str(row[key]) for key in KEYS): (row["mean"], row["n"])
         for row in run_study(study, replicates=fresh.replicates).table.to_dict("records")

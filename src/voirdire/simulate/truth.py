@@ -21,7 +21,7 @@ from voirdire.simulate.questions import FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
-Weighting = Literal["softmax", "proportional", "uniform"]
+Weighting = Literal["softmax", "proportional", "uniform", "first"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,8 @@ class Truth:
         """The (N,) overall scores s_i = sum_c q_c theta[c, i].
 
         q is softmax(w) (MAPLE eq. 6), w / sum(w) ("proportional": natural for the ranks truth, whose
-        weights are positive scores) or 1 / C ("uniform").
+        weights are positive scores), 1 / C ("uniform"), or 1 for the criterion of largest weight alone ("first":
+        softmax of weights far apart).
 
         Raises
         ------
@@ -82,8 +83,12 @@ class Truth:
             weights = self.weights
         elif weighting == "uniform":
             weights = np.ones_like(self.weights)
+        elif weighting == "first":
+            weights = (np.arange(len(self.weights)) == self.weights.argmax()).astype(float)
         else:
-            raise InputError(f"unknown weighting {weighting!r}; give 'softmax', 'proportional' or 'uniform'")
+            raise InputError(
+                f"unknown weighting {weighting!r}; give 'softmax', 'proportional', 'uniform' or 'first'"
+            )
         scores: FloatArray = (weights / weights.sum()) @ self.strengths
         return scores
 

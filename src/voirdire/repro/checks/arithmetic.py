@@ -132,6 +132,12 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found(float(sum(after[key] > before[key] for key in before)), note=f"of {len(before)}")
 
 
+def below(context: Context, cell: Cell, settings: Settings) -> Found:
+    """How many of the cells that ``where`` means are below ``bound``."""
+    cells = context.tables[settings["table"]].select(settings.get("where", {}))
+    return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
+
+
 ARITHMETIC = {
     "mean": Check(mean, ("over",), ("table", "where")),
     "sd": Check(sd, ("over", "divisor"), ("table", "where")),
@@ -146,5 +152,6 @@ ARITHMETIC = {
     "centre": Check(centre),
     "order": Check(order, ("table", "by"), ("where", "first")),
     "times-best": Check(times_best, ("table", "by", "entry"), ("where", "smallest", "ignore", "majority")),
+    "below": Check(below, ("table", "bound"), ("where",)),
     "rises": Check(rises, ("table", "by", "start", "to"), ("where",)),
 }

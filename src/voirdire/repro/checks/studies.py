@@ -1,4 +1,4 @@
-"""Figures from our simulation studies: their results, as kept in ``simulations/``."""
+"""Figures from our simulation studies: their results, as kept in ``simulations/`` or in a paper's ``runs/``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _results(path: Path) -> tuple[dict[str, str], ...]:
 
 
 def rows_of(study: str) -> tuple[dict[str, str], ...]:
-    """The rows of a study's results.
+    """The rows of a study's results; a study of a paper's ``runs/`` is called ``<system>/<study>``.
 
     Raises
     ------
@@ -35,7 +35,9 @@ def rows_of(study: str) -> tuple[dict[str, str], ...]:
     >>> rows_of("rq3")[0]["measure"]
     'items'
     """
-    return _results(locate("simulations") / study / "results.csv")
+    system, _, name = study.rpartition("/")
+    folder = locate("paper_repro") / system / "runs" / name if system else locate("simulations") / name
+    return _results(folder / "results.csv")
 
 
 def study(context: Context, cell: Cell, settings: Settings) -> Found:

@@ -57,6 +57,8 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     ]
     if scores.empty or human.empty:
         return []
+    # where items have no context, each is one of its own, as for the scores
+    human = human.assign(context=human["item"].map(dict(zip(scores["item"], scores["context"], strict=True))))
     # where there is one score for all criteria it is compared with people's on those they judged
     both = pd.concat([scores[scores["criterion"].isin(human["criterion"])], human])
     names = {_MEASURES[name]: name for name in how["coefficients"] if name in _MEASURES}

@@ -21,6 +21,7 @@ OPTIMISERS = ("map", "adam")
 MEASURES = (
     "items",
     "items-proportional",
+    "items-first",
     "items-uniform",
     "strengths",
     "reliability",

@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ class Program(ABC):
     judges: int
     criteria: int
     items: int
+
+    mixture: ClassVar[bool] = False  # whether hidden classes are summed out of the likelihood
 
     @property
     @abstractmethod

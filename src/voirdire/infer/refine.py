@@ -7,6 +7,9 @@ are resampled with Pareto-smoothed weights: their distribution then is the poste
 Under a model with a mirror M, proposals are folded into the half A where the prior is larger, where they have the
 density q(x) + q(Mx) (the sum over all twins, where there are more), and the target is that of the folded posterior,
 L(x) (prior(x) + prior(Mx)).
+
+Posteriors of mixtures (labels, whose hidden classes are summed out) have tails and peaks that no such proposal reaches:
+there the resampled draws are moved until they have forgotten where they began (:mod:`voirdire.infer.moves`).
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from voirdire.infer import engine
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
+from voirdire.infer.moves import FORGOTTEN, affordable, moved
 from voirdire.infer.skew import skewed
 from voirdire.problem import Posed
 
@@ -33,7 +37,8 @@ def laplace_draws(
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
-    Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper
+    Where moves made the draws forget the weights, k is 0. Draws that were weighted are folded already
+    (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper
     maximum is drawn from as it is: its correction would mean nothing.
 
     Examples
@@ -53,9 +58,10 @@ def laplace_draws(
     if approximation.smallest_curvature <= 0:
         return approximation.draws(count, rng), None
     corrected = skewed(problem, approximation)
-    if not 0 < len(corrected.scale) <= RESAMPLED_SIZE:
-        return corrected.draws(count, rng), None
     program = problem.program
+    moving = program.mixture and affordable(problem)
+    if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
+        return corrected.draws(count, rng), None
     proposals = corrected.draws(PROPOSALS * (count + 1), rng, FREEDOM)
     if program.has_mirror:
         proposals = fold(program, proposals, problem.data)[0]
@@ -71,4 +77,8 @@ def laplace_draws(
         for twin in program.twins(proposals, np):
             log_proposal = np.logaddexp(log_proposal, corrected.log_density(np.asarray(twin), FREEDOM))
     weights, k = pareto_smoothed(np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal)
-    return proposals[systematic(weights, count, rng)], k
+    draws = proposals[systematic(weights, count, rng)]
+    if not moving:
+        return draws, k
+    draws, memory = moved(problem, approximation, draws, count, rng)
+    return draws, 0.0 if memory <= FORGOTTEN else k

@@ -4,9 +4,6 @@ Every operation on a :class:`Node` notes its inputs and how a change of its outp
 vector-Jacobian product); the notes are then read backwards from the result (Linnainmaa 1976, BIT 16; Griewank and
 Walther 2008, chapter 3). It knows what the terms use and no more: arithmetic, ``abs``, sums and means, indexing,
 reshaping and the functions of :data:`TAPED`, which stands in for NumPy as the terms' ``xp``.
-
-The library for this, autograd, gives the same numbers, and its general bookkeeping nearly doubles the time of a whole
-first fit (13,209 votes: 3.8 against 2.1 s of one core, where importing PyMC takes 3.5).
 """
 
 from __future__ import annotations

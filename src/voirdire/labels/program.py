@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,8 @@ class LabelsProgram(Program):
     classes: int
     labels: int
     anchored: tuple[int, ...] = ()
+
+    mixture: ClassVar[bool] = True
 
     @cached_property
     def sizes(self) -> dict[str, int]:

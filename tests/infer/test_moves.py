@@ -1,0 +1,127 @@
+"""Draws moved by Hamiltonian Monte Carlo, against a posterior that prior draws can integrate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer import engine, mirror
+from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.mode import find_mode
+from voirdire.infer.moves import CHAINS, FORGOTTEN, affordable, moved
+from voirdire.infer.refine import laplace_draws
+from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.specs import load_model
+from voirdire.tables.labels import read_labels
+
+COUNT = 4000
+
+
+@pytest.fixture(scope="module")
+def posed() -> LabelsProblem:
+    """Eleven items that three judges call a, one they differ on: whether there is a second class is left open."""
+    said = [("aaa" if item else "abb") for item in range(12)]
+    rows = [
+        (f"j{k}", f"i{item:02d}", label) for item, labels in enumerate(said) for k, label in enumerate(labels)
+    ]
+    table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    return pose_labels(load_model("dawid-skene-pooled"), table)
+
+
+@pytest.fixture(scope="module")
+def approximation(posed: LabelsProblem) -> Laplace:
+    return laplace(posed, find_mode(posed))
+
+
+def shown(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
+    """Share of b, and P(b | b), shape (points, 2)."""
+    program = problem.program
+    values = program.values(x, np)
+    share, rates = np.exp(program.shares(values, np)), np.exp(program.rates(values, np))
+    return np.stack([share[:, 0, 1], rates[:, 0, 1, 1]], axis=1)
+
+
+@pytest.fixture(scope="module")
+def exact(posed: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The two quantities at draws of the prior after folding, and the posterior's weights of them."""
+    program, scale = posed.program, np.array([1.5, 1.0, 1.0])
+    points = np.random.default_rng(3).normal(size=(200_000, program.size)) * scale
+    with engine.double_precision():
+        log = np.asarray(engine.log_densities(program)(points, posed.data))
+    log = log + 0.5 * ((points / scale) ** 2).sum(axis=1)  # of the likelihood, up to a constant
+    assert program.log_prior(points[0], np) - program.log_prior(points[1], np) == pytest.approx(
+        -0.5 * (((points[0] / scale) ** 2).sum() - ((points[1] / scale) ** 2).sum())
+    )
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    assert 1.0 / (weight**2).sum() > 10_000  # as good as that many draws of the posterior
+    return shown(posed, mirror.fold(program, points, posed.data)[0]), weight
+
+
+def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
+    """Largest difference of distribution functions of either quantity at nine quantiles."""
+    values, weight = exact
+    gaps = []
+    for column in range(values.shape[1]):
+        order = np.argsort(values[:, column])
+        below = np.cumsum(weight[order])
+        for probability in np.arange(0.1, 0.95, 0.1):
+            edge = values[order[np.searchsorted(below, probability)], column]
+            share = weight[values[:, column] < edge].sum()
+            gaps.append(abs((found[:, column] < edge).mean() - share))
+    return max(gaps)
+
+
+def test_moved_draws_are_those_of_the_posterior(
+    posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
+) -> None:
+    draws, k = laplace_draws(posed, approximation, COUNT, np.random.default_rng(0))
+    assert draws.shape == (COUNT, posed.program.size)
+    assert k == 0.0
+    # 4,000 draws of 1,000 chains, worth more than 2,000 independent ones: four standard errors
+    band = 4 * np.sqrt(0.25 / 2000)
+    assert worst_gap(shown(posed, draws), exact) < band
+    # negative control: the bands see that the approximation itself is off
+    plain = approximation.draws(COUNT, np.random.default_rng(0))
+    plain = mirror.fold(posed.program, plain, posed.data)[0]
+    assert worst_gap(shown(posed, plain), exact) > 1.5 * band
+
+
+def test_moves_forget_a_poor_start(
+    posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
+) -> None:
+    far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, posed.program.size))
+    draws, memory = moved(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    assert memory <= FORGOTTEN
+    assert worst_gap(shown(posed, draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
+    again, _ = moved(posed, approximation, far, CHAINS, np.random.default_rng(2))
+    np.testing.assert_array_equal(again, draws)
+
+
+def test_two_separate_peaks_are_remembered() -> None:
+    """Two judges always contradict each other: with three labels either may be right, not both."""
+    rows = [(judge, f"i{n:02d}", "abc"[(n + d) % 3]) for n in range(45) for judge, d in (("x", 0), ("y", 1))]
+    rows += [("z", f"i{n:02d}", "abc"[n % 3]) for n in range(4)]  # so that the mode takes a side
+    table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    problem = pose_labels(load_model("one-coin-label"), table)
+    approximation = laplace(problem, find_mode(problem))
+    one = approximation.mean
+    other = one.copy()
+    coins = problem.program.slices["reliability"]
+    other[coins] = one[coins][[1, 0, 2]]
+    assert abs(other[coins] - one[coins]).max() > 2
+    starts = np.repeat([one, other], CHAINS // 2, axis=0)
+    _, memory = moved(problem, approximation, starts, CHAINS, np.random.default_rng(0))
+    assert memory > FORGOTTEN
+
+
+def test_large_tables_are_not_moved(posed: LabelsProblem) -> None:
+    assert affordable(posed)
+    wide = read_labels(
+        pd.DataFrame(
+            [(f"j{k:03d}", f"i{i:03d}", "ab"[(i + k) % 2]) for k in range(120) for i in range(60)],
+            columns=["judge", "item", "label"],
+        )
+    )
+    assert not affordable(pose_labels(load_model("dawid-skene"), wide))

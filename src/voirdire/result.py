@@ -96,6 +96,15 @@ class Fit:
         kinds.require(self.problem, "labels", "shares")
         return summaries.frame(self._results["shares"])
 
+    def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
+        """Accuracy and balanced accuracy of a fit of labels against known classes, with bootstrap intervals.
+
+        ``truth`` has columns item and label; see :func:`voirdire.labels.accuracy.accuracy` for the settings.
+        """
+        from voirdire.labels.accuracy import accuracy
+
+        return accuracy(self, truth, **settings)
+
     def judges(self) -> pd.DataFrame:
         """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`.
 

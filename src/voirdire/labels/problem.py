@@ -197,6 +197,28 @@ def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems
     return chosen
 
 
+def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
+    """Class of each unit of a posed table that people name, -1 for the others.
+
+    Parameters
+    ----------
+    people : Labels
+        Items whose class is known.
+    name : str
+        What their table is called in messages.
+
+    Raises
+    ------
+    InputError
+        As for anchors.
+    """
+    problems, wide = Problems(name), max(len(problem.items), 1)
+    unit = problem.unit_criterion * wide + problem.unit_item
+    known = _known(problem.table, people, unit, wide, problem.labels[: problem.classes], problems)
+    problems.raise_any()
+    return known
+
+
 def _known(
     table: Labels,
     anchors: Labels | None,

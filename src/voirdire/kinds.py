@@ -168,7 +168,7 @@ def all_checks(
         How human answers to comparisons were used.
     """
     if isinstance(problem, LabelsProblem):
-        return label_checks.all_checks(problem, posterior, judges, found)
+        return label_checks.all_checks(problem, posterior, judges, found, seed)
     if isinstance(problem, ScoresProblem):
         return score_checks.all_checks(problem, posterior, judges, found)
     from voirdire.trust.checks import trust_checks

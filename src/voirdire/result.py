@@ -15,6 +15,7 @@ from voirdire import kinds, summaries
 from voirdire.anchors.result import Anchored
 from voirdire.checks import Check
 from voirdire.errors import InputError
+from voirdire.labels.problem import LabelsProblem
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem
 from voirdire.specs import Model
@@ -191,7 +192,14 @@ class Fit:
         return check.worst(self._checks)
 
     def predict(self, votes: object) -> pd.DataFrame:
-        """Probability of each answer to each comparison; see :func:`voirdire.predict.predict`."""
+        """Probability of each answer to each comparison; see :func:`voirdire.predict.predict`.
+
+        Of labels, the classes of the items of another table; see :func:`voirdire.labels.predict.classify`.
+        """
+        if isinstance(self.problem, LabelsProblem):
+            from voirdire.labels.predict import classify
+
+            return summaries.frame(classify(self.problem, self.posterior, votes))
         from voirdire.predict import predict
 
         return predict(self, votes)

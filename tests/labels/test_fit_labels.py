@@ -158,11 +158,9 @@ def test_tables_of_votes_are_not_there() -> None:
     )
     fit = voirdire.fit(table, method="map")
     with pytest.raises(
-        voirdire.InputError, match=r"ranking\(\) is for fits of votes; a fit of labels has classes"
+        voirdire.InputError, match=r"ranking\(\) is for fits of votes.*; a fit of labels has classes"
     ):
         fit.ranking()
-    with pytest.raises(voirdire.InputError, match=r"predict\(\) is for fits of votes"):
-        fit.predict(table)
     assert (
         voirdire.fit(table, method="map", model="one-coin-label").judges()["reliability"].between(0, 1).all()
     )
@@ -184,3 +182,77 @@ def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tm
     result = json.loads(CliRunner().invoke(app, asked, catch_exceptions=False).stdout)
     assert len(result["items"]) == 300
     assert {row["class"] for row in result["shares"]} == {"no", "yes"}
+
+
+def test_items_of_another_table_are_classified_as_bayes_rule_has_it(
+    panel: tuple[pd.DataFrame, pd.Series],
+) -> None:
+    table, truth = panel
+    seen = table["item"] < "item-200"
+    fit = voirdire.fit(table[seen], method="map")
+    # the same labels give the same probabilities as in the fit
+    again = fit.predict(table[seen]).set_index("item")
+    inside = fit.classes().set_index("item")
+    np.testing.assert_allclose(again["p_yes"], inside.loc[again.index, "p_yes"], atol=1e-12)
+    new = fit.predict(table[~seen]).set_index("item")
+    assert len(new) == 100
+    assert (new["label"] == truth[new.index]).mean() > 0.9
+    rates = fit.confusion().set_index(["judge", "class", "label"])["probability"]
+    share = fit.shares().set_index("class")["share"]
+    said = table[table["item"] == "item-250"]
+    by_class = {
+        of: share[of] * np.prod([rates[row.judge, of, row.label] for row in said.itertuples()])
+        for of in ("no", "yes")
+    }
+    assert new.loc["item-250", "p_yes"] == pytest.approx(by_class["yes"] / sum(by_class.values()), rel=1e-9)
+    stranger = pd.DataFrame({"judge": ["judge-9"], "item": "x", "label": "yes"})
+    with pytest.raises(voirdire.InputError, match="row 1: judge 'judge-9' is not in the fit"):
+        fit.predict(stranger)
+    with pytest.raises(voirdire.InputError, match="label 'maybe' is none of 'no', 'yes'"):
+        fit.predict(stranger.assign(judge="judge-0", label="maybe"))
+    majority = voirdire.fit(table[seen], model="majority-label", method="map")
+    with pytest.raises(voirdire.InputError, match="takes all alike"):
+        majority.predict(table)
+
+
+def test_copies_are_found_and_independent_judges_are_not_suspected(simulate: Simulate) -> None:
+    alone = 0
+    for seed in range(8):
+        table, _ = simulate([SHARP, SHARP, SHY, SHARP, SHARP, SHY], [0.6, 0.4], 150, ["no", "yes"], seed)
+        found = voirdire.fit(table, method="map").checks().set_index("check").loc["dependence"]
+        alone += found["level"] != "ok"
+        copy = table[table["judge"] == "judge-2"].assign(judge="copy")
+        flipped = copy.sample(frac=0.05, random_state=seed).index
+        copy.loc[flipped, "label"] = copy.loc[flipped, "label"].map({"no": "yes", "yes": "no"})
+        if seed < 4:
+            both = pd.concat([table, copy], ignore_index=True)
+            found = voirdire.fit(both, method="map").checks().set_index("check").loc["dependence"]
+            assert found["level"] != "ok"
+            assert "copy and judge-2" in found["message"]
+    assert alone <= 1  # at 1% each
+
+
+def test_accuracy_counts_ties_half_and_leaves_anchors_out() -> None:
+    rows = [(j, f"i{n}", "a" if n < 6 else "b") for j in "xyz" for n in range(10)]
+    rows += [("x", "tied", "a"), ("y", "tied", "b")]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    truth = pd.DataFrame({"item": ["i0", "i1", "i2", "i6", "tied"], "label": ["a", "a", "b", "b", "b"]})
+    fit = voirdire.fit(table, model="majority-label", method="map", prob=0.8)
+    found = fit.accuracy(truth).set_index("measure")
+    assert found.loc["accuracy", "value"] == pytest.approx(3.5 / 5)
+    assert found.loc["balanced_accuracy", "value"] == pytest.approx((1 + 1.5 / 3) / 2)
+    # one resample in ten has no item of a class
+    assert found.loc["balanced_accuracy", ["low", "high"]].isna().all()
+    assert "resample" in found.loc["balanced_accuracy", "note"]
+    # the percentile interval of a mean of independent items is that of the bootstrap itself
+    right = np.array([1, 1, 0, 1, 0.5])
+    means = np.random.default_rng(5).choice(right, (40_000, 5)).mean(axis=1)
+    np.testing.assert_allclose(
+        found.loc["accuracy", ["low", "high"]].astype(float), np.quantile(means, [0.1, 0.9])
+    )
+    known = voirdire.fit(table, method="map", anchors=truth.head(2))
+    assert known.accuracy(truth)["n"].tolist() == [3, 3]
+    with pytest.raises(voirdire.InputError, match="truth: every item in it was an anchor"):
+        known.accuracy(truth.head(2))
+    with pytest.raises(voirdire.InputError, match="truth: row 1: no judge has labelled item 'z'"):
+        fit.accuracy(pd.DataFrame({"item": ["z"], "label": ["a"]}))

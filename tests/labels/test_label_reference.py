@@ -22,7 +22,6 @@ from voirdire.tables.labels import read_labels
 
 # a prior so wide that the mode is the maximum of the likelihood
 FLAT = {"classes": {"sd": 1e4}, "reliability": {"sd": 1e4, "judge_sd": 1e4}}
-PEOPLE_SEED = 20
 
 
 @pytest.fixture(scope="module")
@@ -102,33 +101,79 @@ def test_shares_of_the_anesthesia_table_to_two_digits(reference: dict[str, Any])
     assert [round(shares[label], 2) for label in "1234"] == [0.40, 0.42, 0.11, 0.07]
 
 
-def balanced_accuracy(found: pd.DataFrame, truth: pd.Series) -> float:
-    right = (found["label"] == truth[found["item"]].to_numpy()).groupby(truth[found["item"]].to_numpy())
-    return float(right.mean().mean())
-
-
 @pytest.fixture(scope="module")
 def dices(shared: Path) -> tuple[pd.DataFrame, pd.Series]:
     table = pd.read_csv(shared / "data/dices350_labels.csv")
     return table, pd.read_csv(shared / "data/dices350_expert.csv").set_index("item")["label"]
 
 
-def test_few_known_items_help_the_crowd_of_dices(dices: tuple[pd.DataFrame, pd.Series]) -> None:
-    table, truth = dices
-    classes = ["No", "Yes"]  # an expert is never unsure; raters may be
-    gains = []
-    majority = voirdire.fit(table, model="majority-label", method="map", classes=classes).classes()
-    assert balanced_accuracy(majority, truth) == pytest.approx(0.6514, abs=1e-4)
-    for seed in range(PEOPLE_SEED):
-        known = truth.sample(20, random_state=seed)
-        anchors = known.rename("label").rename_axis("item").reset_index()
-        found = voirdire.fit(table, method="map", classes=classes, anchors=anchors).classes()
-        assert found["known"].sum() == 20
-        rest = ~found["known"]
-        gains.append(balanced_accuracy(found[rest], truth) - balanced_accuracy(majority[rest], truth))
-    # over draws of the 20 items: 0.038 with a standard deviation below 0.01
-    assert np.mean(gains) >= 0.03
-    assert np.std(gains) < 0.02
+def anchored(
+    dices: tuple[pd.DataFrame, pd.Series], model: str, draws: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Balanced accuracy on the rest with 20 known items, without any, and the majority's, one of each per draw."""
+    table, classes = dices[0], ["No", "Yes"]  # an expert is never unsure; raters may be
+    people = dices[1].rename("label").rename_axis("item").reset_index()
+    others = [voirdire.fit(table, model=m, method="map", classes=classes) for m in (model, "majority-label")]
+    found = []
+    for seed in range(draws):
+        known = people.sample(20, random_state=seed)
+        rest = people.drop(known.index)
+        helped = voirdire.fit(table, model=model, method="map", classes=classes, anchors=known)
+        found.append([fit.accuracy(rest, resamples=1)["value"][1] for fit in (helped, *others)])
+    helped, alone, majority = np.array(found).T
+    return helped, alone, majority
+
+
+def test_with_known_items_one_matrix_beats_the_majority_of_dices(
+    dices: tuple[pd.DataFrame, pd.Series],
+) -> None:
+    helped, _, majority = anchored(dices, "dawid-skene-pooled", 20)
+    assert np.mean(helped) == pytest.approx(0.6895, abs=5e-4)
+    assert np.mean(helped - majority) == pytest.approx(0.0353, abs=5e-4)
+    assert np.std(helped - majority) == pytest.approx(0.0052, abs=5e-4)
+
+
+@pytest.mark.slow
+def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
+    dices: tuple[pd.DataFrame, pd.Series],
+) -> None:
+    helped, alone, majority = anchored(dices, "dawid-skene", 100)
+    assert np.mean(helped) == pytest.approx(0.6842, abs=5e-4)
+    assert np.mean(alone) == pytest.approx(0.6922, abs=5e-4)
+    assert np.mean(helped - majority) == pytest.approx(0.0298, abs=5e-4)
+    assert np.std(helped - majority) == pytest.approx(0.0086, abs=5e-4)
+
+
+MEASURED = [
+    ("majority-label", None, 0.6543, 0.6195, 0.6887),
+    ("one-coin-label", None, 0.6057, 0.5765, 0.6349),
+    ("dawid-skene", None, 0.4886, 0.4467, 0.5314),
+    ("majority-label", ["No", "Yes"], 0.6543, 0.6195, 0.6887),
+    ("one-coin-label", ["No", "Yes"], 0.6057, 0.5765, 0.6349),
+    ("dawid-skene", ["No", "Yes"], 0.6914, 0.6533, 0.7297),
+]
+
+
+@pytest.mark.parametrize(("model", "classes", "value", "low", "high"), MEASURED)
+def test_accuracy_on_dices_with_intervals(
+    dices: tuple[pd.DataFrame, pd.Series],
+    model: str,
+    classes: list[str] | None,
+    value: float,
+    low: float,
+    high: float,
+) -> None:
+    """As many items are safe as not to the experts, so that both measures have the same value, not the same width."""
+    people = dices[1].rename("label").rename_axis("item").reset_index()
+    found = (
+        voirdire.fit(dices[0], model=model, method="map", classes=classes)
+        .accuracy(people)
+        .set_index("measure")
+    )
+    assert found["n"].tolist() == [350, 350]
+    np.testing.assert_allclose(found["value"], value, atol=5e-5)
+    balanced = found.loc["balanced_accuracy"]
+    np.testing.assert_allclose(balanced[["low", "high"]].astype(float), [low, high], atol=5e-4)
 
 
 @pytest.mark.slow

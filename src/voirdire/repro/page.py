@@ -5,10 +5,13 @@ Public data are not looked for, so that the page is the same on every machine an
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 from voirdire.repro.claims import System, load_system, system_names
 from voirdire.repro.faults import KINDS
+from voirdire.repro.runfile import read_run
 from voirdire.repro.summary import Summary, counts, shown, summarise
 from voirdire.repro.verdicts import VERDICTS, Row, judge_claims
 
@@ -26,6 +29,14 @@ the paper. "reproduced" of a rerun means: our simulation, with the replicates th
 tolerance."""
 
 
+_ABOUT_RUNS = """## Runs
+
+What fills the claims of kind "needs-llm" (and those on data whose file one has to get): one command collects, fits,
+compares with people and writes the claims' figures. A smoke test is the same command with `--smoke`: a few invented
+items, very small local models in the judges' places, protocols at their smallest. It shows that the run works from end
+to end; its figures are no results and are kept nowhere, only how many there were."""
+
+
 def page() -> str:
     """The whole page.
 
@@ -38,7 +49,31 @@ def page() -> str:
     judged = [(system, judge_claims(system, fetch=False)) for system in systems]
     parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
     parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
+    parts.append(_runs(systems))
     return "\n\n".join(parts) + "\n"
+
+
+def _runs(systems: list[System]) -> str:
+    """What can be run, and what a smoke test of it came to."""
+    lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
+    for system in systems:
+        for path in sorted((system.folder / "runs").glob("*/run.toml")):
+            name = path.parent.name
+            spec = read_run(system, name)
+            protocols = dict.fromkeys(part["protocol"] for part in spec["parts"] if "protocol" in part)
+            claims = sum(name in claim.runs for claim in system.claims)
+            link = f"[{system.system}/{name}]({system.system}/runs/{name}/run.toml): {spec['title']}"
+            lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke(path.parent)} |")
+    return "\n".join(lines)
+
+
+def _smoke(folder: Path) -> str:
+    path = folder / "smoke.json"
+    if not path.is_file():
+        return "not kept"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    figures = sum(found["figures"].values())
+    return f"{found['requests']} requests, {found['missing']} without an answer, {figures} figures came out"
 
 
 def _coverage(judged: list[tuple[System, list[Row]]]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from voirdire import catalogue, models
+from voirdire.specs import SECTION_NAMES
 
 
 def test_the_models_are_the_files_in_the_folder(project: Path) -> None:
@@ -23,11 +24,7 @@ def test_a_card_says_what_the_file_says(project: Path, name: str) -> None:
     assert card["equation"] == content["equation"].strip()
     assert card["reduces_to"] == content.get("reduces_to", [])
     assert card["pool"] == content.get("pool", "none")
-    terms = {
-        key: content[key]
-        for key in ("strength", "reliability", "ties", "weights", "anchors", "classes")
-        if key in content
-    }
+    terms = {key: content[key] for key in SECTION_NAMES if key in content}
     assert card["prior"] == terms
 
 

@@ -46,7 +46,7 @@ def test_scores_outside_the_scale() -> None:
         "scores: row 5: score 0 is outside the scale 1, 2, 3, 4, 5",
     ]
     assert refused(table([1, 3, 5, 2]), levels=[1, 3, 5]) == [
-        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels, or take model rating-continuous"
+        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels"
     ]
 
 
@@ -62,14 +62,13 @@ def test_scales_that_are_none() -> None:
         "scores: level 'high' is not a number; the levels of a scale of scores are numbers",
     ]
     assert refused(table([0, 100, 50, 70])) == [
-        "scores: scores go from 0 to 100; name the scale's levels (levels=...), or take model rating-continuous"
+        "scores: scores go from 0 to 100; name the scale's levels (levels=...)"
     ]
 
 
-def test_scores_between_the_levels_call_for_the_continuous_model() -> None:
+def test_scores_between_the_levels_are_refused() -> None:
     assert refused(table([1, 2.5, 3, 2.5])) == [
-        "scores: rows 2 and 4: score 2.5 is not a whole number; take model rating-continuous, or name the scale's "
-        "levels (levels=...)"
+        "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=...)"
     ]
 
 

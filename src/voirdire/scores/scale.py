@@ -15,7 +15,6 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 MOST = 13  # levels that are guessed from whole scores; with more, the scale must be named
-CONTINUOUS = "rating-continuous"
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
     >>> problems.raise_any()
     Traceback (most recent call last):
     ...
-    voirdire.errors.InputError: scores: row 2: score 2.5 is not a whole number; take model rating-continuous, or ...
+    voirdire.errors.InputError: scores: row 2: score 2.5 is not a whole number; name the scale's levels ...
     """
     if declared is not None:
         scale = declared_scale(declared, problems)
@@ -81,8 +80,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         for value, rows in _values(score, ~whole):
             problems.rows(
                 rows,
-                f"score {value:g} is not a whole number; take model {CONTINUOUS}, or name the scale's levels "
-                "(levels=...)",
+                f"score {value:g} is not a whole number; name the scale's levels (levels=...)",
             )
         return None
     low, high = (int(end) for end in (score.min(), score.max()))
@@ -92,9 +90,7 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         )
         return None
     if high - low >= MOST:
-        problems.table(
-            f"scores go from {low} to {high}; name the scale's levels (levels=...), or take model {CONTINUOUS}"
-        )
+        problems.table(f"scores go from {low} to {high}; name the scale's levels (levels=...)")
         return None
     return Scale(tuple(float(level) for level in range(low, high + 1)))
 
@@ -166,7 +162,7 @@ def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArra
         if scale.low <= value <= scale.high:
             problems.rows(
                 rows,
-                f"score {value:g} is none of the levels {names}; name all levels, or take model {CONTINUOUS}",
+                f"score {value:g} is none of the levels {names}; name all levels",
             )
         elif between:
             problems.rows(rows, f"score {value:g} is outside the scale {names}")

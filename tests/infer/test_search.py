@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.infer import engine, mode
-from voirdire.infer.search import search
+from voirdire.infer.search import _inverse_curvatures, search
 from voirdire.infer.tape import TAPED, gradient
 from voirdire.problem import pose
 from voirdire.simulate import TwoCoin, simulate_votes
@@ -80,6 +80,30 @@ def test_the_minimum_of_a_quadratic_is_the_solution_of_its_equations(seed: int, 
         tolerance=1e-9,
     )
     np.testing.assert_allclose(found.x, np.linalg.solve(matrix, target), atol=1e-6)
+
+
+def test_scales_far_apart_take_few_evaluations() -> None:
+    """Curvatures from 1e-3 to 1e3 with cross terms: known after the first estimate of the diagonal."""
+    rng = np.random.default_rng(3)
+    scale = np.logspace(-1.5, 1.5, 120)
+    root = 0.02 * rng.normal(size=(120, 120))
+    matrix = scale[:, None] * (np.eye(120) + root @ root.T) * scale
+    target = matrix @ rng.normal(size=120)
+    found = search(
+        lambda x: (float(0.5 * x @ matrix @ x - target @ x), matrix @ x - target),
+        np.zeros(120),
+        tolerance=1e-6,
+    )
+    assert np.abs(found.gradient).max() <= 1e-6
+    np.testing.assert_allclose(found.value, -0.5 * target @ np.linalg.solve(matrix, target), rtol=1e-10)
+    assert found.evaluations < 80
+
+
+def test_a_diagonal_hessian_is_found_exactly() -> None:
+    curvature = np.array([1e-1, 2.0, 3e2])
+    x = np.ones(3)
+    inverse = _inverse_curvatures(lambda z: (0.0, curvature * z), x, curvature * x, np.random.default_rng(1))
+    np.testing.assert_allclose(inverse, 1.0 / curvature, rtol=1e-8)
 
 
 def test_a_search_that_cannot_start_says_so() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.simulate.plan import SPLITS, plan
+from voirdire.simulate.plan import SPLITS, _priced, plan
 
 
 def test_the_cheapest_split_that_reaches_the_target_is_recommended():
@@ -23,6 +24,20 @@ def test_the_cheapest_split_that_reaches_the_target_is_recommended():
     noise = (full.loc[1, "mcse"] ** 2 + full.loc[4, "mcse"] ** 2) ** 0.5
     assert full.loc[4, "concordance"] > full.loc[1, "concordance"] - 3 * noise
     assert "expected concordance" in str(found)
+
+
+def test_a_target_is_reached_only_beyond_the_standard_error():
+    """Means of 0.80, 0.83 and 0.85 with errors of 0.02, 0.02 and 0.06: only the second is 0.80 less its error."""
+    designs = {"0.5|1": (0.80, 0.02, 10), "1.0|1": (0.83, 0.02, 20), "1.0|2": (0.85, 0.06, 40)}
+    rows = [
+        row
+        for design, (mean, mcse, votes) in designs.items()
+        for row in (("items", design, mean, mcse), ("votes", design, votes, 0.0))
+    ]
+    found = pd.DataFrame(rows, columns=["measure", "design", "mean", "mcse"]).assign(panel="a|b", sd=0.1)
+    table = _priced(found, {"a": (0.9, 1.0), "b": (0.8, 3.0)}, target=0.8)
+    assert table["reached"].tolist() == [False, True, False]
+    assert table["price"].tolist() == [20.0, 40.0, 80.0]  # half of the votes at 1, half at 3
 
 
 def test_wrong_requests_are_named_all_at_once():

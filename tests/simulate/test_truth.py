@@ -108,6 +108,13 @@ def test_overall_scores():
     bad = Truth(("a", "b"), ("x",), np.ones((1, 2)), np.zeros(1), np.zeros(2))
     with pytest.raises(InputError, match="proportional weighting needs weights above 0"):
         bad.scores("proportional")
+    # The criterion of largest weight alone, wherever it stands; weights far apart come to the same.
+    steep = Truth(
+        ("a", "b"), ("x", "y", "z"), np.array([[5.0, 1], [0, 2], [4, 3]]), np.array([-1.0, 2, 1]), np.zeros(2)
+    )
+    np.testing.assert_array_equal(steep.scores("first"), [0, 2])
+    far = Truth(steep.items, steep.criteria, steep.strengths, 1000 * steep.weights, steep.length)
+    np.testing.assert_allclose(far.scores(), steep.scores("first"), atol=1e-12)
     # Large weights do not overflow.
     large = Truth(("a", "b"), ("x", "y"), np.eye(2), np.array([2000.0, 0]), np.zeros(2))
     np.testing.assert_allclose(large.scores(), [1, 0])

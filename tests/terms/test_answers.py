@@ -36,6 +36,11 @@ def s(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
+@pytest.mark.parametrize("d", [-2.0, 0.0, 0.7, 40.0])
+def test_a_judge_without_a_coin_prefers_the_stronger_item(d: float) -> None:
+    assert answers("fixed", {}, d) == pytest.approx((s(d), s(-d)), rel=1e-12)
+
+
 def test_a_random_coin_says_nothing() -> None:
     assert answers("one-coin", {"reliability": [0.0]}, 5.0) == pytest.approx((0.5, 0.5))
 

@@ -11,6 +11,7 @@ from voirdire.infer.mode import find_modes
 from voirdire.posterior import scores
 from voirdire.result import Fit
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
+from voirdire.trust.checks import item_moments
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.discount import family_discount
 from voirdire.trust.influence import _without, top_changers
@@ -173,6 +174,23 @@ def test_items_that_split_the_panel_are_named() -> None:
     entry = check(voirdire.fit(votes, model="crowd-bt"), "split-items")
     assert entry["level"] == "warn"
     assert entry["message"].startswith(item)
+
+
+def test_sums_by_item_are_those_of_the_dense_formula() -> None:
+    rng = np.random.default_rng(6)
+    draws, judges, comparisons, items = 3, 4, 30, 7
+    one = rng.integers(0, items - 1, comparisons)
+    other = (one + rng.integers(1, items - 1, comparisons)) % (
+        items - 1
+    )  # nobody is asked about the last item
+    r, v = rng.normal(size=(draws, judges, comparisons)), rng.random((draws, judges, comparisons))
+    zero = np.zeros((draws, judges))
+    left = Residuals(np.arange(judges), r, v, zero, zero, one, other, np.zeros(comparisons, dtype=np.int64))
+    sides = np.zeros((comparisons, items))
+    sides[np.arange(comparisons), one], sides[np.arange(comparisons), other] = 1.0, -1.0
+    square, variance = item_moments(left, items)
+    np.testing.assert_allclose(square, ((r @ sides) ** 2).mean(axis=0).sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(variance, (v @ np.abs(sides)).mean(axis=0), rtol=1e-12)
 
 
 @pytest.fixture(scope="module")

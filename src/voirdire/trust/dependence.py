@@ -67,9 +67,10 @@ def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
     (True, 1.8)
     """
     comparisons = found.r.shape[2]
-    whole = _moments(found, np.ones(comparisons))
+    whole = _moments(found)
+    r, v, root = found.r[0], found.v[0], np.sqrt(found.v[0])
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
-    sizes = [_size(*_moments(found, weight.astype(float), draws=1)) for weight in weights]
+    sizes = [_size(*_weighted(r, v, root, weight.astype(float))) for weight in weights]
     low, high = np.quantile(sizes, [0.05, 0.95])
     pairs, size = _correlations(*whole), _size(*whole)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
@@ -77,7 +78,7 @@ def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
 
 def correlations(found: Residuals) -> Correlations:
     """Residual agreement of all pairs of judges."""
-    return _correlations(*_moments(found, np.ones(found.r.shape[2])))
+    return _correlations(*_moments(found))
 
 
 def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
@@ -87,13 +88,17 @@ def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
     return Correlations(z, rho, int(usable.sum()) // 2)
 
 
-def _moments(found: Residuals, weight: Floats, draws: int | None = None) -> tuple[Floats, Floats, Floats]:
+def _moments(found: Residuals) -> tuple[Floats, Floats, Floats]:
     """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
-    some = slice(None) if draws is None else slice(0, draws)
-    parts = zip(found.r[some], found.v[some], strict=True)
-    sums = [((r * weight) @ r.T, (v * weight) @ v.T, (np.sqrt(v) * weight) @ np.sqrt(v).T) for r, v in parts]
+    even = np.ones(found.r.shape[2])
+    sums = [_weighted(r, v, np.sqrt(v), even) for r, v in zip(found.r, found.v, strict=True)]
     t, var, scale = (np.mean([part[index] for part in sums], axis=0) for index in range(3))
     return t, var, scale
+
+
+def _weighted(r: Floats, v: Floats, root: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
+    """T, its variance and its scale at one draw, ``root`` being sqrt(v), of comparisons that count ``weight`` times."""
+    return (r * weight) @ r.T, (v * weight) @ v.T, (root * weight) @ root.T
 
 
 def _size(t: Floats, var: Floats, scale: Floats) -> float:

@@ -12,7 +12,7 @@ from voirdire import kinds
 from voirdire.anchors.result import MODES, Anchored
 from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
-from voirdire.infer.method import Inferred, Method, Progress, infer
+from voirdire.infer.method import Inferred, Method, Progress, check_size, infer
 from voirdire.problem import Posed, pose
 from voirdire.result import Fit
 from voirdire.specs import Model, Priors, load_model
@@ -57,7 +57,8 @@ def fit(
         ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``, for scores
         ``rating-severity``.
     method : "laplace", "nuts" or "map"
-        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone.
+        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
+        (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
     prob : float
         Probability of the intervals, between 0 and 1.
     seed : int
@@ -94,7 +95,7 @@ def fit(
     Raises
     ------
     InputError
-        The table, the model or the request is wrong.
+        The table, the model or the request is wrong, or the method cannot take so many parameters.
 
     Examples
     --------
@@ -135,6 +136,7 @@ def fit(
         from voirdire.infer.mode import find_mode
 
         problem = kinds.pose_rated(spec, table, levels=levels, classes=classes, anchors=anchors)
+        check_size(problem, how)
         found = infer(problem, find_mode(problem), how)
     return Fit(
         problem,
@@ -171,6 +173,7 @@ def _fit_votes(
     people = None if anchors is None else read_anchors(anchors, votes)
     on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
     posed = pose(spec, votes, on_criteria, anchors=people)
+    check_size(posed, how)
     notes += () if people is None else people.notes
     panel = discounted(posed, families)
     notes += panel.notes

@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 from scipy.optimize import brentq
 
+import voirdire
+from voirdire.errors import InputError
+from voirdire.infer import laplace as module
 from voirdire.infer.laplace import Laplace, _inverse_root, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.problem import Problem, pose
@@ -151,3 +154,31 @@ def test_a_saddle_is_reported() -> None:
     root, bound = _inverse_root(np.diag([4.0, 0.25]))
     np.testing.assert_allclose(root @ root.T, np.diag([0.25, 4.0]))
     assert 0 < bound <= 0.25
+
+
+@pytest.mark.parametrize("method", ["laplace", "nuts"])
+def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """3 items, sum to zero, and one judge's reliability: 3 parameters, 72 bytes."""
+    table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3), ("ann", "z", "x", "z", 1))
+    problem = pose(load_model("crowd-bt"), read_votes(table))
+    mode = find_mode(problem)
+    assert len(mode.x) == 3
+    monkeypatch.setattr(module, "LARGEST", 72)
+    assert laplace(problem, mode).root.shape == (3, 3)
+    monkeypatch.setattr(module, "LARGEST", 71)
+    with pytest.raises(InputError, match=r"^3 parameters: .*; use method='map'"):
+        laplace(problem, mode)
+    fitted = voirdire.fit(table, model="crowd-bt", method="map")
+    assert fitted.bootstrap(2)["low"].notna().all()
+    monkeypatch.setattr("voirdire.trust.alike.find_mode", None)
+    with pytest.raises(InputError, match=r"^3 parameters: .*Fit\.bootstrap"):
+        voirdire.fit(table, model="crowd-bt", method=method)
+
+
+def test_ratings_that_are_too_many_are_refused_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("a", "i", 1), ("a", "j", 2), ("b", "i", 2), ("b", "j", 3)]
+    monkeypatch.setattr(module, "LARGEST", 8)
+    with pytest.raises(InputError, match=r"parameters: .*; use method='map'"):
+        voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.infer import engine
 from voirdire.infer.mode import Mode
 from voirdire.problem import Posed
@@ -14,6 +15,9 @@ from voirdire.problem import Posed
 Floats = npt.NDArray[np.float64]
 
 POLISHING_STEPS = 4
+LARGEST = (
+    4 * 2**30
+)  # bytes of the Hessian: 23,170 parameters; its factor, root and draws take several times as much
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +50,11 @@ class Laplace:
 def laplace(problem: Posed, mode: Mode) -> Laplace:
     """Polish a mode by Newton steps and take the curvature there.
 
+    Raises
+    ------
+    InputError
+        There are too many parameters; see :func:`check_size`.
+
     Examples
     --------
     >>> import pandas as pd
@@ -59,6 +68,7 @@ def laplace(problem: Posed, mode: Mode) -> Laplace:
     True
     """
     program, data = problem.program, problem.data
+    check_size(program.size)
     with engine.double_precision():
         both, curvature = engine.value_and_gradient(program), engine.hessian(program)
         x = mode.x
@@ -79,6 +89,30 @@ def laplace(problem: Posed, mode: Mode) -> Laplace:
     matrix = 0.5 * (matrix + matrix.T)
     root, smallest = _inverse_root(matrix)
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
+
+
+def check_size(parameters: int) -> None:
+    """Refuse a Hessian that the memory would not hold: one of more than 4 GiB, that is of over 23,170 parameters.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_size(20_000)
+    >>> check_size(30_000)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: 30,000 parameters: their Hessian would take 6.71 GiB, more than the 4 GiB ...
+    """
+    size = 8 * parameters**2
+    if size > LARGEST:
+        raise InputError(
+            f"{parameters:,} parameters: their Hessian would take {size / 2**30:.3g} GiB, more than the "
+            f"{LARGEST / 2**30:.3g} GiB that laplace and nuts may take for it; use method='map' (Fit.bootstrap gives "
+            "intervals of votes then), or fewer items or judges"
+        )
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:

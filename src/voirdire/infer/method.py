@@ -86,6 +86,19 @@ class Inferred:
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
+def check_size(problem: Posed, how: Method) -> None:
+    """Refuse what its method cannot hold in memory, before a mode is searched for in vain.
+
+    Raises
+    ------
+    InputError
+    """
+    if how.name != "map":
+        from voirdire.infer import laplace
+
+        laplace.check_size(problem.program.size)
+
+
 def infer(problem: Posed, mode: Mode, how: Method) -> Inferred:
     """The posterior of a problem whose mode is known.
 

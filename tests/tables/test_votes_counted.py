@@ -266,5 +266,5 @@ def test_memory_stays_bounded_on_a_file_of_ten_times_the_limit(tmp_path: Path) -
     (tmp_path / "big.csv").unlink()
     counted, more = done.stdout.split()
     assert int(counted) == rows
-    # codes and counts of 500,000 distinct rows come on top of DuckDB's share
-    assert float(more) < 2.5 * limit
+    # beyond the peak of a file of 100,000 rows, whose share of the memory was in use already
+    assert float(more) < limit

@@ -230,7 +230,7 @@ def _said(path: str, message: str) -> str:
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     if "Out of Memory" in message or "out of memory" in message.lower():
         limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
-        return f"{path!r}: {limit} of memory do not hold its distinct rows; set {MEMORY} to more"
+        return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY} to more"
     kind = "CSV" if Path(path).suffix.lower() == ".csv" else "Parquet"
     return f"file {path!r} cannot be read as {kind}: {' '.join(lines[:2])}; is it whole?"
 

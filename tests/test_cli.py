@@ -344,6 +344,7 @@ def test_a_cold_fit_of_the_mode_imports_only_what_it_needs(votes: Path) -> None:
     heavy = {
         "arviz",
         "duckdb",
+        "jax",
         "matplotlib",
         "numpyro",
         "pandas",
@@ -353,7 +354,7 @@ def test_a_cold_fit_of_the_mode_imports_only_what_it_needs(votes: Path) -> None:
         "xarray",
     }
     found = imported(done)
-    assert "jax" in found
+    assert "numpy" in found
     assert found & heavy == set()
 
 

@@ -77,10 +77,21 @@ def test_items_without_a_score_and_judges_of_two_groups_are_named_together() -> 
     assert refused(frame, levels=[1, 2, 3]) == [
         "scores: item 'item-2' has no score under criterion 'a'; score every item, or leave it out",
         "scores: item 'item-0' and 1 more items have no score under criterion 'b'; score every item, or leave it out",
-        "scores: row 3: judge 'judge-0' is of group 'h' here and of 'g' before; give judges of different groups "
+        "scores: row 3: judge 'judge-0' is of group 'h' here and of group 'g' before; give judges of different groups "
         "different names",
         "scores: row 4: score 9 is outside the scale 1, 2, 3",
     ]
+
+
+def test_judges_of_no_group() -> None:
+    """Tables may hold judges without a group (a panel beside its members); a fit has to know what they are."""
+    some = table([1, 2, 2, 1], group=["g", "g", "", ""], judge=["a", "a", "b", "b"], item=["x", "y"] * 2)
+    assert read_scores(some).group.tolist() == [0, 0, -1, -1]
+    assert refused(some) == [
+        "scores: judge 'b' is of no group, but others are of one; name it, or leave out the column"
+    ]
+    none = some.assign(group=None)
+    assert pose_scores(load_model("rating-severity"), read_scores(none)).groups == ("all",)
 
 
 def test_what_other_tables_take_is_refused() -> None:

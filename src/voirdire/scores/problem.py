@@ -139,7 +139,7 @@ def unrated(table: Scores, problems: Problems) -> None:
 
 
 def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
-    """Names of the groups and the group of each judge; a judge of two groups is a problem.
+    """Names of the groups and the group of each judge; a judge of two groups, or of none, is a problem.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]
     (('g', 'h'), array([0, 1]))
     """
     found = np.zeros(len(table.judges), dtype=np.int64)
-    if table.group is None:
+    if table.group is None or not table.groups:
         return (ONE_GROUP,), found
     for judge, name in enumerate(table.judges):
         rows = np.flatnonzero(table.judge == judge)
@@ -161,7 +161,15 @@ def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]
         if len(other):
             problems.rows(
                 other + 1,
-                f"judge {name!r} is of group {table.groups[table.group[other[0]]]!r} here and of "
-                f"{table.groups[found[judge]]!r} before; give judges of different groups different names",
+                f"judge {name!r} is of {_group(table, table.group[other[0]])} here and of "
+                f"{_group(table, found[judge])} before; give judges of different groups different names",
+            )
+        elif found[judge] < 0:
+            problems.table(
+                f"judge {name!r} is of no group, but others are of one; name it, or leave out the column"
             )
     return table.groups, found
+
+
+def _group(table: Scores, code: int) -> str:
+    return "no group" if code < 0 else f"group {table.groups[code]!r}"

@@ -9,7 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import Column, IntArray, encode, groups, positions, same_letters
+from voirdire.tables.encode import (
+    UNREAD,
+    Column,
+    IntArray,
+    Refused,
+    encode,
+    groups,
+    name_of,
+    positions,
+    same_letters,
+)
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import Cells, read_columns
 
@@ -102,7 +112,7 @@ def read_rated(
     problems : Problems
         Where problems are reported.
     more : sequence of str
-        Further columns of names that the table may have.
+        Further columns of names that the table may have, in which cells may be empty (code -1).
 
     Returns
     -------
@@ -125,7 +135,8 @@ def read_rated(
     has_items = "item" in cells
     if not has_items and not {"context", "system"} <= cells.keys():
         problems.table("column 'item' is missing; give it, or both 'context' and 'system'")
-    columns = {name: encode(of, name, problems) for name, of in cells.items() if name != value}
+    named = {name: _or_nothing(of) if name in more else of for name, of in cells.items() if name != value}
+    columns = {name: encode(of, name, problems) for name, of in named.items()}
     for name in columns:
         same_letters({name: columns[name]}, problems)
     nothing = Column((), np.full(rows, -1))
@@ -144,6 +155,12 @@ def read_rated(
     if "run" in columns:
         _twice(found, problems)
     return cells, found
+
+
+def _or_nothing(cells: Sequence[object]) -> list[object]:
+    """The cells of a column in which empty ones say something: that there is none."""
+    nothing = Refused("is empty")
+    return [UNREAD if name_of(cell) == nothing else cell for cell in cells]
 
 
 def _cross(context: Column, system: Column) -> Column:

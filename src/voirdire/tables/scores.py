@@ -25,7 +25,7 @@ class Scores(Rated):
     groups : tuple of str
         Names of the judges' groups, sorted; empty for a table without a column ``group``.
     group : int64 array, shape (rows,), or None
-        The group of each row.
+        The group of each row; -1 for judges of none.
 
     Examples
     --------
@@ -45,8 +45,8 @@ def read_scores(table: object, *, name: str = "scores", judge: str | None = None
 
     Columns: ``judge``, ``score``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
     ``context``, ``system``, ``run``, ``phase`` and ``group`` (the judge's group, such as the stakeholders it speaks
-    for). Other columns are left alone. A judge may score an item more than once; with a ``run`` column, once in each
-    run.
+    for; empty for a judge of none). Other columns are left alone. A judge may score an item more than once; with a
+    ``run`` column, once in each run.
 
     Parameters
     ----------

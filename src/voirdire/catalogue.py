@@ -22,6 +22,7 @@ _JUDGES = {
     "confusion-pooled": "one matrix for all",
     "one-coin-label": "one coin",
     "alike-raters": "severity",
+    "rater-discrimination": "discrimination, severity and cutpoints",
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}
@@ -109,7 +110,9 @@ def table(folder: str) -> str:
     order = list(SECTIONS)
     for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
         simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
-        judge = "pooled by majority" if model.pool == "majority" else _JUDGES[model.reliability.kind]
+        judge = _JUDGES[model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
+        if model.cutpoints is not None and model.cutpoints.kind == "by-judge" and "cutpoints" not in judge:
+            judge += " and cutpoints"
         link = f"[`{name}`]({folder}{name}.toml)"
         lines.append(
             f"| {link} | {model.data} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |"

@@ -51,11 +51,12 @@ def fit(
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
         run, group; see :func:`voirdire.tables.scores.read_scores`. Which it is, is told by the columns.
     criteria : path, dataframe or Votes, optional
-        Votes on the criteria themselves: the same columns, the items are criteria.
+        Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights:
+        columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
-        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``, for scores
-        ``rating-severity``.
+        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``; for
+        scores ``rating-discrimination`` (``rating-maple`` with ``criteria``).
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
@@ -113,7 +114,7 @@ def fit(
     table = read_table(votes, levels=levels, votes=True, rows=False)
     notes: list[str] = []
     if model is None:
-        model, why = kinds.default_model(table)
+        model, why = kinds.default_model(table, criteria)
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
     kinds.check_kind(spec, table)
@@ -129,13 +130,17 @@ def fit(
         notes += more
     else:
         cut = anchor_mode if anchor_mode == "cut" else None
-        unused: dict[str, object] = {"criteria": criteria, "families": families, "anchor_mode='cut'": cut}
+        unused: dict[str, object] = {"families": families, "anchor_mode='cut'": cut}
         if spec.data == "scores":
             unused |= {"classes": classes, "anchors": anchors}
+        else:
+            unused["criteria"] = criteria
         _not_for(spec.data, unused)
         from voirdire.infer.mode import find_mode
 
-        problem = kinds.pose_rated(spec, table, levels=levels, classes=classes, anchors=anchors)
+        problem = kinds.pose_rated(
+            spec, table, criteria=criteria, levels=levels, classes=classes, anchors=anchors
+        )
         check_size(problem, how)
         found = infer(problem, find_mode(problem), how)
     return Fit(

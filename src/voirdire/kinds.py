@@ -37,7 +37,7 @@ _RESULTS: dict[str, Results] = {
         "confusion": label_results.confusion,
     },
     "scores": {
-        "items": summaries.ranking,
+        "items": score_results.ranking,
         "judges": score_results.judges,
         "criteria": summaries.criteria,
         "groups": score_results.groups,
@@ -51,7 +51,7 @@ _ASKED = {  # what to ask a fit for in the place of a table that its kind of dat
 }
 
 
-def default_model(table: Votes | Scores | Labels) -> tuple[str, str]:
+def default_model(table: Votes | Scores | Labels, criteria: object = None) -> tuple[str, str]:
     """The model that a table calls for, and why, in words.
 
     Examples
@@ -63,7 +63,9 @@ def default_model(table: Votes | Scores | Labels) -> tuple[str, str]:
     if isinstance(table, Labels):
         return "dawid-skene", "the table has labels"
     if isinstance(table, Scores):
-        return "rating-severity", "the table has scores"
+        if criteria is not None:
+            return "rating-maple", "the table has scores, and criteria are weighed"
+        return "rating-discrimination", "the table has scores"
     if table.has_criteria:
         return "maple-position", "the table has a criterion column"
     return "crowd-bt-position", "the table has no criterion column"
@@ -109,6 +111,7 @@ def pose_rated(
     model: Model,
     table: Scores | Labels,
     *,
+    criteria: object,
     levels: Sequence[object] | None,
     classes: Sequence[object] | None,
     anchors: object,
@@ -119,13 +122,15 @@ def pose_rated(
 
     Parameters
     ----------
+    criteria : path, dataframe, Votes or None
+        Of scores, weights of the criteria or votes on them.
     levels : sequence or None
         Of scores, the levels of the scale (of labels, the reader has taken them).
     anchors : path, dataframe or None
         Of labels: columns ``item``, ``label`` and optionally ``criterion``; no judges.
     """
     if isinstance(table, Scores):
-        return pose_scores(model, table, levels=levels)
+        return pose_scores(model, table, levels=levels, criteria=criteria)
     known = None
     if anchors is not None:
         known = read_labels(anchors, name="anchors", levels=table.labels, judge="people")
@@ -135,6 +140,13 @@ def pose_rated(
 def results(problem: Posed) -> Results:
     """The tables of a fit's result, by name, each a function of problem, posterior and probability."""
     return _RESULTS[problem.model.data]
+
+
+def strengths(problem: Posed, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion, of a fit of votes or scores."""
+    if isinstance(problem, ScoresProblem):
+        return score_results.strengths(problem, posterior, prob)
+    return summaries.strengths(problem, posterior, prob)
 
 
 def require(problem: Posed, data: str | tuple[str, ...], what: str) -> None:

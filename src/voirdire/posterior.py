@@ -60,7 +60,7 @@ def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:
 
 
 def weights(program: Program, values: Values) -> Floats:
-    """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, or equal ones.
+    """Criterion weights that sum to one, shape (..., criteria): softmax of the log weights, given or equal ones.
 
     Examples
     --------
@@ -72,6 +72,8 @@ def weights(program: Program, values: Values) -> Floats:
     """
     if "weight" not in values:
         lead = values["strength"].shape[:-2]
+        if program.given_weights is not None:
+            return np.broadcast_to(np.array(program.given_weights), (*lead, program.criteria))
         return np.full((*lead, program.criteria), 1.0 / program.criteria)
     log = values["weight"] - values["weight"].max(axis=-1, keepdims=True)
     raw = np.exp(log)

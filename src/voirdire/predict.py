@@ -11,7 +11,10 @@ from voirdire.kinds import require
 from voirdire.posterior import some_draws
 from voirdire.problem import Problem
 from voirdire.program import VotesProgram
+from voirdire.scores.predict import predict as predict_scores
+from voirdire.scores.problem import ScoresProblem
 from voirdire.specs import Model
+from voirdire.summaries import frame
 from voirdire.tables.votes import Votes, read_votes
 from voirdire.terms import RELIABILITY, TIES
 from voirdire.terms.reliability import Observations, Values
@@ -39,7 +42,8 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie.
+        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie. Of scores, see
+        :func:`voirdire.scores.predict.predict`.
 
     Raises
     ------
@@ -47,7 +51,9 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
         An item, judge or criterion that the fit does not know.
     """
     problem = fit.problem
-    require(problem, "votes", "predict")
+    if isinstance(problem, ScoresProblem):
+        return frame(predict_scores(problem, fit.posterior, votes))
+    require(problem, ("votes", "scores"), "predict")
     assert isinstance(problem, Problem)
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     table = read_votes(votes, **known)  # type: ignore[arg-type]

@@ -58,6 +58,11 @@ class Program(ABC):
     def has_mirror(self) -> bool:
         """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
 
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """Weights of the criteria that are given, not learned; they sum to one."""
+        return None
+
     @abstractmethod
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the twin of a flat vector: the same likelihood, another meaning.

@@ -128,7 +128,7 @@ class Fit:
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
         kinds.require(self.problem, ("votes", "scores"), "strengths")
-        return summaries.frame(summaries.strengths(self.problem, self.posterior, self.prob))
+        return summaries.frame(kinds.strengths(self.problem, self.posterior, self.prob))
 
     def cutpoints(self) -> pd.DataFrame:
         """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high; for fits of scores."""

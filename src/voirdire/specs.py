@@ -19,6 +19,7 @@ from voirdire.terms import (
     RATERS,
     RELIABILITY,
     REPEATS,
+    SCORE_STRENGTH,
     SEVERITY,
     STRENGTH,
     TIES,
@@ -38,7 +39,7 @@ SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
     },
     "labels": {"classes": CLASSES, "reliability": CONFUSION},
     "scores": {
-        "strength": STRENGTH,
+        "strength": SCORE_STRENGTH,
         "severity": SEVERITY,
         "cutpoints": CUTPOINTS,
         "reliability": RATERS,
@@ -54,7 +55,11 @@ _NEEDED = {
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
-_CHOICES = {"data": tuple(SECTIONS), "criteria": ("collapse", "separate"), "pool": ("none", "majority")}
+_CHOICES = {
+    "data": tuple(SECTIONS),
+    "criteria": ("collapse", "separate"),
+    "pool": ("none", "majority", "mean", "median"),
+}
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,8 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     elif isinstance(fit.problem, ScoresProblem):
         names["scores"], codes = packed(fit.problem.table)
         names["levels"] = fit.problem.scale.levels
+        names["weights"] = fit.problem.program.given
+        tables["criteria"] = fit.problem.criteria_votes
         arrays |= {f"scores_{name}": value for name, value in codes.items()}
     for key, votes in tables.items():
         if votes is not None:
@@ -178,7 +180,11 @@ def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
         return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
     if model.data == "scores":
         scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
-        return pose_scores(model, scored, levels=tables["levels"])
+        weights = tables.get("weights")
+        criteria: Any = None if weights is None else tuple(weights)
+        if "criteria" in tables:
+            criteria = _votes(tables["criteria"], arrays, "criteria")
+        return pose_scores(model, scored, levels=tables["levels"], criteria=criteria)
     votes = _votes(tables["votes"], arrays, "votes")
     on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
     people = None

@@ -106,7 +106,12 @@ class ScoreCase(Case):
         )
         if ties:
             self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
-        self.problem = pose_scores(self.model, read_scores(self.scores), levels=[1, 2, 3, 4])
+        self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(
+            columns="criterion"
+        )
+        learned = self.model.weights is not None and self.model.weights.kind == "votes"
+        votes = read_votes(self.on_criteria) if learned else None
+        self.problem = pose_scores(self.model, read_scores(self.scores), levels=[1, 2, 3, 4], criteria=votes)
         self.program = self.problem.program
         rng = np.random.default_rng(3)
         self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]

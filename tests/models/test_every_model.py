@@ -8,6 +8,7 @@ A model file that is not listed in ``EQUATIONS`` fails here: write its equation 
 from __future__ import annotations
 
 import math
+import statistics
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -156,13 +157,35 @@ def shared_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
     return [first + sum(gaps[:number]) for number in range(len(gaps) + 1)]
 
 
+def scaled(v: dict[str, Any], k: int, theta: float) -> float:
+    return sharp(v, k) * theta
+
+
+def sharp(v: dict[str, Any], k: int) -> float:
+    raw = v["raw_discrimination"]
+    return raw[k] * math.sqrt(1.01 / (statistics.mean(b * b for b in raw) + 0.01))
+
+
+def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
+    gaps = [math.exp(g + own) for g, own in zip(v["log_gap"][c], v["log_gap_judge"][k][c], strict=True)]
+    first = v["cut_location"][c] + v["shift"][k][c] - sum(gaps) / 2
+    return [first + sum(gaps[:number]) for number in range(len(gaps) + 1)]
+
+
 SCORE_EQUATIONS: dict[str, Any] = {
     "rating-severity": (as_it_is, shared_limits),
+    "rating-cutpoints": (as_it_is, own_limits),
+    "rating-discrimination": (scaled, own_limits),
+    "rating-maple": (scaled, own_limits),
+    "mean-score": statistics.mean,
+    "median-score": statistics.median,
 }
 
 
 def score_by_score(case: Any, v: dict[str, Any]) -> float:
     """Every judge's scores of every item together; with repeats, integrated over what the judge makes of the item."""
+    if case.model.pool != "none":
+        return centre_by_centre(case, v, SCORE_EQUATIONS[case.name])
     problem, (seen, limits) = case.problem, SCORE_EQUATIONS[case.name]
     total = 0.0
     for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
@@ -170,20 +193,59 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         eta = seen(v, k, v["strength"][c][problem.items.index(item)]) - v["severity"][k]
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
+        scores = rows["score"].tolist()
         cut = [-math.inf, *limits(v, k, c), math.inf]
 
-        def chance(shifted: float, scores: Any = rows["score"], cut: list[float] = cut) -> float:
-            above = [1.0 if limit == -math.inf else s(shifted - limit) for limit in cut[:-1]] + [0.0]
-            return math.prod(above[score - 1] - above[score] for score in scores)
+        def chance(shifted: float, scores: list[int] = scores, cut: list[float] = cut) -> float:
+            between = [(cut[score - 1] - shifted, cut[score] - shifted) for score in scores]
+            # of the two tails the smaller, so that no difference of numbers near one is taken
+            return math.prod(s(-low) - s(-high) if high > 0 else s(high) - s(low) for low, high in between)
 
-        if not case.ties:
-            total += math.log(chance(eta))
-            continue
-        sigma = math.exp(v["log_judge_item"][k])
-        points = [-5 + number / 4 for number in range(41)]  # the rule that the equation names
-        weights = [math.exp(-z * z / 2) for z in points]
-        mean = sum(w * chance(eta + sigma * z) for z, w in zip(points, weights, strict=True)) / sum(weights)
-        total += math.log(mean)
+        sigma = math.exp(v["log_judge_item"][k]) if case.ties else 0.0
+        total += math.log(ruled(lambda z: chance(eta + sigma * z)) if case.ties else chance(eta))  # noqa: B023
+    if case.name == "rating-maple":
+        for judge, first, second, winner in case.on_criteria.itertuples(index=False, name=None):
+            w, names = v["weight"], problem.criteria
+            d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
+            total += math.log(s(d if winner == "first" else -d))
+    return total
+
+
+def ruled(function: Callable[[float], float]) -> float:
+    """Mean over a standard normal variable by the rule that the equations name."""
+    points = [-5 + number / 4 for number in range(41)]
+    weights = [math.exp(-z * z / 2) for z in points]
+    return sum(w * function(z) for z, w in zip(points, weights, strict=True)) / sum(weights)
+
+
+def centre_by_centre(case: Any, v: dict[str, Any], combine: Callable[[list[float]], float]) -> float:
+    """The pooled score of each item with the error that the file states."""
+    problem, table = case.problem, case.scores.assign(score=(case.scores["score"] - 2.5) / 3)
+    if "group" not in table:
+        table["group"] = "all"
+    by_judge = table.groupby(["criterion", "item", "group", "judge"])["score"].apply(
+        lambda x: combine(list(x))
+    )
+    panels = by_judge.groupby(["criterion", "item", "group"]).apply(list)
+    total = 0.0
+    for criterion, own in panels.groupby("criterion"):
+        left = [
+            (x - statistics.mean(scores)) * math.sqrt(len(scores) / (len(scores) - 1))
+            for scores in own
+            for x in scores
+            if len(scores) > 1
+        ]
+
+        def error(n: int, left: list[float] = left) -> float:
+            if combine is statistics.mean:
+                return math.sqrt(statistics.mean(x * x for x in left) / n)
+            return float(np.median(np.random.default_rng(0).choice(left, (2000, n)), axis=1).std())
+
+        for item, groups in own.groupby("item"):
+            theta = v["strength"][problem.criteria.index(criterion)][problem.items.index(item)]
+            centre = statistics.mean(combine(scores) for scores in groups)
+            spread = math.sqrt(sum(error(len(scores)) ** 2 for scores in groups)) / len(groups)
+            total += float(stats.norm.logpdf(centre, theta, spread))
     return total
 
 
@@ -258,6 +320,7 @@ def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
 def test_the_prior_has_the_files_numbers(case: Any) -> None:
     file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
     strength, coin = file.get("strength", {}), file["reliability"]
+    level = strength.get("kind") == "level"
 
     def zero_sum(values: np.ndarray, sd: float) -> float:
         # the sum-to-zero plane keeps lengths, so its density is that of one coordinate fewer, at distance 0
@@ -273,8 +336,13 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
     def normal(values: Any, mean: float, sd: float) -> float:
         return float(stats.norm.logpdf(values, mean, sd).sum())
 
+    def two_sided(slopes: np.ndarray) -> float:
+        part, sd = coin["reversed"], coin["sd"]
+        straight, turned = (stats.norm.pdf(slopes, sign * coin["mean"], sd) for sign in (1, -1))
+        return float(np.log((1 - part) * straight + part * turned).sum())
+
     density: dict[str, Callable[[Any], float]] = {
-        "strength": lambda v: zero_sum(v, strength["sd"]),
+        "strength": lambda v: normal(v, 0.0, strength["sd"]) if level else zero_sum(v, strength["sd"]),
         "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
         "class_share": lambda v: zero_sum(v, file["classes"]["sd"]),
         "tendency": lambda v: zero_sum(v, file["classes"]["sd"]),
@@ -285,12 +353,14 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "coin_second": beta,
         "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
         "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
-        "shift": lambda v: normal(v, 0.0, coin["shift_sd"]),
+        "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
         "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
         "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
         "cut_location": lambda v: normal(v, 0.0, file["cutpoints"]["sd"]),
         "log_gap": lambda v: normal(v, file["cutpoints"]["gap_mean"], file["cutpoints"]["gap_sd"]),
         "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
+        "log_gap_judge": lambda v: normal(v, 0.0, file["cutpoints"]["judge_gap_sd"]),
+        "raw_discrimination": two_sided,
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
     }

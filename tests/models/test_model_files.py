@@ -16,6 +16,7 @@ from voirdire.specs import SECTIONS, load_model, locate
 MIRRORED = {
     *("crowd-bt", "crowd-bt-position"),
     *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
+    *("rating-discrimination", "rating-maple"),
 }
 
 
@@ -50,6 +51,8 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
         ("maple-position", "maple"),
         ("maple-criterion-reliability", "maple"),
         ("dawid-skene", "dawid-skene-pooled"),
+        ("rating-cutpoints", "rating-severity"),
+        ("rating-discrimination", "rating-cutpoints"),
     ],
 )
 def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
@@ -78,7 +81,7 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
 def turned(values: dict[str, Any]) -> dict[str, Any]:
     """Every strength and weight of opposite sign, every coin turned over."""
     out = {**values, "strength": -values["strength"]}
-    for name in ("weight", "reliability", "reliability_deviation"):
+    for name in ("weight", "reliability", "reliability_deviation", "raw_discrimination"):
         if name in values:
             out[name] = -values[name]
     if "coin_first" in values:  # e1 -> 1 - e2, e2 -> 1 - e1

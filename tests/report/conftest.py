@@ -142,7 +142,8 @@ def scored() -> Fit:
             rows += [
                 (f"judge {judge}", group, f"item {i:02d}", criterion, int(s)) for i, s in enumerate(score)
             ]
-    return fit(pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"]))
+    table = pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"])
+    return fit(table, model="rating-severity")
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ def panel(simulate: Simulate) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def fitted(panel: tuple[pd.DataFrame, pd.DataFrame]) -> voirdire.Fit:
-    return voirdire.fit(panel[0])
+    return voirdire.fit(panel[0], model="rating-severity")
 
 
 def inside(found: pd.DataFrame, truth: np.ndarray) -> np.ndarray:
@@ -42,7 +42,7 @@ def test_severity_cutpoints_and_items_are_recovered(
     fitted: voirdire.Fit, panel: tuple[pd.DataFrame, pd.DataFrame]
 ) -> None:
     assert fitted.model.name == "rating-severity"
-    assert fitted.notes == ("No model was named: rating-severity, because the table has scores.",)
+    assert fitted.notes == ()
     judges = fitted.judges()
     # 160 scores a judge: standard errors of 0.12
     np.testing.assert_allclose(judges["severity"], SEVERITY, atol=0.4)
@@ -75,7 +75,7 @@ def test_severe_judges_on_other_items_are_allowed_for(simulate: Simulate) -> Non
     better = table["item"].isin(best)
     keep = (table["judge"] == "judge-2") | ((table["judge"] == "judge-0") == better)
     table = table[keep].drop(columns="run")
-    found = voirdire.fit(table, method="map").ranking().set_index("item")["score"]
+    found = voirdire.fit(table, model="rating-severity", method="map").ranking().set_index("item")["score"]
     means = table.groupby("item")["score"].mean()
     by_model, by_mean = (np.corrcoef(x[truth.index], truth["criterion-0"])[0, 1] for x in (found, means))
     assert by_model > by_mean + 0.1
@@ -84,7 +84,7 @@ def test_severe_judges_on_other_items_are_allowed_for(simulate: Simulate) -> Non
 def test_a_judge_of_one_score_is_fitted_and_named(panel: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     table = panel[0].copy()
     table.loc[table["judge"] == "judge-1", "score"] = 3
-    fit = voirdire.fit(table, method="map")
+    fit = voirdire.fit(table, model="rating-severity", method="map")
     check = fit.checks().set_index("check").loc["constant-judges"]
     assert (check["level"], check["value"]) == ("warn", 1.0)
     assert check["message"].startswith("judge-1 is giving one score to everything")
@@ -102,10 +102,10 @@ def test_judges_without_common_items_are_named(panel: tuple[pd.DataFrame, pd.Dat
 
 def test_the_order_of_the_rows_and_names_change_nothing(panel: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     table = panel[0]
-    one = voirdire.fit(table, method="map")
+    one = voirdire.fit(table, model="rating-severity", method="map")
     names = dict(zip(sorted(table["judge"].unique()), ["zoe", "ann", "bob", "dot", "cem"], strict=True))
     other = table.sample(frac=1.0, random_state=1).assign(judge=table["judge"].map(names))
-    two = voirdire.fit(other, method="map")
+    two = voirdire.fit(other, model="rating-severity", method="map")
     ours, theirs = (fit.ranking().set_index("item")["score"] for fit in (one, two))
     np.testing.assert_allclose(theirs[ours.index], ours, atol=1e-6)
     severity = two.judges().set_index("judge")["severity"]
@@ -136,7 +136,7 @@ def test_tables_of_other_kinds_are_not_there(fitted: voirdire.Fit) -> None:
 def test_the_command_line_shows_scores(panel: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     panel[0].to_csv(path, index=False)
-    asked = ["fit", str(path), "--method", "map", "--levels", "1,2,3,4,5"]
+    asked = ["fit", str(path), "--model", "rating-severity", "--method", "map", "--levels", "1,2,3,4,5"]
     shown = CliRunner().invoke(app, asked, catch_exceptions=False)
     assert shown.exit_code == 0, shown.stderr
     for text in ("rating-severity by map: 800 scores", "Items, best first", "most severe first", "severity"):

@@ -54,14 +54,14 @@ def table(study: Study, simulated: Model, fitted: Model, method: str = "laplace"
 
 
 def test_every_generative_model_file_is_in_the_study() -> None:
-    """majority-vote counts majorities: nothing can be simulated from it."""
+    """Majorities, means and medians are counted: nothing can be simulated from them."""
     shipped = {path.stem for path in locate("models").glob("*.toml")}
     studied = [
         *load_study("calibration").settings["models"],
         *load_study("calibration-labels").settings["models"],
         *load_study("calibration-scores").settings["models"],
     ]
-    assert sorted(studied) == sorted(shipped - {"majority-vote"})
+    assert sorted(studied) == sorted(shipped - {"majority-vote", "mean-score", "median-score"})
 
 
 @pytest.mark.parametrize(("model", "ties"), [("bradley-terry", False), ("crowd-bt", True)])

@@ -16,7 +16,7 @@ def all_checks(
     problem: ScoresProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check]
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
-    own = [linked(problem), *constant(problem), ends(problem)]
+    own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
     if posterior.values is not None:
         own += checks.below_chance(problem, judge_summary)
     return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
@@ -84,3 +84,27 @@ def ends(problem: ScoresProblem) -> Check:
         "is bounded by the prior, not by the scores."
     )
     return Check("separation", "warn", float(len(names)), message)
+
+
+def unknown_error(problem: ScoresProblem) -> list[Check]:
+    """Whether a baseline could estimate how much judges disagree."""
+    known = problem.data["scores"].get("known")
+    if known is None or known.all():
+        return []
+    message = (
+        "No item was scored by two judges (of one group) under some criterion, so how much a mean of scores varies "
+        "from panel to panel is unknown: its intervals span the scale. Let a second judge score some items."
+    )
+    return [Check("error", "warn", float((known == 0).sum()), message)]
+
+
+def unvoted(problem: ScoresProblem) -> list[Check]:
+    """Whether criterion weights rest on anything."""
+    weights, program = problem.model.weights, problem.program
+    if weights is None or weights.kind != "votes" or program.voted or program.given or program.criteria == 1:
+        return []
+    message = (
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
+        "rating-discrimination, which is the same then."
+    )
+    return [Check("weights", "warn", float(program.criteria), message)]

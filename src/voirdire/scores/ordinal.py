@@ -141,13 +141,13 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     net = mean / top - _mean_by(part["criterion"], mean / top, weight, program.criteria)[part["criterion"]]
     signs = np.ones(program.judges)
     found["strength"] = _strengths(program, part, net, weight, signs)
-    if "discrimination" not in found:
+    if "raw_discrimination" not in found:
         return [found]
     turned = agreement_signs(program, part, net, weight)
-    every = [{**found, "discrimination": signs}]
+    every = [{**found, "raw_discrimination": signs}]
     if (turned < 0).any():
         strength = _strengths(program, part, net, weight, turned)
-        every.append({**found, "strength": strength, "discrimination": turned})
+        every.append({**found, "strength": strength, "raw_discrimination": turned})
     return every
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.problem import Ints, Posed
-from voirdire.scores import ordinal
-from voirdire.scores.program import ScoresProgram
-from voirdire.scores.scale import Scale, ordinal_scale
+from voirdire.scores import baseline, ordinal
+from voirdire.scores import weights as weighing
+from voirdire.scores.program import ScoresProgram, form_of
+from voirdire.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.specs import Model
+from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
 
 ONE_GROUP = "all"
 
@@ -33,6 +37,7 @@ class ScoresProblem(Posed):
     groups : tuple of str
         Names of the judges' groups; ``("all",)`` for a table without such a column.
     judge_group : int array, shape (judges,)
+    criteria_votes : Votes or None
     """
 
     program: ScoresProgram
@@ -40,6 +45,17 @@ class ScoresProblem(Posed):
     scale: Scale
     groups: tuple[str, ...]
     judge_group: Ints
+    criteria_votes: Votes | None = None
+
+    @property
+    def unit(self) -> tuple[float, float]:
+        """Where strengths have their zero on the scale of the scores, and what one is worth there.
+
+        For models of an ordered scale, whose strengths are log-odds: 0 and 1.
+        """
+        if form_of(self.model) is ordinal:
+            return 0.0, 1.0
+        return 0.5 * (self.scale.low + self.scale.high), self.scale.range
 
     @property
     def coords(self) -> dict[str, list[str]]:
@@ -55,6 +71,7 @@ def pose_scores(
     table: Scores,
     *,
     levels: Sequence[object] | None = None,
+    criteria: object = None,
     repeats: bool | None = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
@@ -62,7 +79,10 @@ def pose_scores(
     Parameters
     ----------
     levels : sequence, optional
-        The levels of the scale; without it, the whole numbers from the lowest score to the highest.
+        The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
+        scores as numbers, the ends of the scale.
+    criteria : path, dataframe, Votes or tuple, optional
+        Weights of the criteria or votes on them, see :func:`voirdire.scores.weights.read_criteria`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them.
 
@@ -82,33 +102,87 @@ def pose_scores(
     >>> pose_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
     [0, 2, 1, 2]
     """
-    problems = Problems("scores")
-    scale = ordinal_scale(table.score, levels, problems)
+    problems, form = Problems("scores"), form_of(model)
+    scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     unrated(table, problems)
-    groups, judge_group = groups_of(table, problems)
+    groups_of(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
+    given = weights_of(model, table, criteria)
+    votes = given if isinstance(given, Votes) else None
+    if votes is not None:
+        table = with_judges(table, votes.judges)
+    groups, judge_group = groups_of(table, problems)
     sizes = (len(table.criteria), len(table.items))
-    if repeats is None:
-        repeats = has_repeats(table)
-    level = np.searchsorted(scale.levels, table.score)
-    codes = (table.judge, table.criterion, table.item, level)
-    data: dict[str, dict[str, Any]] = {
-        "scores": ordinal.encode(*codes, len(scale.levels), sizes, repeats),
-        "panel": {"group": judge_group},
-    }
+    repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
+    codes = (table.judge, table.criterion, table.item)
+    count = len(scale.levels) if form is ordinal else 0
+    number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
+    if form is ordinal:
+        answers = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
+    else:
+        answers = baseline.encode(*codes, number, sizes, judge_group, model.pool)
+    data: dict[str, dict[str, Any]] = {"scores": answers, "panel": {"group": judge_group}}
+    if votes is not None:
+        data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
     program = ScoresProgram(
         model,
         len(table.judges),
         *sizes,
-        levels=len(scale.levels),
+        levels=count,
         groups=len(groups),
-        repeats=repeats and model.repeats is not None,
+        repeats=repeats,
+        voted=votes is not None,
+        given=None if isinstance(given, Votes) else given,
     )
-    given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
-        program, data, table.judges, table.criteria, table.items, given, table, scale, groups, judge_group
+        program,
+        data,
+        table.judges,
+        table.criteria,
+        table.items,
+        answered,
+        table,
+        scale,
+        groups,
+        judge_group,
+        votes,
     )
+
+
+def weights_of(model: Model, table: Scores, criteria: object) -> Votes | tuple[float, ...] | None:
+    """Weights or votes on criteria as the model takes them; None where nothing was given.
+
+    Raises
+    ------
+    InputError
+        Votes on criteria for a model that has no use for them, and what :func:`.weights.read_criteria` raises.
+    """
+    if criteria is None:
+        return None
+    found = criteria if isinstance(criteria, tuple) else weighing.read_criteria(criteria, table.criteria)
+    if isinstance(found, Votes) and (model.weights is None or model.weights.kind != "votes"):
+        raise InputError(
+            f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "
+            "rating-maple, or give weights (columns criterion and weight)"
+        )
+    return found
+
+
+def with_judges(table: Scores, more: Sequence[str]) -> Scores:
+    """The table with further judges, who scored nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = read_scores(pd.DataFrame({"judge": ["b"], "item": "x", "score": [1]}))
+    >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
+    (('a', 'b'), [1])
+    """
+    judges = tuple(sorted({*table.judges, *more}))
+    return replace(table, judges=judges, judge=positions(table.judges, judges)[table.judge])
 
 
 def has_repeats(table: Scores) -> bool:

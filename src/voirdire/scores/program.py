@@ -6,9 +6,8 @@ scores on an ordered scale, where the limits between its levels lie (``cutpoints
 
     P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
 
-for bounded continuous scores a normal variable that is cut off at the scale's ends (:mod:`.continuous`), and for the
-baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges score an item
-repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
+and for the baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges
+score an item repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
 P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
 
 Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
@@ -23,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.program import Data, Floats, Program
-from voirdire.scores import ordinal
-from voirdire.specs import Section
-from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SEVERITY, STRENGTH, WEIGHTS
+from voirdire.scores import baseline, ordinal
+from voirdire.specs import Model, Section
+from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SCORE_STRENGTH, SEVERITY, WEIGHTS
 from voirdire.terms.arrays import Array, log_sigmoid
 from voirdire.terms.parameters import Parameter
 from voirdire.terms.reliability import Values
@@ -47,6 +46,8 @@ class ScoresProgram(Program):
         Whether some judge scored an item more than once; without that the term of repeats is left out.
     voted : bool
         Whether there are votes on criteria.
+    given : tuple of float, optional
+        Weights of the criteria, where they are given; they sum to one.
 
     Examples
     --------
@@ -59,6 +60,7 @@ class ScoresProgram(Program):
     groups: int = 1
     repeats: bool = False
     voted: bool = False
+    given: tuple[float, ...] | None = None
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -75,7 +77,7 @@ class ScoresProgram(Program):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        found = SCORE_STRENGTH[model.strength.kind].parameters(model.strength.numbers)
         for registry, section in (
             (WEIGHTS, model.weights if self.voted else None),
             (SEVERITY, model.severity),
@@ -88,6 +90,16 @@ class ScoresProgram(Program):
             name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
         }
         return tuple(p for p in found if not nothing & set(p.dims))
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """Weights of the criteria that the user gave."""
+        return self.given
+
+    @property
+    def form(self) -> Any:
+        """The module of the form that scores have: on an ordered scale, or pooled by a baseline."""
+        return form_of(self.model)
 
     @property
     def has_mirror(self) -> bool:
@@ -105,14 +117,14 @@ class ScoresProgram(Program):
         if not self.has_mirror:
             raise ValueError(f"model {self.model.name} has no mirror")
         values = self.values(x, xp)
-        for name in ("strength", "weight", "discrimination"):
+        for name in ("strength", "weight", "raw_discrimination"):
             if name in values:
                 values[name] = -values[name]
         return self.flat(values, xp)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""
-        parts = [ordinal.log_part(self, values, data, xp)]
+        parts = [self.form.log_part(self, values, data, xp)]
         if self.voted:
             votes = data["criteria"]
             gap = values["weight"][votes["first"]] - values["weight"][votes["second"]]
@@ -126,7 +138,19 @@ class ScoresProgram(Program):
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""
-        return [np.asarray(self.flat(values, np), dtype=float) for values in ordinal.starts(self, data)]
+        return [np.asarray(self.flat(values, np), dtype=float) for values in self.form.starts(self, data)]
+
+
+def form_of(model: Model) -> Any:
+    """The module of the form that a model takes scores in: :mod:`.ordinal` or :mod:`.baseline`.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> form_of(load_model("mean-score")).__name__
+    'voirdire.scores.baseline'
+    """
+    return baseline if model.cutpoints is None else ordinal
 
 
 def _parameters(registry: Any, section: Section) -> tuple[Parameter, ...]:

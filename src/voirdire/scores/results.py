@@ -11,9 +11,11 @@ from voirdire import summaries
 from voirdire.posterior import Posterior
 from voirdire.scores import ordinal
 from voirdire.scores.problem import ScoresProblem
+from voirdire.scores.program import form_of
 from voirdire.summaries import Columns
 from voirdire.terms.arrays import Array
 from voirdire.terms.cumulative import log_every_level
+from voirdire.terms.raters import discrimination
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
 
@@ -22,18 +24,35 @@ Floats = npt.NDArray[np.float64]
 LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 
 
+def ranking(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Items by score, as for votes; on the scale of the scores where the model takes them as numbers, else log-odds."""
+    return _scaled(problem, summaries.ranking(problem, posterior, prob), "score")
+
+
+def strengths(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion, on the scale of :func:`ranking`; one row per cell."""
+    return _scaled(problem, summaries.strengths(problem, posterior, prob), "strength")
+
+
+def _scaled(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
+    zero, one = problem.unit
+    found = {key: zero + one * columns[key] for key in (name, "low", "high")} | {"sd": one * columns["sd"]}
+    return {key: found.get(key, column) for key, column in columns.items()}
+
+
 def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Judges: group, scores given, and what the model says of them, each with interval.
 
     ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is
     ``p_right``, the probability that the judge gives the better of a typical pair the higher score, ties counted half:
     two items drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is
-    chance. ``discrimination`` a_k is 1 for the judge the prior expects, 0 for one that scores at random, negative for
-    one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a severe
-    judge.
+    chance. ``discrimination`` a_k has root mean square 1 over judges; it is 0 for one that scores at random, negative
+    for one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a
+    severe judge.
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
-    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of the scale.
+    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of the scale where that is
+    log-odds.
     """
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
@@ -50,8 +69,14 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
 
 
 def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
-    """Cutpoints, one row per criterion and limit (and per judge where each has its own): where ``lower`` ends and
-    ``upper`` begins on the scale of the strengths, the judge's severity not included; with intervals."""
+    """Cutpoints, one row per criterion and limit (and per judge where each has its own), with intervals.
+
+    Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
+    where the model takes scores as numbers.
+    """
+    if form_of(problem.model) is not ordinal:
+        names_only: Columns = {"criterion": np.array([], dtype=object)}
+        return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
     centre = _cuts(problem, posterior.central_values)
     shape = centre.shape
     judge, criterion, limit = (part.ravel() for part in np.indices(shape))
@@ -69,7 +94,7 @@ def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
 def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
 
-    ``mean`` averages the group's judges, each judge's scores first.
+    ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities.
     """
     size = len(problem.groups)
     table, group = problem.table, problem.judge_group
@@ -84,11 +109,21 @@ def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     }
     nothing = np.full(size, np.nan)
     columns |= {"severity": nothing, "low": nothing, "high": nothing}
-    if "severity_group" in posterior.central_values:
-        columns["severity"] = posterior.central_values["severity_group"]
+    if "severity" in posterior.central_values:
+        columns["severity"] = _group_severity(problem, posterior.central_values)
         if posterior.values is not None:
-            columns["low"], columns["high"] = posterior.interval(posterior.values["severity_group"], prob)
+            columns["low"], columns["high"] = posterior.interval(
+                _group_severity(problem, posterior.values), prob
+            )
     return columns
+
+
+def _group_severity(problem: ScoresProblem, values: Values) -> Floats:
+    """Mean severity of the judges of each group, shape (..., groups): the group's own and its judges' together."""
+    of = judge_values(problem, values)["severity"]
+    return np.stack(
+        [of[..., problem.judge_group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1
+    )
 
 
 def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
@@ -97,18 +132,19 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     strength = values["strength"]
     lead = strength.shape[:-2]
     missing = np.full((*lead, program.judges), np.nan)
+    if form_of(problem.model) is not ordinal:
+        return {"reliability": missing}
     right = p_right(problem, values)
-    found = {"reliability": missing, "p_right": right}
-    if "severity" in values:
-        found["severity"] = severity_of(values, problem.judge_group)
-        if "shift" in values:
-            found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
+    found = {"reliability": missing, "p_right": right, "severity": severity_of(values, problem.judge_group)}
+    if "shift" in values:
+        found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, program.judges))
-    if "discrimination" in values:
-        slope = values["discrimination"]
+    if "raw_discrimination" in values:
+        slope = discrimination(values["raw_discrimination"])
         found |= {"reliability": right, "discrimination": slope}
     if "log_judge_item" in values:
-        found["variance_item"] = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
+        item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
+        found["variance_item"] = item
         found["variance_judge_item"] = np.exp(2.0 * values["log_judge_item"])
         found["variance_run"] = np.full_like(slope, LOGISTIC)
     return found
@@ -121,9 +157,9 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     """
     program, strength = problem.program, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    slope = (
-        values["discrimination"][..., None] if "discrimination" in values else np.ones((program.judges, 1))
-    )
+    slope = np.ones((program.judges, 1))
+    if "raw_discrimination" in values:
+        slope = discrimination(values["raw_discrimination"])[..., None]
     middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
     cuts = ordinal.cutpoints(program, values, np)
     better, worse = (

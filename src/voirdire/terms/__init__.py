@@ -12,11 +12,12 @@ from voirdire.terms.raters import AlikeRaters, RaterDiscrimination, Raters
 from voirdire.terms.reliability import Reliability
 from voirdire.terms.repeats import JudgeItem
 from voirdire.terms.severity import Severity
-from voirdire.terms.strength import NormalStrength, UniformWeights, VotedWeights
+from voirdire.terms.strength import LevelStrength, NormalStrength, UniformWeights, VotedWeights
 from voirdire.terms.ties import Davidson, DavidsonByJudge, Ties
 from voirdire.terms.two_coin import TwoCoin
 
-STRENGTH = {term.kind: term for term in (NormalStrength(),)}
+STRENGTH: dict[str, NormalStrength] = {NormalStrength.kind: NormalStrength()}
+SCORE_STRENGTH = {term.kind: term for term in (NormalStrength(), LevelStrength())}
 RELIABILITY: dict[str, Reliability] = {
     term.kind: term
     for term in (

@@ -9,6 +9,8 @@ from voirdire.terms.arrays import Array
 from voirdire.terms.parameters import Parameter, TwoSided
 from voirdire.terms.reliability import Values
 
+SMOOTH = 0.01
+
 
 class Raters(Protocol):
     """Interface of a term of scoring judges."""
@@ -51,9 +53,14 @@ class AlikeRaters:
 class RaterDiscrimination:
     """Judge k perceives a_k theta: a large a_k tells items apart well, none at a_k = 0, and turns them round below.
 
-    a_k ~ (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) (the discrimination of Samejima's graded response
-    model, 1969, here of judges in the place of questions, and free to be negative). The likelihood does not
-    change under theta -> -theta, a -> -a (a mirror); the prior, under which most judges are of use, tells them apart.
+        a_k = b_k sqrt(1.01 / (mean_j b_j^2 + 0.01)),
+        b_k ~ (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd)
+
+    (the discrimination of Samejima's graded response model, 1969, here of judges in the place of questions, and free to
+    be negative). The root mean square of a over judges is 1 by construction, so that the strengths have the scale:
+    otherwise the mode of strengths and discriminations together grows the few a and shrinks the many theta, whose prior
+    it pays for, without end. The 0.01 keeps the density smooth at b = 0. The likelihood does not
+    change under theta -> -theta, b -> -b (a mirror); the prior, under which most judges are of use, tells them apart.
 
     Examples
     --------
@@ -64,15 +71,30 @@ class RaterDiscrimination:
     kind: ClassVar[str] = "rater-discrimination"
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "reversed": "share"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "alike-raters": lambda values: {**values, "discrimination": 1.0},
+        "alike-raters": lambda values: {**values, "raw_discrimination": 1.0},
     }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``discrimination``, one per judge."""
+        """Return ``raw_discrimination`` b, one per judge."""
         return (
-            Parameter("discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])),
+            Parameter(
+                "raw_discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])
+            ),
         )
 
     def perceived(self, values: Values, strength: Array, judge: Array) -> Array:
         """Return a_k theta."""
-        return values["discrimination"][judge] * strength
+        return discrimination(values["raw_discrimination"])[..., judge] * strength
+
+
+def discrimination(raw: Array) -> Array:
+    """a from b, shape (..., judges); see :class:`RaterDiscrimination`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> discrimination(np.array([2.0, 2.0, -2.0])).round(3).tolist()
+    [1.004, 1.004, -1.004]
+    """
+    square = (raw * raw).mean(axis=-1, keepdims=True)
+    return raw * ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5

@@ -29,6 +29,23 @@ class NormalStrength:
         return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
+class LevelStrength:
+    """theta_c,i ~ Normal(0, sd) on the scale of the scores: from its middle, in parts of its length; no sum is fixed.
+
+    Examples
+    --------
+    >>> LevelStrength().parameters({"sd": 0.4})[0].zero_sum
+    False
+    """
+
+    kind: ClassVar[str] = "level"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item)."""
+        return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"])),)
+
+
 class VotedWeights:
     """Criterion weights learned from votes on the criteria (MAPLE eq. 3, 6): w_c ~ Normal(0, sd), sum zero.
 

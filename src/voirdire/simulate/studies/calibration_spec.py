@@ -6,6 +6,7 @@ from typing import Any
 
 METHOD_KEYS = {"laplace": ("draws", "replicates"), "nuts": ("draws", "warmup", "replicates")}
 SHAPE = {"judges": 1, "items": 2, "criteria": 1}  # and the least number of each
+NO_ORIGIN = {"majority-vote": "votes", "mean-score": "scores", "median-score": "scores"}
 TWENTIETHS = 20  # 50, 80 and 90% intervals end at whole ranks where draws + 1 is a multiple
 
 
@@ -37,8 +38,11 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
         problems.append(f"methods is empty; name {' or '.join(METHOD_KEYS)}")
     for method, how in settings["methods"].items():
         problems += _method_problems(method, how, draws)
-    if "majority-vote" in settings["models"]:
-        problems.append("models: majority-vote says nothing of how votes arise, so it has no calibration")
+    problems += [
+        f"models: {name} says nothing of how {what} arise, so it has no calibration"
+        for name, what in NO_ORIGIN.items()
+        if name in settings["models"]
+    ]
     return problems
 
 

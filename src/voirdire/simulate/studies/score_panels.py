@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,8 @@ from voirdire.scores.program import ScoresProgram
 from voirdire.simulate.studies.prior_draws import names, prior_draw
 from voirdire.specs import Model
 from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes, count_votes
+from voirdire.terms import RATERS
 from voirdire.terms.cumulative import log_every_level
 from voirdire.terms.reliability import Values
 
@@ -26,6 +29,8 @@ GROUPS = ("group-1", "group-2")
 @dataclass(frozen=True)
 class ScorePanel:
     """Who scores what: every judge every item under every criterion, once or twice; judges are of two groups by turns.
+
+    Models that learn weights also get every judge's vote on every pair of criteria.
 
     Parameters
     ----------
@@ -54,7 +59,14 @@ class ScorePanel:
     def program(self) -> ScoresProgram:
         """The density of the simulating model."""
         sizes = (self.judges, self.criteria, self.items)
-        return ScoresProgram(self.model, *sizes, levels=len(LEVELS), groups=len(GROUPS), repeats=self.repeats)
+        return ScoresProgram(
+            self.model,
+            *sizes,
+            levels=len(LEVELS),
+            groups=len(GROUPS),
+            repeats=self.repeats,
+            voted=self.model.weights is not None and self.model.weights.kind == "votes",
+        )
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
         """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
@@ -79,7 +91,19 @@ class ScorePanel:
             group=group[judge],
             has_criteria=True,
         )
-        return truth, pose_scores(fitted, table, levels=LEVELS, repeats=self.repeats)
+        votes = self._voted(values, rng) if self.program.voted else None
+        return truth, pose_scores(fitted, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
+
+    def _voted(self, values: Values, rng: np.random.Generator) -> Votes:
+        """A vote of every judge on every pair of criteria."""
+        pairs = np.array(list(combinations(range(self.criteria), 2)), dtype=np.int64).reshape(-1, 2)
+        judge, pair = (part.ravel() for part in np.indices((self.judges, len(pairs))))
+        first, second = pairs[pair].T
+        weight, raters = values["weight"], RATERS[self.model.reliability.kind]
+        gap = np.asarray(raters.perceived(values, weight[first] - weight[second], judge))
+        lost = (rng.logistic(size=len(gap)) > gap).astype(np.int64)
+        named = (names("judge", self.judges), ("overall",), names("criterion", self.criteria))
+        return count_votes(named, (judge, judge * 0, first, second), lost, has_criteria=False)
 
     def _scored(
         self, values: Values, cell: tuple[Ints, ...], group: Ints, own: Floats, rng: np.random.Generator

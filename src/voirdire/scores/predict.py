@@ -1,0 +1,87 @@
+"""Probabilities of scores, from a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.posterior import Posterior, some_draws
+from voirdire.scores import ordinal
+from voirdire.scores.problem import ScoresProblem
+from voirdire.scores.program import form_of
+from voirdire.summaries import Columns
+from voirdire.tables.encode import positions
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.scores import read_scores
+from voirdire.terms.cumulative import log_every_level, normal_rule
+from voirdire.terms.reliability import Values
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Columns:
+    """Predict each score of a table: the posterior mean probability of every level, and the expected score.
+
+    Parameters
+    ----------
+    scores : path, dataframe or Scores
+        Judges, items and criteria that the fit knows; ``score`` is read but not used.
+
+    Returns
+    -------
+    dict of array, shape (rows,)
+        judge, criterion, item, p_<level> for each level, expected.
+
+    Raises
+    ------
+    InputError
+        An item, judge or criterion that the fit does not know, or a model that takes scores as numbers.
+    """
+    problems, table = Problems("scores"), read_scores(scores)
+    if form_of(problem.model) is not ordinal:
+        problems.stop(
+            f"predict() is for scales of levels, and model {problem.model.name} takes scores as numbers"
+        )
+    codes: dict[str, Ints] = {}
+    for name, theirs, ours in (
+        ("judge", table.judges, problem.judges),
+        ("criterion", table.criteria, problem.criteria),
+        ("item", table.items, problem.items),
+    ):
+        place = positions(theirs, ours)
+        for level in np.flatnonzero(place < 0):
+            rows = np.flatnonzero(getattr(table, name) == level) + 1
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+        codes[name] = place[getattr(table, name)]
+    problems.raise_any()
+    draws = some_draws(posterior)
+    chance = sum((chances(problem, values, **codes) for values in draws), np.zeros(())) / len(draws)
+    columns: Columns = {
+        name: np.array(ours, dtype=object)[codes[name]]
+        for name, ours in (
+            ("judge", problem.judges),
+            ("criterion", problem.criteria),
+            ("item", problem.items),
+        )
+    }
+    columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
+    return columns | {"expected": chance @ np.array(problem.scale.levels)}
+
+
+def chances(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+    """Probability of every level of each score under one set of values, shape (scores, levels)."""
+    program = problem.program
+    eta = ordinal.perceived(program, values, problem.judge_group, judge, criterion, item)
+    cuts = ordinal.cutpoints(program, values, np)
+    own: Any = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
+    if "log_judge_item" not in values:
+        plain: Floats = np.exp(np.stack(log_every_level(eta, own, program.levels, np), axis=-1))
+        return plain
+    z, log_weight = normal_rule()
+    spread = eta[:, None] + np.exp(values["log_judge_item"])[judge][:, None] * z
+    logs = log_every_level(spread, own[:, None, :], program.levels, np)
+    chance: Floats = np.stack([np.exp(log) @ np.exp(log_weight) for log in logs], axis=-1)
+    return chance

@@ -156,6 +156,25 @@ def test_groups_are_a_level_between_panel_and_judges(simulate: Simulate) -> None
     assert set(fit.judges()["group"]) == {"strict", "kind"}
 
 
+def test_a_judge_of_criteria_alone_is_of_no_group() -> None:
+    rows = [
+        ("a", "g", "x", "c", 1),
+        ("a", "g", "y", "c", 4),
+        ("a", "g", "x", "d", 2),
+        ("a", "g", "y", "d", 3),
+    ]
+    rows += [("b", "h", item, criterion, score + 1) for _, _, item, criterion, score in rows]
+    table = pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"])
+    votes = pd.DataFrame({"judge": ["a", "z"], "first": "c", "second": "d", "winner": "c"})
+    fit = voirdire.fit(table, votes, model="rating-maple", levels=[1, 2, 3, 4, 5], method="map")
+    judges = fit.judges().set_index("judge")
+    assert pd.isna(judges.loc["z", "group"])
+    assert [row["group"] for row in fit.as_dict()["judges"] if row["judge"] == "z"] == [None]
+    groups = fit.groups().set_index("group")
+    assert groups.loc["g", "severity"] == pytest.approx(judges.loc["a", "severity"])
+    assert groups["judges"].tolist() == [1, 1]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["rating-severity", "rating-discrimination"])
 def test_nuts_samples_newsroom(shared: Path, model: str) -> None:

@@ -56,7 +56,9 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     """
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
-        columns["group"] = _named(problem.groups)[problem.judge_group]
+        names = _named(problem.groups)[problem.judge_group]
+        names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
+        columns["group"] = names
     centre = judge_values(problem, posterior.central_values)
     draws = None if posterior.values is None else judge_values(problem, posterior.values)
     for name, value in centre.items():
@@ -121,9 +123,8 @@ def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
 def _group_severity(problem: ScoresProblem, values: Values) -> Floats:
     """Mean severity of the judges of each group, shape (..., groups): the group's own and its judges' together."""
     of = judge_values(problem, values)["severity"]
-    return np.stack(
-        [of[..., problem.judge_group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1
-    )
+    group = np.where(problem.judge_votes > 0, problem.judge_group, -1)
+    return np.stack([of[..., group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1)
 
 
 def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:

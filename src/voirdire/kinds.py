@@ -65,7 +65,7 @@ def default_model(table: Votes | Scores | Labels, criteria: object = None) -> tu
     if isinstance(table, Scores):
         if criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        return "rating-discrimination", "the table has scores"
+        return "rating-severity", "the table has scores"
     if table.has_criteria:
         return "maple-position", "the table has a criterion column"
     return "crowd-bt-position", "the table has no criterion column"

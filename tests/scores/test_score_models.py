@@ -29,8 +29,7 @@ def panel(simulate: Simulate) -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_discrimination_is_recovered_and_turned_judges_are_used_turned(
     panel: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:
-    fit = voirdire.fit(panel[0], seed=1)
-    assert fit.model.name == "rating-discrimination"
+    fit = voirdire.fit(panel[0], model="rating-discrimination", seed=1)
     judges = fit.judges()
     np.testing.assert_allclose(judges["discrimination"], RELATIVE, atol=0.45)
     assert np.sqrt((judges["discrimination"] ** 2).mean()) == pytest.approx(1.0, abs=0.01)
@@ -52,7 +51,9 @@ def test_intervals_of_discrimination_hold_the_truth(simulate: Simulate) -> None:
     held = []
     for seed in range(6):
         table, _ = simulate([0.5, 0.0, -0.5, 0.0, 0.0], 40, seed=60 + seed, slopes=SLOPES, sd=2.0)
-        judges = voirdire.fit(table.drop(columns=["run", "criterion"]), seed=1).judges()
+        judges = voirdire.fit(
+            table.drop(columns=["run", "criterion"]), model="rating-discrimination", seed=1
+        ).judges()
         held.append((judges["discrimination_low"] <= RELATIVE) & (judges["discrimination_high"] >= RELATIVE))
     assert np.mean(held) >= 0.73
 

@@ -63,7 +63,7 @@ def fit(
         typer.Option(
             metavar="NAME|FILE",
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-discrimination for scores.",
+            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores.",
         ),
     ] = None,
     method: Annotated[

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from voirdire import Fit, InputError
+from voirdire import Fit, InputError, fit
 from voirdire.agree.phases import phase_change
 from voirdire.agree.runs import run_deviation
 from voirdire.cli import app
@@ -284,3 +284,12 @@ def test_a_calibration_study(tmp_path: Path) -> None:
     text = render(page_of(tmp_path), "html")
     assert "2 of 2 models and methods pass." in text
     assert "Coverage of 90% intervals, laplace" in text
+
+
+def test_families_stand_beside_their_judges(tmp_path: Path) -> None:
+    table = pd.DataFrame({"judge": list("abc") * 4, "first": "x", "second": "y", "winner": list("xxy") * 4})
+    found = fit(table, model="crowd-bt", method="map", families={"a": "big", "b": "big"})
+    text = found.report(tmp_path / "page.md").read_text()
+    assert "| judge | family |" in text
+    assert "| a | big |" in text
+    assert "| c | c |" in text

@@ -43,6 +43,8 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """How many judges are better than chance, their figures and table; of labels their matrices."""
     data = fit.model.data
     rows = result["judges"]
+    if fit.families:
+        rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
     known = any(not is_missing(row.get("reliability")) for row in rows)
     if known:
         yield Text(standing(rows, chance(fit), whole=True), "lead")

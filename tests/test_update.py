@@ -10,11 +10,7 @@ import pytest
 
 from voirdire import fit, load
 from voirdire.errors import InputError
-from voirdire.infer import refit
-from voirdire.infer.mode import find_mode
-from voirdire.problem import pose
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.specs import load_model
 from voirdire.tables.counted import counted
 from voirdire.tables.votes import read_votes
 from voirdire.update import joined
@@ -75,23 +71,6 @@ def test_what_cannot_be_updated_is_refused(votes: pd.DataFrame) -> None:
     labels = pd.DataFrame({"judge": ["a", "b"] * 3, "item": list("xxyyzz"), "label": ["1", "2", "1"] * 2})
     with pytest.raises(InputError, match=r"update\(\) is for fits of votes"):
         fit(labels, method="map").update(votes)
-
-
-@pytest.mark.parametrize("size", [40, 4000])
-def test_refits_that_share_a_factor_are_modes_of_their_votes(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rng = np.random.default_rng(2)
-    first = rng.integers(0, 6, size)
-    second = (first + rng.integers(1, 6, size)) % 6
-    winner = np.where(rng.random(size) < 1 / (1 + np.exp(0.5 * (first - second))), "first", "second")
-    table = pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
-    problem = pose(load_model("bradley-terry"), read_votes(table))
-    mode = find_mode(problem).x
-    found = refit.refit_resampled(problem, mode, 30, np.random.default_rng(0))
-    monkeypatch.setattr(refit, "STEPS", 1)  # all go astray and are searched
-    searched = refit.refit_resampled(problem, mode, 30, np.random.default_rng(0))
-    np.testing.assert_allclose(found, searched, atol=1e-5)
 
 
 def test_the_bootstrap_spreads_as_the_posterior_does_where_votes_are_many() -> None:

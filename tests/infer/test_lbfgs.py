@@ -169,5 +169,18 @@ def test_a_wall_of_undefined_values_is_walked_along() -> None:
     np.testing.assert_allclose(found.x, 1.0, atol=1e-7)
 
 
+def test_a_trial_point_without_a_gradient_is_no_step() -> None:
+    """Below zero the value is finite and the lowest of all, and the slope is not a number."""
+
+    def trapped(x: Any) -> Any:
+        return jnp.where(x > 0, 10.0 * (x - 0.5) ** 2 + 0.0 * jnp.sqrt(x), -1.0).sum()
+
+    with double_precision():
+        value, slope = jax.value_and_grad(trapped)(jnp.array([-0.1]))
+    assert np.isfinite(value)
+    assert np.isnan(slope).all()
+    np.testing.assert_allclose(run(trapped, np.array([0.9])).x, 0.5, atol=1e-7)
+
+
 def test_no_parameters_are_minimised_at_once() -> None:
     assert run(lambda x: (x**2).sum(), np.zeros(0)).x.shape == (0,)

@@ -117,6 +117,22 @@ def test_a_wrong_gradient_ends_the_search_without_a_false_minimum() -> None:
     assert np.abs(found.gradient).max() > 1.0
 
 
+def test_a_trial_point_without_a_gradient_is_no_step() -> None:
+    """Below zero the value is finite and the lowest of all, and the slope is not a number."""
+    below = []
+
+    def both(x: np.ndarray) -> tuple[float, np.ndarray]:
+        below.append(x[0] < 0)
+        return (
+            (-1.0, np.full(1, np.nan)) if below[-1] else (10.0 * float((x[0] - 0.5) ** 2), 20.0 * (x - 0.5))
+        )
+
+    found = search(both, np.array([0.9]))
+    assert any(below)
+    assert found.x[0] == pytest.approx(0.5, abs=1e-7)
+    assert not np.isfinite(search(both, np.array([-1.0])).gradient).any()
+
+
 def votes() -> pd.DataFrame:
     judges = {f"j{k}": TwoCoin(0.9 - 0.05 * k, 0.6 + 0.04 * k) for k in range(6)}
     return simulate_votes(judges, 9, 1, seed=3).votes

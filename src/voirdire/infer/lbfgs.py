@@ -142,7 +142,8 @@ def _acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
     armijo = value <= s.value + ARMIJO * s.length * slope
     rounding = 1e-14 * (1.0 + jnp.abs(s.value))
     flatter = jnp.abs(gradient @ s.direction) <= 0.9 * jnp.abs(slope)
-    return jnp.isfinite(value) & (armijo | ((value <= s.value + rounding) & flatter) | (s.iterations < 0))
+    finite = jnp.isfinite(value) & jnp.isfinite(gradient).all()
+    return finite & (armijo | ((value <= s.value + rounding) & flatter) | (s.iterations < 0))
 
 
 def _direction(s: _State) -> jax.Array:

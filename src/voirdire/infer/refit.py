@@ -8,16 +8,21 @@ arrive, and all other models, are searched in compiled batches (:func:`voirdire.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.mode import TOLERANCE, find_modes
 from voirdire.problem import Problem, pose
+from voirdire.program import VotesProgram
 from voirdire.terms.arrays import zero_sum_free
 
 Floats = npt.NDArray[np.float64]
 
 STEPS = 60
+BLOCK = 100  # refits that step together, so that one that does not arrive delays few others
+HOPELESS = 10.0  # growth of the gradient after which a refit does not arrive
 TOGETHER = 50  # refits in one compiled batch
 NUMBERS = 10_000_000  # of the resampled counts held at once
 LARGEST = 3000  # items up to which the curvature is factorised
@@ -42,18 +47,26 @@ def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.rand
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    program = problem.program
-    plain = program.model.reliability.kind == "fixed" and program.model.pool is None
-    if (
-        plain
-        and not (program.ties or program.anchors or "criteria" in problem.data)
-        and program.items <= LARGEST
-    ):
-        per = max(1, NUMBERS // max(len(problem.data["votes"]["weight"]), 1))
+    if _plain(problem):
+        part = problem.data["votes"]
+        per = max(1, NUMBERS // max(len(part["weight"]), 1))
         sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
-        return np.concatenate([_bradley_terry(problem, mode, size, rng) for size in sizes])
+        return np.concatenate([_bradley_terry(problem, mode, _redrawn(part, size, rng)) for size in sizes])
     sizes = [min(TOGETHER, resamples - start) for start in range(0, resamples, TOGETHER)]
     return np.concatenate([_searched(problem, size, rng) for size in sizes])
+
+
+def _plain(problem: Problem) -> bool:
+    """Whether the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
+    program = problem.program
+    model = program.model
+    return (
+        model.reliability.kind == "fixed"
+        and model.pool == "none"
+        and not (program.ties or program.anchors or "criteria" in problem.data)
+        and problem.discount is None
+        and program.criteria * program.items <= LARGEST
+    )
 
 
 def _searched(problem: Problem, resamples: int, rng: np.random.Generator) -> Floats:
@@ -74,43 +87,61 @@ def _drawn(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArr
     return rng.multinomial(total, counts.ravel() / total).reshape(counts.shape)
 
 
-def _bradley_terry(problem: Problem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    from scipy.linalg import cho_factor, cho_solve
-    from scipy.sparse import csr_array
-
-    program, part = problem.program, problem.data["votes"]
-    pairs, size = len(part["pair_first"]), program.criteria * program.items
-    offset = part["pair_criterion"] * program.items
-    rows = np.concatenate([np.arange(pairs)] * 2)
-    columns = np.concatenate([offset + part["pair_first"], offset + part["pair_second"]])
-    signs = np.repeat([1.0, -1.0], pairs)
-    design = csr_array((signs, (rows, columns)), shape=(pairs, size))
+def _redrawn(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> Floats:
+    """Weights of the distinct outcomes in tables of as many votes, drawn with replacement."""
     total = part["weight"].sum()
-    drawn = rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
-    # votes for the first item, and votes, of every pair: shape (pairs, resamples)
-    shape = (pairs, len(part["pair"]))
-    place, one = np.arange(len(part["pair"])), np.ones(len(part["pair"]))
-    votes = csr_array((one, (part["pair"], place)), shape=shape) @ drawn.T
-    wins = csr_array((1.0 - part["outcome"], (part["pair"], place)), shape=shape) @ drawn.T
+    return rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
 
-    precision = 1.0 / program.model.strength.numbers["sd"] ** 2
-    centre = program.values(mode, np)["strength"].reshape(size, 1)
-    chance = 1.0 / (1.0 + np.exp(-(design @ centre)))
-    counts = np.bincount(part["pair"], part["weight"], pairs)[:, None]
-    curvature = (design.T @ (design.multiply(counts * chance * (1.0 - chance)))).toarray()
-    factor = cho_factor(curvature + precision * np.eye(size), lower=True)
-    theta = np.repeat(centre, resamples, axis=1)
-    slope = np.empty_like(theta)
-    for _ in range(STEPS):
-        expected = votes / (1.0 + np.exp(-(design @ theta)))
-        slope = design.T @ (expected - wins) + precision * theta
-        if np.abs(slope).max() <= TOLERANCE:
-            break
-        theta = theta - cho_solve(factor, slope)
-    x = zero_sum_free(theta.T.reshape(resamples, program.criteria, program.items)).reshape(resamples, -1)
-    astray = np.flatnonzero(~(np.abs(slope).max(axis=0) <= TOLERANCE))
+
+def _bradley_terry(problem: Problem, mode: Floats, drawn: Floats) -> Floats:
+    """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
+    program, part = problem.program, problem.data["votes"]
+    theta, arrived = _stepped(program, part, program.values(mode, np)["strength"].ravel(), drawn)
+    x = zero_sum_free(theta.reshape(len(drawn), program.criteria, program.items)).reshape(len(drawn), -1)
+    astray = np.flatnonzero(~arrived)
     for start in range(0, len(astray), TOGETHER):
         some = astray[start : start + TOGETHER]
         tables = [{"votes": {**part, "weight": drawn[row]}} for row in some]
         x[some] = [found.x for found in find_modes(program, tables)]
     return np.asarray(x)
+
+
+def _stepped(
+    program: VotesProgram, part: dict[str, Any], centre: Floats, drawn: Floats
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Strengths after steps with the curvature at ``centre``, shape (resamples, size), and which have arrived."""
+    from scipy.linalg import cho_factor, cho_solve
+    from scipy.sparse import csr_array
+    from scipy.special import expit
+
+    pairs, size = len(part["pair_first"]), len(centre)
+    precision = 1.0 / program.model.strength.numbers["sd"] ** 2
+    offset = part["pair_criterion"] * program.items
+    rows = np.concatenate([np.arange(pairs)] * 2)
+    columns = np.concatenate([offset + part["pair_first"], offset + part["pair_second"]])
+    design = csr_array((np.repeat([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, size))
+    place = np.arange(len(part["pair"]))
+    shape = (pairs, len(place))
+    of_pair = csr_array((np.ones(len(place)), (part["pair"], place)), shape=shape)
+    won = csr_array((1.0 - part["outcome"], (part["pair"], place)), shape=shape)
+    chance = expit(design @ centre)
+    information = (of_pair @ part["weight"]) * chance * (1.0 - chance)
+    curvature = (design.T @ design.multiply(information[:, None])).toarray() + precision * np.eye(size)
+    factor = cho_factor(curvature, lower=True)
+    found, arrived = np.empty((len(drawn), size)), np.zeros(len(drawn), dtype=bool)
+    for start in range(0, len(drawn), BLOCK):
+        block = slice(start, start + BLOCK)
+        # votes for the first item, and votes, of every pair: shape (pairs, resamples)
+        votes, wins = of_pair @ drawn[block].T, won @ drawn[block].T
+        theta = np.repeat(centre[:, None], votes.shape[1], axis=1)
+        first = None
+        for _ in range(STEPS):
+            slope = design.T @ (votes * expit(design @ theta) - wins) + precision * theta
+            steepest = np.abs(slope).max(axis=0, initial=0.0)
+            first = steepest if first is None else first
+            going = (steepest > TOLERANCE) & (steepest <= HOPELESS * first)
+            if not going.any():
+                break
+            theta[:, going] -= cho_solve(factor, slope[:, going])
+        found[block], arrived[block] = theta.T, steepest <= TOLERANCE
+    return found, arrived

@@ -77,7 +77,7 @@ def _search(
     both: Callable[[Floats], tuple[float, Floats]], x: Floats, tolerance: float, max_iterations: int
 ) -> Found:
     value, gradient = both(x)
-    if not np.isfinite(value):
+    if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
     iterations, evaluations = 0, 1
@@ -116,8 +116,8 @@ def _search(
 
 def _acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
     """Whether the trial point becomes the next iterate."""
-    if not np.isfinite(there):
-        return False
+    if not (np.isfinite(there) and np.isfinite(slope_there)):
+        return False  # from a point without a gradient there is no next step
     if there <= value + ARMIJO * length * slope:
         return True
     return there <= value + 1e-14 * (1.0 + abs(value)) and abs(slope_there) <= 0.9 * abs(slope)

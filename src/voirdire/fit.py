@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -224,4 +225,9 @@ def _versions(method: str, sampler: str) -> dict[str, str]:
     if method == "nuts":
         names += ["numpyro", "arviz"] if sampler == "numpyro" else ["pymc", "arviz"]
         names += ["nutpie"] if sampler == "nutpie" else []
-    return {"python": platform.python_version()} | {name: metadata.version(name) for name in names}
+    return {"python": platform.python_version()} | {name: _version(name) for name in names}
+
+
+@cache
+def _version(name: str) -> str:
+    return metadata.version(name)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,17 @@ from voirdire.terms.ties import log_tie_parts
 
 Floats = npt.NDArray[np.float64]
 Data = dict[str, dict[str, Array]]
+
+
+class ByHand(NamedTuple):
+    """Minus a log density with its gradient, and the metric in which it is searched.
+
+    ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix that is near the
+    curvature there.
+    """
+
+    both: Callable[[Floats], tuple[float, Floats]]
+    metric: Callable[[Floats], Callable[[Floats], Floats]]
 
 
 @dataclass(frozen=True)
@@ -81,6 +93,10 @@ class Program(ABC):
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched; votes have theirs in :mod:`voirdire.infer.mode`."""
         return [np.zeros(self.size)]
+
+    def by_hand(self, data: Data) -> ByHand | None:
+        """The search's functions where derived by hand they are better than automatic ones."""
+        return None
 
     @cached_property
     def slices(self) -> dict[str, slice]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -116,9 +116,13 @@ def find_modes(
         run = _one_at_a_time(program, tables[0], tolerance, max_iterations)
     else:
         run = _together(program, pad(tables, roomy=roomy), tolerance, max_iterations)
-    first = [_first_start(program, table) for table in tables] if starts is None else starts
+    own = [_own_starts(program, table) for table in tables]
+    first = [points[0] for points in own] if starts is None else starts
     found = [[mode] for mode in run(first)]
-    others = [_other_starts(program, modes[0].x, t) for modes, t in zip(found, tables, strict=True)]
+    others = [
+        points[1:] + _starts_of_doubt(program, modes[0].x, table)
+        for points, modes, table in zip(own, found, tables, strict=True)
+    ]
     for turn in range(max(map(len, others))):
         # tables without doubt go along with their first start, as a batch has one shape
         again = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
@@ -127,16 +131,15 @@ def find_modes(
     return [_best(modes) for modes in found]
 
 
-def _first_start(program: Program, data: Data) -> Floats:
+def _own_starts(program: Program, data: Data) -> list[Floats]:
+    """Starts that are searched from whatever is found."""
     if isinstance(program, VotesProgram):
-        return starting_point(program, data, np.ones(program.judges))
-    return program.starts(data)[0]
+        return [starting_point(program, data, np.ones(program.judges))]
+    return program.starts(data)
 
 
-def _other_starts(program: Program, x: Floats, data: Data) -> list[Floats]:
-    if not isinstance(program, VotesProgram):
-        return program.starts(data)[1:]
-    if not in_doubt(program, x, data):
+def _starts_of_doubt(program: Program, x: Floats, data: Data) -> list[Floats]:
+    if not isinstance(program, VotesProgram) or not in_doubt(program, x, data):
         return []
     return [np.asarray(program.mirror(x, np)), starting_point(program, data, agreement_signs(program, data))]
 
@@ -191,8 +194,10 @@ def _one_at_a_time(program: Program, data: Data, tolerance: float, most: int) ->
     """The search of one table: at most its density is compiled, never the loop."""
 
     def run(starts: list[Floats]) -> list[Mode]:
-        with _value_and_gradient(program, data) as both:
-            found = search(both, starts[0], tolerance=tolerance, max_iterations=most)
+        by_hand = program.by_hand(data)
+        with _value_and_gradient(program, data) if by_hand is None else nullcontext(by_hand.both) as both:
+            metric = None if by_hand is None else by_hand.metric
+            found = search(both, starts[0], tolerance=tolerance, max_iterations=most, metric=metric)
         slope = float(np.abs(found.gradient).max(initial=0.0))
         return [Mode(found.x, -found.value, slope, found.iterations, found.evaluations, (-found.value,))]
 

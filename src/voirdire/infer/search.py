@@ -1,28 +1,31 @@
 """Limited-memory BFGS driven from Python: the same method as :mod:`voirdire.infer.lbfgs`, for one table at a time.
 
-Only the objective and its gradient are compiled. The loop around them costs some microseconds a step, and the compiler
-some seconds less than where the loop is part of the program: nearly all of the time of a first fit.
+At most the objective and its gradient are compiled. The loop around them costs some microseconds a step, and the
+compiler some seconds less than where the loop is part of the program: nearly all of the time of a first fit.
 
 Coordinates differ in curvature by orders of magnitude (an item with a thousand votes beside one with ten; a judge who
 is never wrong), so the search knows the diagonal of the Hessian: at a few iterations it is estimated by
 E[v * H v] = diag H over random signs v (Bekas, Kokiopoulou and Saad 2007, Applied Numerical Mathematics 57), H v from
 differences of gradients, and takes the place of a multiple of the identity in the two-loop recursion. That and a
-longer memory save two thirds of the evaluations, or more, of models with judges of their own.
+longer memory save two thirds of the evaluations, or more, of models with judges of their own. A model that knows a
+matrix near its Hessian, and can divide by it cheaply, gives it as a metric instead.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Metric: TypeAlias = Callable[[Floats], Callable[[Floats], Floats]]
 
 MEMORY = 40
 SCALED = (10, 30, 60, 120, 240, 480)  # iterations at which the diagonal of the Hessian is estimated
+REFRESHED = (0, 1, 2, 4, 8)  # iterations at which a known metric is taken anew
 PROBES = 6  # random signs for it
 PROBE = 1e-4  # length of the differences
 FLATTEST = 1e-2  # of the median: the least curvature a coordinate is taken to have
@@ -46,6 +49,7 @@ def search(
     *,
     tolerance: float = 1e-6,
     max_iterations: int = 2000,
+    metric: Metric | None = None,
 ) -> Found:
     """Minimise a smooth function of one vector; see :func:`voirdire.infer.lbfgs.minimise` for the steps.
 
@@ -57,6 +61,9 @@ def search(
     tolerance : float
         Stop where the largest absolute component of the gradient is below it.
     max_iterations : int
+    metric : callable, optional
+        Of a vector; gives the product with the inverse of a positive definite matrix that is near the curvature there.
+        It is asked for at the first few iterations and takes the place of the diagonal.
 
     Returns
     -------
@@ -70,28 +77,38 @@ def search(
     [3.0, 3.0]
     """
     with np.errstate(all="ignore"):  # a trial point too far away is told by its value
-        return _search(both, np.asarray(start, dtype=float), tolerance, max_iterations)
+        return _search(both, np.asarray(start, dtype=float), tolerance, max_iterations, metric)
 
 
 def _search(
-    both: Callable[[Floats], tuple[float, Floats]], x: Floats, tolerance: float, max_iterations: int
+    both: Callable[[Floats], tuple[float, Floats]],
+    x: Floats,
+    tolerance: float,
+    max_iterations: int,
+    metric: Metric | None,
 ) -> Found:
     value, gradient = both(x)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return Found(x, np.inf, np.full_like(x, np.inf), 0, 1)
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=MEMORY)
     iterations, evaluations = 0, 1
+    known: Callable[[Floats], Floats] | None = None
     inverse, signs = np.ones_like(x), np.random.default_rng(0)
     while np.abs(gradient).max(initial=0.0) > tolerance and iterations < max_iterations:
-        if iterations in SCALED:
+        if metric is not None and iterations in REFRESHED:
+            known = metric(x)
+            pairs.clear()  # they tell what another metric lacked
+        elif metric is None and iterations in SCALED:
             inverse = _inverse_curvatures(both, x, gradient, signs)
             evaluations += PROBES
-        direction = _direction(gradient, pairs, inverse)
+        direction = _direction(gradient, pairs, inverse, known)
         slope = float(direction @ gradient)
         fresh = not pairs or not slope < 0
         if not slope < 0:
-            direction, slope = -inverse * gradient, -float(gradient @ (inverse * gradient))
-        length = 1.0 / max(1.0, float(np.linalg.norm(direction))) if fresh else 1.0
+            direction = -(inverse * gradient if known is None else known(gradient))
+            slope = float(direction @ gradient)
+        whole = known is not None or not fresh  # a step of unknown scale starts short
+        length = 1.0 if whole else 1.0 / max(1.0, float(np.linalg.norm(direction)))
         while True:
             moved = length * direction
             there, slopes = both(x + moved)
@@ -136,15 +153,22 @@ def _inverse_curvatures(
     return 1.0 / np.maximum(diagonal, least) if np.isfinite(diagonal).all() and least > 0 else np.ones_like(x)
 
 
-def _direction(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]], inverse: Floats) -> Floats:
-    """Minus the approximate inverse Hessian times the gradient, by the two-loop recursion from a diagonal one."""
+def _direction(
+    gradient: Floats,
+    pairs: deque[tuple[Floats, Floats, float]],
+    inverse: Floats,
+    known: Callable[[Floats], Floats] | None,
+) -> Floats:
+    """Minus the approximate inverse Hessian times the gradient, by two loops from a known or diagonal one."""
     q = gradient.copy()
     alphas = []
     for moved, change, rho in reversed(pairs):
         alpha = rho * float(moved @ q)
         q -= alpha * change
         alphas.append(alpha)
-    if pairs:
+    if known is not None:
+        q = known(q)
+    elif pairs:
         _, change, rho = pairs[-1]
         scale = 1.0 / (rho * float(change @ (inverse * change)))
         q *= inverse * (scale if np.isfinite(scale) else 1.0)

@@ -23,8 +23,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.labels.expected import Expected
 from voirdire.labels.renaming import best_renaming, log_permanent
-from voirdire.program import Data, Floats, Program
+from voirdire.program import ByHand, Data, Floats, Program
 from voirdire.terms import CLASSES, CONFUSION
 from voirdire.terms.arrays import Array
 from voirdire.terms.confusion import log_softmax, log_sum
@@ -232,7 +233,7 @@ class LabelsProgram(Program):
         share = np.full((self.criteria, self.classes), SMOOTHING)
         np.add.at(share, part["criterion"], belief)
         found["class_share"] = _centred(np.log(share))
-        by_judge = np.einsum("uj,ukl->kjl", belief, counts)
+        by_judge = (belief.T @ part["counts"]).reshape(self.classes, judges, self.labels).transpose(1, 0, 2)
         right = np.eye(self.classes, self.labels)
         if "reliability" in self.slices:
             hit = (by_judge * right).sum(axis=(1, 2)) + 2.0
@@ -246,6 +247,13 @@ class LabelsProgram(Program):
                 smoothed = by_judge + 4.0 * rate
                 found["confusion_judge"] = _centred(np.log(smoothed) - np.log(rate))
         return [self._flat_from(found), np.zeros(self.size)]
+
+    def by_hand(self, data: Data) -> ByHand | None:
+        """From the classes' expected counts, of confusion matrices; see :class:`voirdire.labels.expected.Expected`."""
+        if self.model.reliability.kind not in ("confusion", "confusion-pooled") or "pinned" in data:
+            return None
+        expected = Expected(self, data)
+        return ByHand(expected.both, expected.metric)
 
     def _flat_from(self, values: Values) -> Floats:
         return np.asarray(self.flat(values, np), dtype=float)

@@ -144,13 +144,3 @@ def test_the_command_line_shows_scores(panel: tuple[pd.DataFrame, pd.DataFrame],
     result = json.loads(CliRunner().invoke(app, [*asked, "--json"], catch_exceptions=False).stdout)
     assert len(result["items"]) == 80
     assert len(result["cutpoints"]) == 8
-
-
-@pytest.mark.slow
-def test_nuts_samples_newsroom(shared: Path) -> None:
-    """420 items, four criteria, three raters: 1,694 parameters."""
-    fit = voirdire.fit(shared / "data" / "newsroom_scores.csv", model="rating-severity", method="nuts")
-    checks = fit.checks().set_index("check")["value"]
-    assert checks["rhat"] <= 1.01
-    assert min(checks["ess_bulk"], checks["ess_tail"]) >= 400
-    assert checks["divergences"] == 0

@@ -40,7 +40,8 @@ PACKAGES = (
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("run", "common"))
+    helpers = ("run", "common", "against_pymc")
+    return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in helpers)
 
 
 def measure(name: str) -> None:

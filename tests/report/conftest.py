@@ -14,7 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import Fit, fit
+from voirdire import Fit, agreement, fit
+from voirdire.report.compare import Comparison, compare
+from voirdire.report.sources import save_rows
 
 HOSTILE = (
     "<script>window.hit=1</script>",
@@ -187,3 +189,55 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = {"study": "rq3", "seed": 2, "replicates": 20, "versions": {"voirdire": "0.1.0"}}
     (folder / "run.json").write_text(json.dumps(run))
     return folder
+
+
+@pytest.fixture(scope="session")
+def hostile_scores() -> Fit:
+    """Scores whose judges, items, criteria and groups have such names."""
+    rng = np.random.default_rng(9)
+    rows = [
+        (HOSTILE[judge], HOSTILE[9 - judge % 2], HOSTILE[item], HOSTILE[criterion], int(rng.integers(1, 5)))
+        for judge in range(5)
+        for item in range(len(HOSTILE))
+        for criterion in (0, 6)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "group", "item", "criterion", "score"])
+    return fit(table, model="rating-severity")
+
+
+@pytest.fixture(scope="session")
+def hostile_labels() -> Fit:
+    """Labels whose judges, items and classes have such names."""
+    rng = np.random.default_rng(10)
+    rows = [
+        (HOSTILE[judge], HOSTILE[item], HOSTILE[(item + (rng.random() < 0.2)) % 3])
+        for judge in range(len(HOSTILE))
+        for item in range(len(HOSTILE))
+    ]
+    return fit(pd.DataFrame(rows, columns=["judge", "item", "label"]), model="one-coin-label")
+
+
+@pytest.fixture(scope="session")
+def hostile_rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Agreement of judges, under criteria, with such names."""
+    rng = np.random.default_rng(11)
+    rows = [
+        (HOSTILE[judge], f"item {item}", HOSTILE[criterion], f"label {rng.integers(2)}")
+        for judge in range(5)
+        for item in range(12)
+        for criterion in (2, 6)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "label"])
+    found = agreement(table, resamples=50)
+    return save_rows(found, tmp_path_factory.mktemp("agree") / "run", "agree", {"prob": 0.95, "seed": 0})
+
+
+@pytest.fixture(scope="session")
+def compared(hostile: Fit) -> Comparison:
+    """Two fits of the same votes, and one of a judge who votes at random; the runs' names are as bad as the rest."""
+    one = fit(hostile.problem.votes, model="crowd-bt", seed=3)
+    rng = np.random.default_rng(12)
+    every = {"first": [*HOSTILE] * 3, "second": [*HOSTILE[1:], HOSTILE[0]] * 3}
+    table = {"judge": HOSTILE[2], **every, "winner": rng.choice(["first", "second"], 3 * len(HOSTILE))}
+    other = fit(pd.DataFrame(table), model="crowd-bt", method="map")
+    return compare({HOSTILE[0]: one, HOSTILE[6]: hostile, "=cmd()": other})

@@ -16,11 +16,14 @@ import pytest
 
 import voirdire
 from voirdire import Fit, fit
+from voirdire.report.compare import Comparison
+from voirdire.report.compare_page import compare_page
 from voirdire.report.sources import save_rows
-from voirdire.report.verb import report
+from voirdire.report.verb import check_format, render, report, write
 
-PAGES = ("llmfao", "many", "one_judge", "hostile", "labelled", "study", "metaeval")
-FITS = PAGES[:4]
+FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
+PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")
+HOSTILE = ("hostile", "hostile_scores", "hostile_labels", "hostile_rows", "compared")
 
 
 @pytest.fixture(scope="module")
@@ -56,8 +59,16 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def page(name: str, request: pytest.FixtureRequest, pages: dict[str, Path]) -> Path:
     """The page of a run, made once."""
     if name not in pages:
-        pages[name] = report(request.getfixturevalue(name), pages["folder"] / f"{name}.html")
+        pages[name] = made(request.getfixturevalue(name), pages["folder"] / f"{name}.html")
     return pages[name]
+
+
+def made(run: Any, path: Path) -> Path:
+    """The page of a run, or of a comparison."""
+    if not isinstance(run, Comparison):
+        return report(run, path)
+    write(path, render(compare_page(run), check_format(path, None)))
+    return path
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -113,14 +124,16 @@ def test_the_first_row_is_that_of_the_ranking(
 
 @pytest.mark.parametrize("name", FITS)
 def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: pytest.FixtureRequest) -> None:
-    judges = request.getfixturevalue(name).judges()
+    found = request.getfixturevalue(name)
+    judges, many = found.judges(), found.model.data
     browser.open(page)
-    head = "[...document.querySelectorAll('#t-judges th')].find(h => h.textContent == 'votes')"
+    head = f"[...document.querySelectorAll('#t-judges th')].find(h => h.textContent == '{many}')"
+    place = browser.run(f"{head}.cellIndex")
     if len(judges) > 1:
         for way in ("descending", "ascending"):
             browser.run(f"{head}.querySelector('button').click()")
             assert browser.run(f"{head}.getAttribute('aria-sort')") == way
-            votes = [int(row[1].replace(",", "")) for row in rows(browser, "judges")]
+            votes = [int(row[place].replace(",", "")) for row in rows(browser, "judges")]
             assert votes == sorted(judges["votes"], reverse=way == "descending")
     if len(judges) > 8:
         name_ = judges["judge"].iloc[5]
@@ -171,8 +184,8 @@ def test_everything_can_be_read_without_scripts(browser: Any, hostile: Fit, tmp_
     assert browser.run("document.querySelectorAll('figure svg').length") >= 6
 
 
-def test_names_do_not_act(browser: Any, hostile: Fit, tmp_path: Path) -> None:
-    page = report(hostile, tmp_path / "page.html")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_names_do_not_act(name: str, page: Path, browser: Any) -> None:
     browser.open(page)
     assert browser.run("window.hit") is None
     assert browser.run("document.scripts.length") == browser.run(
@@ -183,6 +196,27 @@ def test_names_do_not_act(browser: Any, hostile: Fit, tmp_path: Path) -> None:
     # the policy of the page stops what would come from elsewhere
     refused = browser.run("fetch('https://example.org/').then(() => 'sent', () => 'refused')")
     assert refused == "refused"
+    # and no cell of a copy is a formula
+    copies = browser.run("[...document.querySelectorAll('table')].map(t => t.csv())")
+    cells = [cell for text in copies for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+    assert [cell for cell in cells if re.match(r"[=+@\t\r]|-(?![\d.])", cell)] == []
+
+
+def test_a_comparison_sorts_and_begins_as_its_first_run_ranks(
+    browser: Any, compared: Comparison, tmp_path: Path
+) -> None:
+    browser.open(made(compared, tmp_path / "page.html"))
+    shown = rows(browser, "items")
+    assert [row[0] for row in shown] == [row["item"] for row in compared.items]
+    first = min(compared.items, key=lambda row: row[f"rank {next(iter(compared.runs))}"])
+    assert shown[0][0] == first["item"]
+    head = "[...document.querySelectorAll('#t-items th')].find(h => h.textContent == 'shift')"
+    place = browser.run(f"{head}.cellIndex")
+    for way in ("descending", "ascending"):
+        browser.run(f"{head}.querySelector('button').click()")
+        shifts = [float(row[place]) for row in rows(browser, "items")]
+        assert shifts == sorted((row["shift"] for row in compared.items), reverse=way == "descending")
+    assert len(set(shifts)) > 1
 
 
 def test_marks_of_the_best_metric(browser: Any, metaeval: Path, tmp_path: Path) -> None:
@@ -209,13 +243,15 @@ def engine() -> str:
     pytest.skip("no LaTeX: install Debian's texlive-latex-base and texlive-latex-recommended, or tectonic")
 
 
-def test_tables_with_hostile_names_compile(engine: str, hostile: Fit, many: Fit, tmp_path: Path) -> None:
-    for name, run in (("hostile", hostile), ("many", many)):
-        report(run, tmp_path / f"{name}.tex")
-    document = (
-        r"\documentclass{article}\usepackage{booktabs,longtable,array}\begin{document}"
-        r"\input{hostile}\input{many}\end{document}"
-    )
+def test_tables_with_hostile_names_compile(
+    engine: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    parts = (*HOSTILE, "many")
+    for name in parts:
+        made(request.getfixturevalue(name), tmp_path / f"{name.replace('_', '-')}.tex")
+    inputs = "".join(rf"\input{{{name.replace('_', '-')}}}" for name in parts)
+    head = r"\documentclass{article}\usepackage{booktabs,longtable,array}\begin{document}"
+    document = rf"{head}{inputs}\end{{document}}"
     (tmp_path / "all.tex").write_text(document)
     options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
     done = subprocess.run([engine, *options, "all.tex"], cwd=tmp_path, capture_output=True, check=False)
@@ -223,13 +259,18 @@ def test_tables_with_hostile_names_compile(engine: str, hostile: Fit, many: Fit,
     assert (tmp_path / "all.pdf").stat().st_size > 10_000
 
 
-def test_hostile_names_are_escaped_everywhere(hostile: Fit, tmp_path: Path) -> None:
-    html = report(hostile, tmp_path / "a.html").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_are_escaped_everywhere(
+    name: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    hostile = request.getfixturevalue(name)
+    html = made(hostile, tmp_path / "a.html").read_text(encoding="utf-8")
     assert "<script>window" not in html
     assert "&lt;script&gt;window.hit=1&lt;/script&gt;" in html
-    markdown = report(hostile, tmp_path / "a.md").read_text(encoding="utf-8")
+    markdown = made(hostile, tmp_path / "a.md").read_text(encoding="utf-8")
     assert not re.search(r"(?<!\\)<script", markdown)
-    latex = report(hostile, tmp_path / "a.tex").read_text(encoding="utf-8")
+    latex = made(hostile, tmp_path / "a.tex").read_text(encoding="utf-8")
     assert r"50\% of \$x\_1\$" in latex
-    for text in (html, markdown):
-        assert "x" * 295 in text
+    if name != "hostile_rows":
+        for text in (html, markdown):
+            assert "x" * 295 in text

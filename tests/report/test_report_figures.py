@@ -26,7 +26,7 @@ NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.
     ("classes", "confusion", "shares"), "is for fits of labels"
 )
 NOT_HERE["severity"] = "knows no severity"
-OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares")
+OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares", "ppc", "calibration")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -62,7 +62,14 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
     settled = int((labelled.classes()["probability"] >= 0.95).sum())
     assert f"{settled} of 50 are settled" in text
     drawn = re.findall(r'<figure id="f-([a-z-]+)"', render(page, "html"))
-    assert [name for name in drawn if name != "mirror"] == ["classes", "judges", "confusion", "shares"]
+    assert [name for name in drawn if name != "mirror"] == [
+        "classes",
+        "calibration",
+        "ppc",
+        "judges",
+        "confusion",
+        "shares",
+    ]
 
 
 def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
@@ -75,7 +82,7 @@ def test_the_page_of_scores_has_severity_and_groups(scored: Fit) -> None:
     means = scored.groups().set_index("group")["mean"]
     assert f"mild gives the highest scores, {means['mild']:.2f} on average" in text
     drawn = re.findall(r'<figure id="f-([a-z-]+)"', render(page, "html"))
-    assert drawn == ["ranking", "rank-probability", "severity", "strengths"]
+    assert drawn == ["ranking", "rank-probability", "calibration", "ppc", "severity", "strengths"]
     first = scored.ranking()["item"].iloc[0]
     assert re.search(rf"^\| 1 \[\d+, \d+\] \| {first} \|", text, flags=re.MULTILINE)
 

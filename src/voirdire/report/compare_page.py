@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.report.compare import FEW, Comparison
-from voirdire.report.figures import LEGEND
-from voirdire.report.figures.beside import Floats, beside
+from voirdire.report.figures.beside import Floats, beside, legend_height
 from voirdire.report.figures.rows import parts
 from voirdire.report.page import Block, Figure, Page, Section, Text, named
 from voirdire.report.table import is_missing, table
@@ -99,7 +98,7 @@ def _trusts(found: Comparison) -> Iterator[Block]:
 
 def _ranks(items: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
     places = np.array([[row[f"rank {run}"] for run in runs] for row in items], dtype=float)
-    return parts(beside([row["item"] for row in items], runs, places, None, "rank"), LEGEND)
+    return parts(beside([row["item"] for row in items], runs, places, None, "rank"), legend_height(runs))
 
 
 def _reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawing]:
@@ -108,4 +107,6 @@ def _reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawi
         return np.array([[np.nan if one is None else one for one in row] for row in found], dtype=float)
 
     names = [row["judge"] for row in judges]
-    return parts(beside(names, runs, column(""), (column("_low"), column("_high")), "reliability"), LEGEND)
+    return parts(
+        beside(names, runs, column(""), (column("_low"), column("_high")), "reliability"), legend_height(runs)
+    )

@@ -50,30 +50,63 @@ def figure(
     yield Figure(kind, title, caption, draw)
 
 
-def shares_of_wins(fit: Fit) -> Iterator[Block]:
-    """The posterior predictive check: how many items lie outside, in words, and the figure."""
-    title = "Does the fit give votes like these?"
+_SHARES = {
+    "votes": "Share of wins of every item (a tie counts half)",
+    "scores": "Share of each level among a judge's scores, one column per level",
+    "labels": "Share of each label among those a judge gave, one column per label",
+}
+_BINNED = {
+    "votes": "Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
+    "intervals). On the diagonal, probabilities mean what they say; these are the votes that were fitted.",
+    "scores": "Scores in ten bins by the probability of exceeding a level that all other scores give them, each score "
+    "once for every level but the highest, and the share that did (95% intervals). On the diagonal, probabilities mean "
+    "what they say.",
+    "labels": "Labels in ten bins by the probability that the other judges' labels of the item give them, and the "
+    "share that was given (95% intervals). On the diagonal, probabilities mean what they say.",
+}
+
+
+def calibration(fit: Fit) -> Iterator[Block]:
+    """Whether probabilities mean what they say."""
+    yield from figure(fit, "calibration", "Are the probabilities right?", _BINNED[fit.model.data])
+
+
+def predictive_shares(fit: Fit) -> Iterator[Block]:
+    """The posterior predictive check: how many shares lie outside, in words, and the figure."""
+    data = fit.model.data
+    title = f"Does the fit give {data} like these?"
     try:
         check(fit, "ppc")
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
     found = predictive.shares(fit)
-    outside, size = int(found.outside.sum()), len(found.items)
+    outside, size = int(found.outside.sum()), found.outside.size
+    told, whose = ("items", "items") if data == "votes" else ("shares", "judges")
+    rest = len(found.rows) - predictive.MOST if data != "votes" else 0
     yield from figure(
         fit,
         "ppc",
         title,
-        f"Share of wins of every item (a tie counts half), and the {100 * fit.prob:g}% range of votes drawn from the "
-        f"fit. {outside} of {size} items lie outside their range (orange diamonds), where the range leads one to "
-        f"expect about {(1 - fit.prob) * size:.2g}"
-        + (": the model misses something about these items." if outside > _many(size, 1 - fit.prob) else "."),
+        f"{_SHARES[data]}, and the {100 * fit.prob:g}% range of {data} drawn from the fit. {outside} of {size} {told} "
+        f"lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} there, or "
+        "fewer, as the fit has seen them"
+        + (
+            f": the model misses something about these {whose}."
+            if outside > _many(size, 1 - fit.prob)
+            else "."
+        )
+        + (
+            f" Shown are the {predictive.MOST} of {len(found.rows)} judges that are furthest off."
+            if rest > 0
+            else ""
+        ),
         lambda fit: predictive.ppc(fit, found),
     )
 
 
 def _many(size: int, share: float) -> float:
-    """The number of items outside that chance alone exceeds in one fit of a hundred, taking items as independent."""
+    """The number of shares outside that chance alone exceeds in one fit of a hundred, as if they were independent."""
     from scipy.stats import binom
 
     return float(binom.ppf(0.99, size, share))

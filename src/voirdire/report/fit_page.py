@@ -63,7 +63,7 @@ def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterato
     if len(result.get("groups", ())) > 1:
         yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups(fit, result)))
     yield Section("people", "How well does it agree with people?", "People", tuple(people.blocks(fit, human)))
-    yield Section("made", "How was it made?", "Method", (*_further(result), *made(fit)))
+    yield Section("made", "How was it made?", "Method", (*made(fit), *_further(result)))
 
 
 def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:

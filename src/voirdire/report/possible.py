@@ -38,10 +38,11 @@ def _rank_probability(fit: Fit) -> None:
         raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
 
 
-def _votes(fit: Fit) -> None:
+def _answers(fit: Fit) -> None:
+    from voirdire.report.rated import rated_problem
     from voirdire.report.replicated import table_of
 
-    table_of(fit)
+    (table_of if fit.model.data == "votes" else rated_problem)(fit)
 
 
 def _judges(fit: Fit) -> None:
@@ -107,8 +108,8 @@ def _shares(fit: Fit) -> None:
 
 _NEEDS: dict[str, Callable[[Fit], None]] = {
     "rank-probability": _rank_probability,
-    "ppc": _votes,
-    "calibration": _votes,
+    "ppc": _answers,
+    "calibration": _answers,
     "judges": _judges,
     "position": _position,
     "strengths": _strengths,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.posterior import some_draws
 from voirdire.tables.votes import Votes
 
 if TYPE_CHECKING:
@@ -49,17 +50,7 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     votes = table_of(fit)
     recoded = coded(fit, votes)
     program = votes_problem(fit.problem, "report").program
-    return [probabilities(fit.model, program, [one], recoded) for one in some_draws(fit, most)]
-
-
-def some_draws(fit: Fit, most: int) -> list[dict[str, Any]]:
-    """Named values of evenly spaced draws; the centre alone where there are none."""
-    values = fit.posterior.values
-    if values is None:
-        return [fit.posterior.central_values]
-    count = len(values["strength"])
-    chosen = np.unique(np.linspace(0, count - 1, min(count, most)).astype(int))
-    return [{name: value[index] for name, value in values.items()} for index in chosen]
+    return [probabilities(fit.model, program, [one], recoded) for one in some_draws(fit.posterior, most)]
 
 
 def coded(fit: Fit, votes: Votes) -> Votes:
@@ -118,6 +109,28 @@ def calibration_bins(fit: Fit) -> dict[str, Floats]:
     predicted = np.concatenate([chance[:, 0], chance[:, 1]])
     hits = np.concatenate([votes.counts[:, 0], votes.counts[:, 1]]).astype(float)
     weight = np.concatenate([total, total]).astype(float)
+    return binned(predicted, hits, weight)
+
+
+def binned(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]:
+    """Ten bins of as many answers each by the predicted probability, with the share observed.
+
+    Parameters
+    ----------
+    predicted, hits, weight : array, shape (cells,)
+        Probability of an answer, how often it was given, and out of how many.
+
+    Returns
+    -------
+    dict of array, shape (bins,)
+        predicted, observed, low, high (Wilson), n (answers).
+
+    Examples
+    --------
+    >>> found = binned(np.array([0.2, 0.8]), np.array([1.0, 3.0]), np.array([5.0, 5.0]))
+    >>> found["observed"].tolist(), found["n"].tolist()
+    ([0.2, 0.6], [5.0, 5.0])
+    """
     order = np.argsort(predicted, kind="stable")
     place = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
     bins = np.minimum((place * BINS).astype(int), BINS - 1)

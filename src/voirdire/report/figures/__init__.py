@@ -38,6 +38,10 @@ def _items(fit: Fit) -> int:
     return len(fit.ranking())
 
 
+def _predicted(fit: Fit) -> int:
+    return _items(fit) if fit.model.data == "votes" else min(len(fit.judges()), predictive.MOST)
+
+
 def _in_rows(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
     def draw(fit: Fit, ax: Axes) -> None:
         rows(fit).draw(ax, slice(None))
@@ -65,7 +69,7 @@ KINDS: dict[str, Kind] = {
     ),
     "agreement": Kind(heat.agreement, lambda fit: _square(len(fit.judges()))),
     "calibration": Kind(predictive.calibration, lambda fit: (4.2, 4.2)),
-    "ppc": _in_rows(predictive.ppc, _items),
+    "ppc": _in_rows(predictive.ppc, _predicted),
     "trace": Kind(sampler.trace, lambda fit: (WIDTH, 2.6)),
     "mirror": Kind(sampler.mirror, lambda fit: (WIDTH, 2.2)),
     "severity": _in_rows(forest.severity, lambda fit: len(fit.judges())),
@@ -85,7 +89,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         One of "ranking", "judges" (reliability), "position", "criteria" (weights), "strengths" (items by criteria),
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
-        "judges" and "trace"; of scores "severity" of the judges.
+        "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 

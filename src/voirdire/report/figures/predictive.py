@@ -1,4 +1,4 @@
-"""Does the model give votes like those that were cast? Calibration, and shares of wins."""
+"""Does the model give answers like those that were given? Calibration, shares of wins, shares of judges' answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.report.figures.rows import Rows
-from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, name_rows
+from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, label, name_rows
+from voirdire.report.rated import answers, exceedance_bins, label_bins
 from voirdire.report.replicated import calibration_bins, win_shares
 
 if TYPE_CHECKING:
@@ -21,35 +22,80 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
+MOST = 40  # judges shown
+
+#: By the kind of data: what puts answers into bins, and what the horizontal axis of calibration says.
+_BINS = {
+    "votes": (calibration_bins, "predicted probability of “first” or “second”"),
+    "scores": (exceedance_bins, "probability of exceeding a level by the other scores"),
+    "labels": (label_bins, "probability of a label by the other judges' labels"),
+}
+
+
 @dataclass(frozen=True)
 class Shares:
-    """Items in the order of the ranking: share of wins, and the range of it in tables drawn from the fit."""
+    """Share of wins of items (votes) or of each answer of judges (scores, labels), and its range in tables drawn.
 
-    items: list[str]
+    Attributes
+    ----------
+    rows : list of str
+        Items in the order of the ranking, or judges: the most reliable first, else the most severe.
+    columns : list of str
+        Answers; empty for votes.
+    observed, low, high : array, shape (rows,) or (rows, columns)
+        The range holds ``fit.prob`` of the tables drawn from the fit.
+    """
+
+    rows: list[str]
+    columns: list[str]
     observed: Floats
     low: Floats
     high: Floats
 
     @property
     def outside(self) -> npt.NDArray[np.bool_]:
-        """Whether an item's observed share lies outside its range."""
+        """Whether an observed share lies outside its range."""
         return (self.observed < self.low) | (self.observed > self.high)
 
 
 def shares(fit: Fit) -> Shares:
-    """Shares of wins of the items; the range holds ``fit.prob`` of the tables drawn."""
-    observed, drawn = win_shares(fit)
+    """Shares of wins of the items, or shares of the judges' answers.
+
+    Raises
+    ------
+    InputError
+        The model gives no probability of single answers.
+    """
+    columns: list[str] = []
+    if fit.model.data == "votes":
+        observed, drawn = win_shares(fit)
+        names, found = list(fit.problem.items), fit.ranking()["item"].tolist()
+    else:
+        every = answers(fit)
+        names, columns, observed, drawn = every.judges, every.names, every.observed, every.drawn
+        found = [judge for judge in _standing(fit) if judge in set(names)]
     low, high = np.quantile(drawn, [0.5 * (1 - fit.prob), 0.5 * (1 + fit.prob)], axis=0)
-    found = fit.ranking()["item"].tolist()
-    index = {item: place for place, item in enumerate(fit.problem.items)}
-    order = [index[item] for item in found]
-    return Shares(found, observed[order], low[order], high[order])
+    index = {name: place for place, name in enumerate(names)}
+    order = [index[name] for name in found]
+    return Shares(found, columns, observed[order], low[order], high[order])
+
+
+def _standing(fit: Fit) -> list[str]:
+    """Judges, the most reliable first; the most severe where the model takes all as equally reliable."""
+    found = fit.judges()
+    for name in ("reliability", "severity"):
+        if name in found and not found[name].isna().all():
+            found = found.sort_values(name, ascending=False, kind="stable")
+            break
+    return list(found["judge"])
 
 
 def ppc(fit: Fit, found: Shares | None = None) -> Rows:
-    """Posterior predictive check: each item's share of wins, and that of votes drawn from the fit.
+    """Posterior predictive check: observed shares, and those of tables drawn from the fit.
 
-    A tie counts half. Bars hold ``fit.prob`` of the tables drawn.
+    Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
+    column for each level or label; of many judges the 40 whose answers are furthest from those drawn. Bars hold
+    ``fit.prob`` of the tables drawn.
 
     Parameters
     ----------
@@ -58,12 +104,52 @@ def ppc(fit: Fit, found: Shares | None = None) -> Rows:
         What :func:`shares` gave, where it is at hand.
     """
     known = shares(fit) if found is None else found
-    rows = partial(_ppc_rows, known)
-    return Rows(len(known.items), rows)
+    if not known.columns:
+        return Rows(len(known.rows), partial(_ppc_rows, known))
+    known = _furthest(known)
+    return Rows(len(known.rows), partial(_ppc_columns, known))
+
+
+def _furthest(found: Shares) -> Shares:
+    """The 40 rows that are furthest outside their ranges, in the order that they have."""
+    gap = np.maximum(found.low - found.observed, found.observed - found.high).max(axis=1)
+    kept = np.sort(np.argsort(-gap, kind="stable")[:MOST])
+    parts = (found.observed[kept], found.low[kept], found.high[kept])
+    return Shares([found.rows[row] for row in kept], found.columns, *parts)
+
+
+def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
+    """One column for each answer, from no share on its left to the largest share of all on its right."""
+    most = max(float(found.observed.max()), float(found.high.max()))
+    width = 1.25 * most
+    rows = np.arange(len(found.rows[part]))
+    for place, name in enumerate(found.columns):
+        left = place * width
+        ax.axvline(left, color=GRID, linewidth=1.0)
+        observed, low, high = (one[part, place] for one in (found.observed, found.low, found.high))
+        outside = found.outside[part, place]
+        ax.hlines(rows, left + low, left + high, color=BLUE, linewidth=5.0, alpha=0.35)
+        for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
+            ax.plot(left + observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
+        ax.annotate(
+            label(name, 14 if len(found.columns) <= 5 else 9),
+            (left + 0.5 * most, 1.0),
+            xytext=(0, 4),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8.5 if len(found.columns) <= 5 else 7.5,
+            parse_math=False,
+        )
+    name_rows(ax, found.rows[part])
+    starts = np.arange(len(found.columns)) * width
+    ax.set_xticks([*starts, starts[-1] + most], ["0"] * len(starts) + [f"{most:.2g}"])
+    ax.set_xlim(-0.05 * most, starts[-1] + 1.05 * most)
+    ax.set_xlabel(f"share of the judge's answers, in each column from 0 to {most:.2g}")
 
 
 def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
-    names, observed, low, high = found.items[part], found.observed[part], found.low[part], found.high[part]
+    names, observed, low, high = found.rows[part], found.observed[part], found.low[part], found.high[part]
     rows = np.arange(len(names))
     ax.grid(axis="x")
     ax.hlines(rows, low, high, color=BLUE, linewidth=5.0, alpha=0.35)
@@ -76,8 +162,9 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
 
 
 def calibration(fit: Fit, ax: Axes) -> None:
-    """Votes by their predicted probability of "first": the share that was. Intervals are Wilson's, of 95%."""
-    bins = calibration_bins(fit)
+    """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
+    bin_answers, title = _BINS[fit.model.data]
+    bins = bin_answers(fit)
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     ax.vlines(bins["predicted"], bins["low"], bins["high"], color=BLUE, linewidth=1.6, alpha=0.75)
@@ -86,5 +173,5 @@ def calibration(fit: Fit, ax: Axes) -> None:
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
     ax.spines["bottom"].set_color(GRID)
-    ax.set_xlabel("predicted probability of “first” or “second”")
+    ax.set_xlabel(title)
     ax.set_ylabel("share observed")

@@ -71,11 +71,17 @@ def shares(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """How common the classes are."""
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
-    where = "" if len({row["criterion"] for row in rows}) < 2 else f" under {named(top['criterion'])}"
+    one = len({row["criterion"] for row in rows}) < 2
+    where = "" if one else f" under {named(top['criterion'])}"
     yield Text(
         f"{named(top['class'])} is the most common class{where}: {share(top['share'])} of the items.", "lead"
     )
     yield from figure(
         fit, "shares", "Shares of the classes", f"Share of the items, with {100 * fit.prob:g}% intervals."
     )
-    yield table("shares", f"Shares of the classes, with {100 * fit.prob:g}% intervals", rows)
+    yield table(
+        "shares",
+        f"Shares of the classes, with {100 * fit.prob:g}% intervals",
+        rows,
+        drop=("criterion",) if one else (),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.drawn import figure, shares_of_wins
+from voirdire.report.drawn import calibration, figure, predictive_shares
 from voirdire.report.page import Block, Finding, Findings, Text
 
 if TYPE_CHECKING:
@@ -33,14 +33,7 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "The classes renamed" if labels else "The panel turned round",
             f"How much less probable the prior finds each draw with {turned}; the data fit both alike.",
         )
-    if fit.model.data == "votes":
-        yield from figure(
-            fit,
-            "calibration",
-            "Are the probabilities right?",
-            "Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
-            "intervals). On the diagonal, probabilities mean what they say; these are the votes that were fitted.",
-        )
-        yield from shares_of_wins(fit)
+    yield from calibration(fit)
+    yield from predictive_shares(fit)
     if fit.method == "nuts":
         yield from figure(fit, "trace", "Chains", "Draws of the value whose chains agree least.")

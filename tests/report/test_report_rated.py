@@ -1,0 +1,268 @@
+"""Predictive shares and calibration of scores and labels: against definitions written out, refits and wrong models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire import Fit, InputError, fit
+from voirdire.posterior import some_draws
+from voirdire.report import rated
+from voirdire.report.drawn import predictive_shares
+from voirdire.report.figures import predictive
+from voirdire.report.page import Figure, Text
+from voirdire.scores.predict import chances
+
+
+def scores(cuts_of: dict[str, list[float]], items: int, seed: int, runs: int = 1) -> pd.DataFrame:
+    """Scores of judges with cutpoints of their own."""
+    rng = np.random.default_rng(seed)
+    quality = rng.normal(0.0, 1.5, items)
+    rows = []
+    for judge, cuts in cuts_of.items():
+        own = quality + rng.normal(0.0, 0.5, items)
+        for run in range(runs):
+            felt = (own if runs > 1 else quality) + rng.logistic(size=items)
+            level = 1 + np.searchsorted(cuts, felt)
+            rows += [(judge, f"item {i:03d}", run, int(y)) for i, y in enumerate(level)]
+    return pd.DataFrame(rows, columns=["judge", "item", "run", "score"])
+
+
+PLAIN = [-2.0, -0.7, 0.7, 2.0]
+
+
+@pytest.fixture(scope="module")
+def alike() -> Fit:
+    return fit(scores(dict.fromkeys("abc", PLAIN), 60, seed=1), model="rating-severity")
+
+
+@pytest.fixture(scope="module")
+def repeated() -> Fit:
+    return fit(scores(dict.fromkeys("ab", PLAIN), 12, seed=2, runs=2), model="rating-severity")
+
+
+def test_shares_of_scores_are_those_of_the_table(scored: Fit) -> None:
+    found = rated.answers(scored)
+    table = scored.problem.table
+    said = pd.crosstab(np.array(table.judges)[table.judge], table.score, normalize="index")
+    assert found.names == ["1", "2", "3", "4"]
+    np.testing.assert_allclose(found.observed, said.loc[found.judges].to_numpy())
+    np.testing.assert_allclose(found.drawn.sum(axis=2), 1.0)
+    assert found.drawn.shape == (200, 4, 4)
+
+
+def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
+    found = rated.answers(labelled)
+    table = labelled.problem.table
+    said = pd.crosstab(
+        np.array(table.judges)[table.judge], np.array(table.labels)[table.label], normalize="index"
+    )
+    assert found.names == ["not safe", "safe", "<unsure>"]
+    np.testing.assert_allclose(found.observed, said.loc[found.judges, found.names].to_numpy())
+
+
+@pytest.mark.parametrize("name", ["alike", "repeated", "labelled"])
+def test_tables_drawn_have_the_shares_that_the_model_expects(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    """The mean over replicates of a judge's shares is the mean of its answers' probabilities, within 4.5 errors."""
+    found: Fit = request.getfixturevalue(name)
+    problem: Any = found.problem
+    table = problem.table
+    draws = some_draws(found.posterior, rated.REPLICATES)
+    expected = 0.0
+    for values in draws:
+        if name == "labelled":
+            joint = problem.program.joint(values, problem.data, np)[problem.unit_row]
+            of = np.exp(joint - joint.max(axis=1, keepdims=True))
+            of = (of / of.sum(axis=1, keepdims=True))[rated._units(problem)]
+            rows = np.einsum("rj,rjl->rl", of, np.exp(problem.program.rates(values, np))[table.judge])
+        else:
+            rows = chances(problem, values, table.judge, table.criterion, table.item)
+        expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
+    drawn = rated.answers(found).drawn
+    error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
+    assert (np.abs(drawn.mean(axis=0) - expected / len(draws)) < 4.5 * error + 1e-9).all()
+
+
+def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
+    """Negative control: shared cutpoints miss a judge who shuns the middle, cutpoints of its own do not."""
+    table = scores({"a": PLAIN, "b": PLAIN, "shuns": [-0.1, -0.05, 0.05, 0.1]}, 80, seed=3)
+    wrong, right = (fit(table, model=f"rating-{name}") for name in ("severity", "cutpoints"))
+    missed = predictive.shares(wrong)
+    judge = missed.rows.index("shuns")
+    assert missed.columns == ["1", "2", "3", "4", "5"]
+    # it gives too many 1 and 5, too few of what lies between
+    assert missed.outside[judge].all()
+    assert (missed.observed > missed.high)[judge, [0, 4]].all()
+    assert not predictive.shares(right).outside.any()
+    (drawn,) = predictive_shares(wrong)
+    assert isinstance(drawn, Figure)
+    assert "the model misses something about these judges." in drawn.caption
+    (drawn,) = predictive_shares(right)
+    assert isinstance(drawn, Figure)
+    assert "0 of 15 shares lie outside" in drawn.caption
+    assert "misses" not in drawn.caption
+
+
+@pytest.mark.parametrize("name", ["alike", "repeated"])
+def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
+    name: str, request: pytest.FixtureRequest
+) -> None:
+    """Weighted draws against a fit to the other scores: 1,000 draws leave an error of about 0.01 in a probability."""
+    found: Fit = request.getfixturevalue(name)
+    problem: Any = found.problem
+    draws = some_draws(found.posterior, 1000)
+    counts, chance = rated.scores_left_out(problem, draws)
+    table = problem.table
+    seen = np.mean([chances(problem, values, *_cells(problem)) for values in draws], axis=0)
+    cell = 7
+    judge, item = np.unravel_index(cell, (len(problem.judges), len(problem.items)))
+    keep = ~((table.judge == judge) & (table.item == item))
+    rows = {
+        "judge": np.array(table.judges)[table.judge[keep]],
+        "item": np.array(table.items)[table.item[keep]],
+        "score": table.score[keep],
+    }
+    without = fit(pd.DataFrame(rows), levels=problem.scale.levels, model="rating-severity")
+    asked = pd.DataFrame({"judge": [problem.judges[judge]], "item": [problem.items[item]], "score": [1]})
+    exact = without.predict(asked)[[f"p_{level}" for level in problem.scale.names]].to_numpy()[0]
+    assert counts[cell].sum() == (~keep).sum()
+    assert np.abs(chance[cell] - exact).max() < 0.035
+    assert np.abs(seen[cell] - exact).max() > 0.05  # what has seen the score says something else
+
+
+def _cells(problem: Any) -> tuple[Any, ...]:
+    sizes = (len(problem.judges), len(problem.criteria), len(problem.items))
+    return np.unravel_index(np.arange(np.prod(sizes)), sizes)
+
+
+def test_probabilities_of_a_right_model_are_right(alike: Fit) -> None:
+    bins = rated.exceedance_bins(alike)
+    assert bins["n"].sum() == 4 * alike.problem.table.rows
+    exceed = sum((alike.problem.table.score > level).sum() for level in (1, 2, 3, 4))
+    np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), exceed)
+    error = np.sqrt(bins["predicted"] * (1 - bins["predicted"]) / bins["n"])
+    assert (np.abs(bins["observed"] - bins["predicted"]) < 4 * error).all()
+
+
+def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
+    problem: Any = labelled.problem
+    draws = some_draws(labelled.posterior, 3)
+    counts, chance = rated.labels_left_out(problem, draws)
+    table = problem.table
+    said = {
+        (table.items[i], table.judges[j]): problem.labels.index(table.labels[k])
+        for i, j, k in zip(table.item, table.judge, table.label, strict=True)
+    }
+    judges = len(problem.judges)
+    for pair in (0, 13, 77):
+        item, judge = problem.items[pair // judges], pair % judges
+        wanted = np.zeros(3)
+        for values in draws:
+            rate = np.exp(problem.program.rates(values, np))
+            of = np.exp(problem.program.shares(values, np))[0]
+            for other, name in enumerate(problem.judges):
+                if other != judge:
+                    of = of * rate[other, :, said[item, name]]
+            wanted += of / of.sum() @ rate[judge]
+        np.testing.assert_allclose(chance[pair], wanted / 3)
+        assert counts[pair].argmax() == said[item, problem.judges[judge]]
+    bins = rated.label_bins(labelled)
+    assert bins["n"].sum() == 3 * table.rows
+    np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), table.rows)
+
+
+def test_known_classes_and_judges_taken_alike() -> None:
+    rows = [
+        (judge, f"item {i}", "yes" if (i + k) % 3 else "no")
+        for k, judge in enumerate("abcd")
+        for i in range(30)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    people = pd.DataFrame({"item": ["item 0", "item 1"], "label": ["yes", "no"]})
+    pooled = fit(table, model="dawid-skene-pooled", anchors=people)
+    _, chance = rated.labels_left_out(pooled.problem, some_draws(pooled.posterior, 5))
+    rate = np.mean(
+        [np.exp(pooled.problem.program.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
+    )
+    np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
+    assert rated.answers(pooled).observed.shape == (4, 2)
+
+
+def test_many_levels_and_labels_are_put_together() -> None:
+    rng = np.random.default_rng(4)
+    numbers = rng.integers(0, 21, 240)
+    table = pd.DataFrame(
+        {"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers}
+    )
+    found = rated.answers(fit(table, levels=range(21), model="rating-severity", method="map"))
+    assert found.names[:2] == ["0 to 2", "3 to 4"]
+    assert len(found.names) == 10
+    np.testing.assert_allclose(found.observed[0, 0], (numbers[::2] <= 2).mean())
+    named = np.array([f"label {k:02d}" for k in np.minimum(rng.geometric(0.2, 240), 14)])
+    labels = pd.DataFrame({"judge": list("ab") * 120, "item": table["item"], "label": named})
+    found = rated.answers(fit(labels, model="one-coin-label", method="map"))
+    common = labels["label"].value_counts().index[:9]
+    assert sorted(found.names[:-1]) == sorted(common)
+    assert found.names[-1] == "others"
+    np.testing.assert_allclose(found.observed[1, -1], (~labels["label"][1::2].isin(common)).mean())
+
+
+def test_of_many_judges_those_furthest_off_are_shown() -> None:
+    low = np.zeros((60, 2))
+    high = low + 0.5
+    observed = np.full((60, 2), 0.2)
+    observed[[3, 50], 1] = 0.9
+    found = predictive.Shares([f"j{k}" for k in range(60)], ["x", "y"], observed, low, high)
+    shown = predictive._furthest(found)
+    assert len(shown.rows) == 40
+    assert {"j3", "j50"} <= set(shown.rows)
+    assert shown.outside.sum() == found.outside.sum() == 2
+
+
+def test_figures_show_the_shares(scored: Fit) -> None:
+    found = predictive.shares(scored)
+    _, ax = plt.subplots()
+    scored.plot("ppc", ax=ax)
+    marks = np.concatenate([line.get_xydata() for line in ax.lines if line.get_marker() in ("o", "D")])
+    width = 1.25 * max(found.observed.max(), found.high.max())
+    shown = {(round(x, 9), int(y)) for x, y in marks}
+    assert shown == {
+        (round(column * width + found.observed[row, column], 9), row)
+        for row in range(len(found.rows))
+        for column in range(4)
+    }
+    severe = scored.judges().sort_values("severity", ascending=False)["judge"].tolist()
+    assert [text.get_text() for text in ax.get_yticklabels()] == severe == found.rows
+    plt.close(ax.figure)
+
+
+def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) -> None:
+    table = scored.problem.table
+    rows = {"judge": np.array(table.judges)[table.judge], "item": np.array(table.items)[table.item]}
+    mean = fit(pd.DataFrame(rows | {"score": table.score}), model="mean-score")
+    labels = labelled.problem.table
+    rows = {"judge": np.array(labels.judges)[labels.judge], "item": np.array(labels.items)[labels.item]}
+    majority = fit(
+        pd.DataFrame(rows | {"label": np.array(labels.labels)[labels.label]}), model="majority-label"
+    )
+    for found, name in ((mean, "mean-score"), (majority, "majority-label")):
+        for kind in ("ppc", "calibration"):
+            with pytest.raises(InputError, match=f"model {name} gives no probability of single"):
+                found.plot(kind)
+        (said,) = predictive_shares(found)
+        assert isinstance(said, Text)
+    assert plt.get_fignums() == []
+
+
+def test_a_mode_is_repeated(labelled: Fit) -> None:
+    at_mode = replace(labelled, posterior=replace(labelled.posterior, draws=None), method="map")
+    found = rated.answers(at_mode)
+    assert len(found.drawn) == 200
+    assert found.drawn.std(axis=0).max() > 0

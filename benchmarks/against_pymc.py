@@ -14,6 +14,7 @@ from common import show, small
 
 OWN = (50, 50) if small() else (500, 1000)
 CHAINS = 4
+MIXED = 50  # an effective size that chains which have met exceed
 
 Draws = dict[str, np.ndarray]
 
@@ -102,4 +103,9 @@ def race(
         f"{note} Largest R-hat of ours over all parameters: {rhat:.4f}.",
         "Seconds include the search for the mode and all compilation on our side, sampling alone on PyMC's.",
     ]
+    if peer_ess < MIXED:
+        notes.append(
+            f"An effective size of {peer_ess:.0f} says that {draws} draws of warm-up left PyMC's chains unmixed: longer "
+            "ones would have a better rate."
+        )
     show(title, shown, notes)

@@ -14,6 +14,7 @@ from voirdire.anchors.result import MODES, Anchored
 from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
 from voirdire.infer.method import Inferred, Method, Progress, check_size, infer
+from voirdire.mixed.tables import read_votes_and_scores
 from voirdire.problem import Posed, pose
 from voirdire.result import Fit
 from voirdire.specs import Model, Priors, load_model
@@ -46,18 +47,21 @@ def fit(
 
     Parameters
     ----------
-    votes : path, pattern of paths, dataframe, Votes, Labels or Scores
+    votes : path, pattern of paths, dataframe, Votes, Labels, Scores, or a list of two of them
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
-        run, group; see :func:`voirdire.tables.scores.read_scores`. Which it is, is told by the columns.
+        run, group; see :func:`voirdire.tables.scores.read_scores`. Which it is, is told by the columns. A list of a
+        table of votes and one of scores of the same items is fitted together: items share their strengths and judges
+        their consistency; see :mod:`voirdire.mixed.program`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights:
         columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
         ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``; for
-        scores ``rating-severity`` (``rating-maple`` with ``criteria``).
+        scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and scores ``mixed-position``
+        (``mixed-maple`` with ``criteria``).
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
@@ -112,7 +116,11 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob)
     _check_anchor_request(anchors, anchor_mode)
-    table = read_table(votes, levels=levels, votes=True, rows=False)
+    table: kinds.Table
+    if isinstance(votes, list | tuple):
+        table = read_votes_and_scores(votes)
+    else:
+        table = read_table(votes, levels=levels, votes=True, rows=False)
     notes: list[str] = []
     if model is None:
         model, why = kinds.default_model(table, criteria)
@@ -132,16 +140,18 @@ def fit(
     else:
         cut = anchor_mode if anchor_mode == "cut" else None
         unused: dict[str, object] = {"families": families, "anchor_mode='cut'": cut}
-        if spec.data == "scores":
-            unused |= {"classes": classes, "anchors": anchors}
-        else:
-            unused["criteria"] = criteria
-        _not_for(spec.data, unused)
+        unused |= {
+            "scores": {"classes": classes, "anchors": anchors},
+            "labels": {"criteria": criteria},
+            "mixed": {"classes": classes},
+        }[spec.data]
+        _not_for(kinds.NAMES.get(spec.data, spec.data), unused)
         from voirdire.infer.mode import find_mode
 
         problem = kinds.pose_rated(
             spec, table, criteria=criteria, levels=levels, classes=classes, anchors=anchors
         )
+        notes += kinds.notes(problem)
         check_size(problem, how)
         found = infer(problem, find_mode(problem), how)
     return Fit(

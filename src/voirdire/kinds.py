@@ -10,11 +10,16 @@ import numpy as np
 
 from voirdire import checks as check
 from voirdire import summaries
+from voirdire.anchors.table import read_anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.labels import checks as label_checks
 from voirdire.labels import results as label_results
 from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.mixed import checks as mixed_checks
+from voirdire.mixed import results as mixed_results
+from voirdire.mixed.problem import MixedProblem, pose_mixed
+from voirdire.mixed.tables import VotesAndScores
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem
 from voirdire.scores import checks as score_checks
@@ -43,15 +48,25 @@ _RESULTS: dict[str, Results] = {
         "groups": score_results.groups,
         "cutpoints": score_results.cutpoints,
     },
+    "mixed": {
+        "items": mixed_results.ranking,
+        "judges": mixed_results.judges,
+        "criteria": summaries.criteria,
+        "groups": mixed_results.groups,
+        "cutpoints": mixed_results.cutpoints,
+    },
 }
+Table = Votes | Scores | Labels | VotesAndScores
+NAMES = {"mixed": "votes and scores"}  # of kinds of data, in words, where they differ
 _ASKED = {  # what to ask a fit for in the place of a table that its kind of data does not have
     "labels": "classes() for the items, judges(), confusion() and shares()",
     "votes": "ranking() for the items, judges(), criteria() and strengths()",
     "scores": "ranking() for the items, judges(), criteria(), strengths(), cutpoints() and groups()",
+    "mixed": "ranking() for the items, judges(), criteria(), strengths(), cutpoints() and groups()",
 }
 
 
-def default_model(table: Votes | Scores | Labels, criteria: object = None) -> tuple[str, str]:
+def default_model(table: Table, criteria: object = None) -> tuple[str, str]:
     """The model that a table calls for, and why, in words.
 
     Examples
@@ -60,6 +75,10 @@ def default_model(table: Votes | Scores | Labels, criteria: object = None) -> tu
     >>> default_model(read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})))
     ('dawid-skene', 'the table has labels')
     """
+    if isinstance(table, VotesAndScores):
+        if criteria is not None:
+            return "mixed-maple", "there are votes and scores, and criteria are weighed"
+        return "mixed-position", "there are votes and scores"
     if isinstance(table, Labels):
         return "dawid-skene", "the table has labels"
     if isinstance(table, Scores):
@@ -71,7 +90,7 @@ def default_model(table: Votes | Scores | Labels, criteria: object = None) -> tu
     return "crowd-bt-position", "the table has no criterion column"
 
 
-def check_kind(model: Model, table: Votes | Scores | Labels) -> None:
+def check_kind(model: Model, table: Table) -> None:
     """Raise InputError where a model is for another kind of table.
 
     Examples
@@ -90,12 +109,12 @@ def check_kind(model: Model, table: Votes | Scores | Labels) -> None:
     from voirdire.specs import load_model
 
     fitting = [name for name in model_names() if load_model(name).data == data]
-    raise InputError(
-        f"model {model.name} is for {model.data}, but the table has {data}; take {', '.join(fitting)}"
-    )
+    wanted, have = (NAMES.get(kind, kind) for kind in (model.data, data))
+    said = f"the table has {have}" if data != "mixed" else f"the tables have {have}"
+    raise InputError(f"model {model.name} is for {wanted}, but {said}; take {', '.join(fitting)}")
 
 
-def kind_of(table: Votes | Scores | Labels) -> str:
+def kind_of(table: Table) -> str:
     """The kind of data of a table, as model files name it.
 
     Examples
@@ -104,21 +123,24 @@ def kind_of(table: Votes | Scores | Labels) -> str:
     >>> kind_of(read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]})))
     'labels'
     """
+    if isinstance(table, VotesAndScores):
+        return "mixed"
     return "labels" if isinstance(table, Labels) else "scores" if isinstance(table, Scores) else "votes"
 
 
 def pose_rated(
     model: Model,
-    table: Scores | Labels,
+    table: Scores | Labels | VotesAndScores,
     *,
     criteria: object,
     levels: Sequence[object] | None,
     classes: Sequence[object] | None,
     anchors: object,
 ) -> Posed:
-    """Bring a table of labels or scores into the form of a model.
+    """Bring a table of labels or scores, or votes and scores, into the form of a model.
 
-    See :func:`voirdire.labels.problem.pose_labels` and :func:`voirdire.scores.problem.pose_scores`.
+    See :func:`voirdire.labels.problem.pose_labels`, :func:`voirdire.scores.problem.pose_scores` and
+    :func:`voirdire.mixed.problem.pose_mixed`.
 
     Parameters
     ----------
@@ -127,8 +149,12 @@ def pose_rated(
     levels : sequence or None
         Of scores, the levels of the scale (of labels, the reader has taken them).
     anchors : path, dataframe or None
-        Of labels: columns ``item``, ``label`` and optionally ``criterion``; no judges.
+        Of labels: columns ``item``, ``label`` and optionally ``criterion``; no judges. Of votes and scores: answers to
+        comparisons, as for votes.
     """
+    if isinstance(table, VotesAndScores):
+        people = None if anchors is None else read_anchors(anchors, table.votes)
+        return pose_mixed(model, table, levels=levels, criteria=criteria, anchors=people)
     if isinstance(table, Scores):
         return pose_scores(model, table, levels=levels, criteria=criteria)
     known = None
@@ -152,9 +178,50 @@ def strengths(problem: Posed, posterior: Posterior, prob: float) -> Columns:
 def require(problem: Posed, data: str | tuple[str, ...], what: str) -> None:
     """Raise InputError where a fit of another kind of data is asked for a table that it does not have."""
     kinds = (data,) if isinstance(data, str) else data
-    if problem.model.data not in kinds:
-        have = problem.model.data
-        raise InputError(f"{what}() is for fits of {' or '.join(kinds)}; a fit of {have} has {_ASKED[have]}")
+    have = problem.model.data
+    if have not in kinds:
+        told = " or ".join(kind for kind in kinds if kind not in NAMES)
+        raise InputError(f"{what}() is for fits of {told}; a fit of {NAMES.get(have, have)} has {_ASKED[have]}")
+
+
+def counts(problem: Posed) -> dict[str, int]:
+    """Numbers of answers: ``votes`` (whatever they are, as everywhere in results), and ``scores`` beside votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+    >>> counts(voirdire.fit([votes, scores], method="map").problem)
+    {'votes': 1, 'scores': 2}
+    """
+    if isinstance(problem, MixedProblem):
+        parts = {"votes": problem.of_votes, "scores": problem.of_scores}
+        return {name: int(part.judge_votes.sum()) for name, part in parts.items()}
+    return {"votes": int(problem.judge_votes.sum())}
+
+
+def parts(problem: Posed) -> tuple[Problem | None, ScoresProblem | None]:
+    """The votes and the scores that a problem is about."""
+    if isinstance(problem, MixedProblem):
+        return problem.of_votes, problem.of_scores
+    votes = problem if isinstance(problem, Problem) else None
+    return votes, problem if isinstance(problem, ScoresProblem) else None
+
+
+def notes(problem: Posed) -> tuple[str, ...]:
+    """What was done with the tables on the user's behalf, in words."""
+    people = problem.of_votes.anchors if isinstance(problem, MixedProblem) else None
+    return () if people is None else people.notes
+
+
+def answers(problem: Posed) -> str:
+    """Numbers of answers in words, such as "120 votes and 60 scores"."""
+    found = counts(problem)
+    if len(found) == 1:
+        return f"{found['votes']:,} {problem.model.data}"
+    return " and ".join(f"{count:,} {name}" for name, count in found.items())
 
 
 def votes_problem(problem: Posed, what: str) -> Problem:
@@ -179,6 +246,8 @@ def all_checks(
     chosen : str or None
         How human answers to comparisons were used.
     """
+    if isinstance(problem, MixedProblem):
+        return mixed_checks.all_checks(problem, posterior, judges, found, seed)
     if isinstance(problem, LabelsProblem):
         return label_checks.all_checks(problem, posterior, judges, found, seed)
     if isinstance(problem, ScoresProblem):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds import require
-from voirdire.posterior import some_draws
+from voirdire.mixed.problem import MixedProblem
+from voirdire.mixed.results import predict as predict_mixed
+from voirdire.posterior import Posterior, some_draws
 from voirdire.problem import Problem
 from voirdire.program import VotesProgram
 from voirdire.scores.predict import predict as predict_scores
 from voirdire.scores.problem import ScoresProblem
 from voirdire.specs import Model
-from voirdire.summaries import frame
+from voirdire.summaries import Columns, frame
 from voirdire.tables.votes import Votes, read_votes
 from voirdire.terms import RELIABILITY, TIES
 from voirdire.terms.reliability import Observations, Values
@@ -37,7 +39,8 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
     ----------
     fit : Fit
     votes : path, dataframe or Votes
-        Comparisons among the items and judges (and criteria) that the fit knows; ``winner`` is read but not used.
+        Comparisons among the items and judges (and criteria) that the fit knows; ``winner`` is read but not used. Of
+        a fit of scores, scores; of one of votes and scores, either.
 
     Returns
     -------
@@ -53,16 +56,20 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
     problem = fit.problem
     if isinstance(problem, ScoresProblem):
         return frame(predict_scores(problem, fit.posterior, votes))
-    require(problem, ("votes", "scores"), "predict")
+    if isinstance(problem, MixedProblem):
+        return frame(predict_mixed(problem, fit.posterior, votes))
+    require(problem, ("votes", "scores", "mixed"), "predict")
     assert isinstance(problem, Problem)
+    return frame(predict_votes(problem, fit.posterior, votes))
+
+
+def predict_votes(problem: Problem, posterior: Posterior, votes: object) -> Columns:
+    """As :func:`predict`, of a problem of votes and a posterior of its parameters (and perhaps others)."""
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     table = read_votes(votes, **known)  # type: ignore[arg-type]
-    cell = probabilities(problem.model, problem.program, some_draws(fit.posterior), table)
+    cell = probabilities(problem.model, problem.program, some_draws(posterior), table)
     rows = cell[table.row_cell]
-
-    import pandas as pd
-
-    columns: dict[str, Any] = {
+    columns: Columns = {
         name: np.array(levels, dtype=object)[codes[table.row_cell]]
         for name, levels, codes in (
             ("judge", table.judges, table.judge),
@@ -71,7 +78,7 @@ def predict(fit: Fit, votes: object) -> pd.DataFrame:
             ("second", table.items, table.second),
         )
     }
-    return pd.DataFrame(columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]})
+    return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
 
 
 def probabilities(model: Model, program: VotesProgram, draws: list[Values], votes: Votes) -> Floats:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from voirdire.report.observed import Observed
 
+_RANKED = ("votes", "scores", "mixed")  # kinds of data whose items have strengths
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -79,7 +81,7 @@ class Fit:
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
         """
-        kinds.require(self.problem, ("votes", "scores"), "ranking")
+        kinds.require(self.problem, _RANKED, "ranking")
         return summaries.frame(self._results["items"])
 
     def classes(self) -> pd.DataFrame:
@@ -110,7 +112,8 @@ class Fit:
         """Judges: votes, reliability, position bias, behaviour on a typical pair; see :func:`.summaries.judges`.
 
         For labels: reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. For scores:
-        severity, discrimination, components of variance; see :func:`.scores.results.judges`.
+        severity, discrimination, components of variance; see :func:`.scores.results.judges`. For votes and scores
+        both; see :func:`.mixed.results.judges`.
         """
         return summaries.frame(self._results["judges"])
 
@@ -122,22 +125,22 @@ class Fit:
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
-        kinds.require(self.problem, ("votes", "scores"), "criteria")
+        kinds.require(self.problem, _RANKED, "criteria")
         return summaries.frame(self._results["criteria"])
 
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
-        kinds.require(self.problem, ("votes", "scores"), "strengths")
+        kinds.require(self.problem, _RANKED, "strengths")
         return summaries.frame(kinds.strengths(self.problem, self.posterior, self.prob))
 
     def cutpoints(self) -> pd.DataFrame:
         """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high; for fits of scores."""
-        kinds.require(self.problem, "scores", "cutpoints")
+        kinds.require(self.problem, ("scores", "mixed"), "cutpoints")
         return summaries.frame(self._results["cutpoints"])
 
     def groups(self) -> pd.DataFrame:
         """Groups of judges: group, judges, votes, mean, severity, low, high; for fits of scores."""
-        kinds.require(self.problem, "scores", "groups")
+        kinds.require(self.problem, ("scores", "mixed"), "groups")
         return summaries.frame(self._results["groups"])
 
     def pairs(self) -> pd.DataFrame:
@@ -291,7 +294,7 @@ class Fit:
             "method": self.method,
             "seed": self.seed,
             "prob": self.prob,
-            "votes": int(self.problem.judge_votes.sum()),
+            **kinds.counts(self.problem),
             "seconds": round(self.seconds, 3),
             "versions": self.versions,
             "notes": list(self.notes),
@@ -324,6 +327,6 @@ class Fit:
     def __repr__(self) -> str:
         problem = self.problem
         return (
-            f"<Fit of {self.model.name} by {self.method}: {int(problem.judge_votes.sum())} {self.model.data}, "
+            f"<Fit of {self.model.name} by {self.method}: {kinds.answers(problem)}, "
             f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
         )

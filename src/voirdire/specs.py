@@ -16,6 +16,7 @@ from voirdire.terms import (
     CLASSES,
     CONFUSION,
     CUTPOINTS,
+    LINKED,
     RATERS,
     RELIABILITY,
     REPEATS,
@@ -25,6 +26,7 @@ from voirdire.terms import (
     TIES,
     WEIGHTS,
 )
+from voirdire.terms.cutpoints import SharedCutpoints
 
 Priors = Mapping[str, Mapping[str, float]]
 
@@ -32,7 +34,7 @@ Priors = Mapping[str, Mapping[str, float]]
 SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
     "votes": {
         "strength": STRENGTH,
-        "reliability": RELIABILITY,
+        "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
         "ties": TIES,
         "weights": WEIGHTS,
         "anchors": ANCHORS,
@@ -42,15 +44,26 @@ SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
         "strength": SCORE_STRENGTH,
         "severity": SEVERITY,
         "cutpoints": CUTPOINTS,
-        "reliability": RATERS,
+        "reliability": {name: term for name, term in RATERS.items() if name not in LINKED},
         "repeats": REPEATS,
         "weights": WEIGHTS,
+    },
+    "mixed": {
+        "strength": STRENGTH,
+        "severity": SEVERITY,
+        "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
+        "reliability": LINKED,
+        "ties": TIES,
+        "repeats": REPEATS,
+        "weights": WEIGHTS,
+        "anchors": ANCHORS,
     },
 }
 _NEEDED = {
     "votes": ("strength", "reliability"),
     "labels": ("classes", "reliability"),
     "scores": ("strength", "reliability", "weights"),
+    "mixed": ("strength", "severity", "cutpoints", "reliability", "weights"),
 }
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
@@ -119,7 +132,18 @@ class Model:
     @property
     def position_aware(self) -> bool:
         """Whether judges may lean to a position."""
-        return self.data == "votes" and RELIABILITY[self.reliability.kind].position_aware
+        return self.data in ("votes", "mixed") and RELIABILITY[self.reliability.kind].position_aware
+
+    def part(self, data: str) -> Model:
+        """The part of a model of votes and scores that is about one of them.
+
+        Examples
+        --------
+        >>> list(load_model("mixed-severity").part("votes").sections)
+        ['strength', 'reliability', 'ties', 'weights', 'anchors']
+        """
+        absent = dict.fromkeys(name for name in SECTION_NAMES if name not in SECTIONS[data])
+        return replace(self, data=data, **absent)  # type: ignore[arg-type]
 
     def with_priors(self, priors: Priors | None) -> Model:
         """Return the model with some of its prior's numbers changed, e.g. ``{"reliability": {"a": 8}}``.
@@ -246,7 +270,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
     for key, choices in _CHOICES.items():
         if key in content and content[key] not in choices:
             problems.append(f"{key} = {content[key]!r} is none of {', '.join(choices)}")
-    if data == "votes" and "ties" not in content:
+    if data in ("votes", "mixed") and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
     for name, terms in kinds.items():
         section = content.get(name)
@@ -260,7 +284,9 @@ def _problems(content: dict[str, Any]) -> list[str]:
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
-    if content.get("criteria") == "collapse" and "weights" in content:
+    if data == "mixed" and content.get("criteria") == "collapse":
+        problems.append("models of votes and scores keep criteria = 'separate'")
+    elif content.get("criteria") == "collapse" and "weights" in content:
         problems.append("[weights] needs criteria = 'separate'")
     if data == "votes" and content.get("criteria") == "separate" and "weights" not in content:
         problems.append("criteria = 'separate' needs a [weights] section")

@@ -15,16 +15,19 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from voirdire import kinds
 from voirdire.anchors.result import Anchored
 from voirdire.anchors.table import Anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
 from voirdire.kinds import packed, unpacked
 from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.mixed.problem import pose_mixed
+from voirdire.mixed.tables import VotesAndScores
 from voirdire.posterior import Posterior
-from voirdire.problem import Posed, Problem, pose
+from voirdire.problem import Posed, pose
 from voirdire.result import Fit
-from voirdire.scores.problem import ScoresProblem, pose_scores
+from voirdire.scores.problem import pose_scores
 from voirdire.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.tables.counted import CountedVotes
 from voirdire.tables.labels import Labels
@@ -55,26 +58,30 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     names: dict[str, Any] = {}
     tables: dict[str, Votes | None] = {}
     people = None
-    if isinstance(fit.problem, Problem):
-        people = fit.problem.anchors
+    of_votes, of_scores = kinds.parts(fit.problem)
+    if of_votes is not None:
+        people = of_votes.anchors
         tables = {
-            "votes": fit.problem.votes,
-            "criteria": fit.problem.criteria_votes,
+            "votes": of_votes.votes,
+            "criteria": of_votes.criteria_votes,
             "anchors": None if people is None else people.votes,
         }
-        if fit.problem.discount is not None:
-            arrays["discount"] = fit.problem.discount
-    elif isinstance(fit.problem, LabelsProblem):
+        if of_votes.discount is not None:
+            arrays["discount"] = of_votes.discount
+    if isinstance(fit.problem, LabelsProblem):
         names["labels"], codes = packed(fit.problem.table)
         names["classes"] = fit.problem.labels[: fit.problem.classes]
         arrays |= {f"labels_{name}": value for name, value in codes.items()}
         arrays["known"] = fit.problem.known
-    elif isinstance(fit.problem, ScoresProblem):
-        names["scores"], codes = packed(fit.problem.table)
-        names["levels"] = fit.problem.scale.levels
-        names["weights"] = fit.problem.program.given
-        tables["criteria"] = fit.problem.criteria_votes
+    if of_scores is not None:
+        names["scores"], codes = packed(of_scores.table)
+        names["levels"] = of_scores.scale.levels
+        names["weights"] = of_scores.program.given
         arrays |= {f"scores_{name}": value for name, value in codes.items()}
+        if of_votes is None:
+            tables["criteria"] = of_scores.criteria_votes
+            if of_scores.discount is not None:
+                arrays["discount"] = of_scores.discount
     for key, votes in tables.items():
         if votes is not None:
             names[key] = {name: getattr(votes, name) for name in _NAMES}
@@ -178,20 +185,23 @@ def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
     if model.data == "labels":
         table = Labels(**unpacked(tables["labels"], _codes(arrays, "labels_")))
         return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
-    if model.data == "scores":
-        scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
-        weights = tables.get("weights")
-        criteria: Any = None if weights is None else tuple(weights)
-        if "criteria" in tables:
-            criteria = _votes(tables["criteria"], arrays, "criteria")
-        return pose_scores(model, scored, levels=tables["levels"], criteria=criteria)
-    votes = _votes(tables["votes"], arrays, "votes")
     on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
     people = None
     if run.get("anchors") is not None:
         how = run["anchors"]
         people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
-    return pose(model, votes, on_criteria, anchors=people, discount=arrays.get("discount"))
+    discount = arrays.get("discount")
+    if model.data == "votes":
+        votes = _votes(tables["votes"], arrays, "votes")
+        return pose(model, votes, on_criteria, anchors=people, discount=discount)
+    scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
+    weights = tables.get("weights")
+    criteria = on_criteria if weights is None else tuple(weights)
+    if model.data == "scores":
+        return pose_scores(model, scored, levels=tables["levels"], criteria=criteria, discount=discount)
+    both = VotesAndScores(_votes(tables["votes"], arrays, "votes"), scored)
+    how_posed: dict[str, Any] = {"levels": tables["levels"], "criteria": criteria, "anchors": people}
+    return pose_mixed(model, both, **how_posed, discount=discount)
 
 
 def _codes(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:

@@ -169,10 +169,12 @@ def fit(
 
 def headline(result: Fit) -> str:
     """What was fitted to what, in one line."""
+    from voirdire import kinds
+
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
-    answers = f"{int(problem.judge_votes.sum()):,} {result.model.data}"
+    answers = kinds.answers(problem)
     return (
         f"{result.model.name} by {by}: {answers}, {len(problem.items):,} items, "
         f"{len(problem.judges):,} judges{criteria}; {result.seconds:.1f} s"

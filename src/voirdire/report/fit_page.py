@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire import kinds
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
 from voirdire.report.made import made
@@ -78,15 +79,16 @@ def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     told = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
     yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], told
     yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit))
-    yield fit.model.data.capitalize(), f"{result['votes']:,}", f"on {len(fit.problem.items):,} items"
+    for name, count in kinds.counts(fit.problem).items():
+        of = name if fit.model.data == "mixed" else fit.model.data
+        yield of.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
 
 
 def _counts(fit: Fit) -> str:
     problem = fit.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     judges = "1 judge" if len(problem.judges) == 1 else f"{len(problem.judges):,} judges"
-    votes = int(problem.judge_votes.sum())
-    return f"{votes:,} {fit.model.data}, {len(problem.items):,} items, {judges}{criteria}"
+    return f"{kinds.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
 
 
 def _further(result: dict[str, Any]) -> Iterator[Table]:

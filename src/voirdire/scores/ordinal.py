@@ -81,12 +81,24 @@ def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
 
 
 def perceived(
-    program: ScoresProgram, values: Values, group: Array, judge: Array, criterion: Array, item: Array
+    program: ScoresProgram,
+    values: Values,
+    group: Array,
+    judge: Array,
+    criterion: Array,
+    item: Array,
+    xp: Any = np,
 ) -> Array:
     """eta = a_k theta_c,i - severity_k of each answer, elementwise."""
     strength = values["strength"][criterion, item]
-    seen = RATERS[program.model.reliability.kind].perceived(values, strength, judge)
+    seen = RATERS[program.model.reliability.kind].perceived(values, strength, judge, xp)
     return seen - severity_of(values, group)[judge] if "severity" in values else seen
+
+
+def by_judge(program: ScoresProgram) -> bool:
+    """Whether each judge has cutpoints of its own."""
+    assert program.model.cutpoints is not None  # of every model of an ordered scale
+    return CUTPOINTS[program.model.cutpoints.kind].by_judge
 
 
 def cutpoints(program: ScoresProgram, values: Values, xp: Any) -> Array:
@@ -101,11 +113,9 @@ def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tup
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge, criterion = part["judge"], part["criterion"]
-    eta = perceived(program, values, data["panel"]["group"], judge, criterion, part["item"])
-    assert program.model.cutpoints is not None
-    by_judge = CUTPOINTS[program.model.cutpoints.kind].by_judge
+    eta = perceived(program, values, data["panel"]["group"], judge, criterion, part["item"], xp)
     cuts = cutpoints(program, values, xp)
-    whose = judge if by_judge else judge * 0
+    whose = judge if by_judge(program) else judge * 0
     if program.repeats:
         z, log_weight = normal_rule()
         eta = eta[:, None] + xp.exp(values["log_judge_item"])[judge][:, None] * z

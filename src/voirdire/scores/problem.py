@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.problem import Ints, Posed
+from voirdire.problem import Floats, Ints, Posed
 from voirdire.scores import baseline, ordinal
 from voirdire.scores import weights as weighing
 from voirdire.scores.program import ScoresProgram, form_of
@@ -38,6 +38,8 @@ class ScoresProblem(Posed):
         Names of the judges' groups; ``("all",)`` for a table without such a column.
     judge_group : int array, shape (judges,)
     criteria_votes : Votes or None
+    discount : array, shape (judges,), or None
+        What one answer of each judge counts for.
     """
 
     program: ScoresProgram
@@ -46,6 +48,7 @@ class ScoresProblem(Posed):
     groups: tuple[str, ...]
     judge_group: Ints
     criteria_votes: Votes | None = None
+    discount: Floats | None = None
 
     @property
     def unit(self) -> tuple[float, float]:
@@ -73,6 +76,8 @@ def pose_scores(
     levels: Sequence[object] | None = None,
     criteria: object = None,
     repeats: bool | None = None,
+    complete: bool = True,
+    discount: Floats | None = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -85,6 +90,10 @@ def pose_scores(
         Weights of the criteria or votes on them, see :func:`voirdire.scores.weights.read_criteria`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them.
+    complete : bool
+        Whether every item must have a score under every criterion.
+    discount : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
 
     Raises
     ------
@@ -104,7 +113,8 @@ def pose_scores(
     """
     problems, form = Problems("scores"), form_of(model)
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
-    unrated(table, problems)
+    if complete:
+        unrated(table, problems)
     groups_of(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
@@ -122,9 +132,13 @@ def pose_scores(
         answers = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
     else:
         answers = baseline.encode(*codes, number, sizes, judge_group, model.pool)
+    if discount is not None:
+        answers["weight"] = answers["weight"] * discount[answers["judge"]]
     data: dict[str, dict[str, Any]] = {"scores": answers, "panel": {"group": judge_group}}
     if votes is not None:
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
+        if discount is not None:
+            data["criteria"]["weight"] *= discount[data["criteria"]["judge"]]
     program = ScoresProgram(
         model,
         len(table.judges),
@@ -148,6 +162,7 @@ def pose_scores(
         groups,
         judge_group,
         votes,
+        discount,
     )
 
 

@@ -128,7 +128,7 @@ class ScoresProgram(Program):
         if self.voted:
             votes = data["criteria"]
             gap = values["weight"][votes["first"]] - values["weight"][votes["second"]]
-            seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"])
+            seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"], xp)
             parts.append((log_sigmoid(seen, xp), votes["weight"]))
         return parts
 

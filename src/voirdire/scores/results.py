@@ -15,7 +15,7 @@ from voirdire.scores.program import form_of
 from voirdire.summaries import Columns
 from voirdire.terms.arrays import Array
 from voirdire.terms.cumulative import log_every_level
-from voirdire.terms.raters import discrimination
+from voirdire.terms.raters import slopes
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
 
@@ -137,11 +137,12 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
         return {"reliability": missing}
     right = p_right(problem, values)
     found = {"reliability": missing, "p_right": right, "severity": severity_of(values, problem.judge_group)}
-    if "shift" in values:
+    if ordinal.by_judge(problem.program):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, program.judges))
-    if "raw_discrimination" in values:
-        slope = discrimination(values["raw_discrimination"])
+    own = slopes(values, np)
+    if own is not None:
+        slope = own
         found |= {"reliability": right, "discrimination": slope}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
@@ -159,8 +160,9 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     program, strength = problem.program, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
     slope = np.ones((program.judges, 1))
-    if "raw_discrimination" in values:
-        slope = discrimination(values["raw_discrimination"])[..., None]
+    own = slopes(values, np)
+    if own is not None:
+        slope = own[..., None]
     middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
     cuts = ordinal.cutpoints(program, values, np)
     better, worse = (

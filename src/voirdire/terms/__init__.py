@@ -5,6 +5,7 @@ from voirdire.terms.confusion import Alike, Confusion, JudgeConfusion, OneCoinLa
 from voirdire.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.terms.fixed import Fixed
+from voirdire.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
 from voirdire.terms.one_coin import OneCoin
 from voirdire.terms.one_coin_by_criterion import OneCoinByCriterion
 from voirdire.terms.person import Person
@@ -18,6 +19,8 @@ from voirdire.terms.two_coin import TwoCoin
 
 STRENGTH: dict[str, NormalStrength] = {NormalStrength.kind: NormalStrength()}
 SCORE_STRENGTH = {term.kind: term for term in (NormalStrength(), LevelStrength())}
+_LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
+LINKED = {term.kind: term for term in _LINKED}
 RELIABILITY: dict[str, Reliability] = {
     term.kind: term
     for term in (
@@ -27,6 +30,7 @@ RELIABILITY: dict[str, Reliability] = {
         OneCoinByCriterion(),
         Discrimination(),
         DiscriminationPosition(),
+        *_LINKED,
     )
 }
 TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
@@ -37,6 +41,6 @@ CONFUSION: dict[str, Confusion] = {
     term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
 }
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
-RATERS: dict[str, Raters] = {term.kind: term for term in (AlikeRaters(), RaterDiscrimination())}
+RATERS: dict[str, Raters] = {term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), *_LINKED)}
 SEVERITY = {term.kind: term for term in (Severity(),)}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}

@@ -38,6 +38,10 @@ class Discrimination:
         """Return a_k d."""
         return xp.exp(values["log_discrimination"])[judge] * d[pair]
 
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+        """Return a_k theta, the strength as a judge who scores perceives it."""
+        return xp.exp(values["log_discrimination"])[..., judge] * strength
+
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(a_k d) or log sigmoid(-a_k d)."""
         return log_sigmoid((1 - 2 * obs.outcome) * self.scaled(values, d, obs.judge, obs.pair, xp), xp)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from voirdire.terms.arrays import Array
 from voirdire.terms.parameters import Parameter, TwoSided
@@ -23,7 +23,7 @@ class Raters(Protocol):
         """Return the parameters and their priors, from the model file's numbers."""
         ...
 
-    def perceived(self, values: Values, strength: Array, judge: Array) -> Array:
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strength of items as judges perceive it, elementwise."""
         ...
 
@@ -45,7 +45,7 @@ class AlikeRaters:
         """Return no parameters."""
         return ()
 
-    def perceived(self, values: Values, strength: Array, judge: Array) -> Array:
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strengths."""
         return strength
 
@@ -82,7 +82,7 @@ class RaterDiscrimination:
             ),
         )
 
-    def perceived(self, values: Values, strength: Array, judge: Array) -> Array:
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta."""
         return discrimination(values["raw_discrimination"])[..., judge] * strength
 
@@ -98,3 +98,19 @@ def discrimination(raw: Array) -> Array:
     """
     square = (raw * raw).mean(axis=-1, keepdims=True)
     return raw * ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
+
+
+def slopes(values: Values, xp: Any) -> Array | None:
+    """Discrimination a_k of every judge who scores, shape (..., judges); None where all are alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slopes({"log_discrimination": np.log([2.0, 0.5])}, np).round(3).tolist()
+    [2.0, 0.5]
+    """
+    if "raw_discrimination" in values:
+        return discrimination(values["raw_discrimination"])
+    if "log_discrimination" in values:
+        return xp.exp(values["log_discrimination"])
+    return None

@@ -100,7 +100,7 @@ class ScorePanel:
         judge, pair = (part.ravel() for part in np.indices((self.judges, len(pairs))))
         first, second = pairs[pair].T
         weight, raters = values["weight"], RATERS[self.model.reliability.kind]
-        gap = np.asarray(raters.perceived(values, weight[first] - weight[second], judge))
+        gap = np.asarray(raters.perceived(values, weight[first] - weight[second], judge, np))
         lost = (rng.logistic(size=len(gap)) > gap).astype(np.int64)
         named = (names("judge", self.judges), ("overall",), names("criterion", self.criteria))
         return count_votes(named, (judge, judge * 0, first, second), lost, has_criteria=False)

@@ -1,0 +1,139 @@
+"""A table of votes and a table of scores of the same items, under common names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.errors import InputError
+from voirdire.tables.detect import read_table
+from voirdire.tables.encode import positions
+from voirdire.tables.labels import Labels
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+
+_ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same items"
+
+
+@dataclass(frozen=True, eq=False)
+class VotesAndScores:
+    """Votes and scores in one coding of judges, criteria and items (all names of both, sorted)."""
+
+    votes: Votes
+    scores: Scores
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """All judges."""
+        return self.votes.judges
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """All criteria."""
+        return self.votes.criteria
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """All items."""
+        return self.votes.items
+
+    @property
+    def in_both(self) -> npt.NDArray[np.bool_]:
+        """Which items under which criteria have votes and scores, shape (criteria, items)."""
+        voted, scored = (np.zeros((len(self.criteria), len(self.items)), dtype=bool) for _ in range(2))
+        voted[self.votes.criterion, self.votes.first] = True
+        voted[self.votes.criterion, self.votes.second] = True
+        scored[self.scores.criterion, self.scores.item] = True
+        return np.asarray(voted & scored)
+
+
+def read_votes_and_scores(tables: Sequence[object]) -> VotesAndScores:
+    """Read a list of two tables, one of votes and one of scores, in either order.
+
+    Raises
+    ------
+    InputError
+        Another number of tables, two of one kind, labels, criteria in one of them alone, or no item in both.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "z"], "score": [1, 2]})
+    >>> read_votes_and_scores([scores, votes]).items
+    ('x', 'y', 'z')
+    >>> read_votes_and_scores([votes, votes])
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: both tables are votes; a list of tables is one of votes and one of scores ...
+    """
+    if len(tables) != 2:
+        count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
+        alone = "; pass a single table by itself" if len(tables) == 1 else "; join tables of one kind into one"
+        raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
+    read = [read_table(table, votes=True, rows=False) for table in tables]
+    kinds = ["labels" if isinstance(t, Labels) else "scores" if isinstance(t, Scores) else "votes" for t in read]
+    if "labels" in kinds:
+        raise InputError(f"table {kinds.index('labels') + 1} has labels, but {_ONE_OF_EACH}; fit labels alone")
+    if kinds[0] == kinds[1]:
+        raise InputError(f"both tables are {kinds[0]}; {_ONE_OF_EACH}: join the two into one table")
+    votes, scores = (read[kinds.index(kind)] for kind in ("votes", "scores"))
+    assert isinstance(votes, Votes)
+    assert isinstance(scores, Scores)
+    if votes.has_criteria != scores.has_criteria:
+        have, lack = ("votes", "scores") if votes.has_criteria else ("scores", "votes")
+        raise InputError(
+            f"the {have} have a column 'criterion' and the {lack} have none; give both, or leave it out of both"
+        )
+    together = in_one_coding(votes, scores)
+    if not together.in_both.any():
+        under = " under the same criterion" if votes.has_criteria else ""
+        raise InputError(
+            f"no item has both votes and scores{under}, so nothing links the two tables: votes are on "
+            f"{known_names(votes.items, 3)}, scores on {known_names(scores.items, 3)}; name items alike in both, or "
+            "fit each table alone"
+        )
+    return together
+
+
+def in_one_coding(votes: Votes, scores: Scores, more_judges: Sequence[str] = ()) -> VotesAndScores:
+    """Both tables with the names of both (and further judges).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> from voirdire.tables.votes import read_votes
+    >>> votes = read_votes(pd.DataFrame({"judge": ["b"], "first": "x", "second": "z", "winner": "x"}))
+    >>> scores = read_scores(pd.DataFrame({"judge": ["a"], "item": "y", "score": 1}))
+    >>> found = in_one_coding(votes, scores)
+    >>> found.votes.judge.tolist(), found.votes.second.tolist(), found.scores.items
+    ([1], [2], ('x', 'y', 'z'))
+    """
+    judges = tuple(sorted({*votes.judges, *scores.judges, *more_judges}))
+    criteria = tuple(sorted({*votes.criteria, *scores.criteria}))
+    items = tuple(sorted({*votes.items, *scores.items}))
+    names = {"judges": judges, "criteria": criteria, "items": items}
+    item = positions(votes.items, items)
+    return VotesAndScores(
+        votes.recoded(
+            **names,
+            judge=positions(votes.judges, judges)[votes.judge],
+            criterion=positions(votes.criteria, criteria)[votes.criterion],
+            first=item[votes.first],
+            second=item[votes.second],
+        ),
+        replace(
+            scores,
+            judges=judges,
+            criteria=criteria,
+            items=items,
+            judge=positions(scores.judges, judges)[scores.judge],
+            criterion=positions(scores.criteria, criteria)[scores.criterion],
+            item=positions(scores.items, items)[scores.item],
+        ),
+    )

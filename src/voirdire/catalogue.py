@@ -23,6 +23,9 @@ _JUDGES = {
     "one-coin-label": "one coin",
     "alike-raters": "severity",
     "rater-discrimination": "discrimination, severity and cutpoints",
+    "linked": "severity",
+    "linked-discrimination": "sharpness and severity",
+    "linked-position": "sharpness, shift and severity",
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}

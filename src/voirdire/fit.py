@@ -61,7 +61,7 @@ def fit(
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
         ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``; for
         scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and scores ``mixed-position``
-        (``mixed-maple`` with ``criteria``).
+        (``mixed-maple-position`` with ``criteria``).
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
@@ -140,11 +140,12 @@ def fit(
     else:
         cut = anchor_mode if anchor_mode == "cut" else None
         unused: dict[str, object] = {"families": families, "anchor_mode='cut'": cut}
-        unused |= {
+        refused: dict[str, dict[str, object]] = {
             "scores": {"classes": classes, "anchors": anchors},
             "labels": {"criteria": criteria},
             "mixed": {"classes": classes},
-        }[spec.data]
+        }
+        unused |= refused[spec.data]
         _not_for(kinds.NAMES.get(spec.data, spec.data), unused)
         from voirdire.infer.mode import find_mode
 

@@ -77,7 +77,7 @@ def default_model(table: Table, criteria: object = None) -> tuple[str, str]:
     """
     if isinstance(table, VotesAndScores):
         if criteria is not None:
-            return "mixed-maple", "there are votes and scores, and criteria are weighed"
+            return "mixed-maple-position", "there are votes and scores, and criteria are weighed"
         return "mixed-position", "there are votes and scores"
     if isinstance(table, Labels):
         return "dawid-skene", "the table has labels"
@@ -181,7 +181,9 @@ def require(problem: Posed, data: str | tuple[str, ...], what: str) -> None:
     have = problem.model.data
     if have not in kinds:
         told = " or ".join(kind for kind in kinds if kind not in NAMES)
-        raise InputError(f"{what}() is for fits of {told}; a fit of {NAMES.get(have, have)} has {_ASKED[have]}")
+        raise InputError(
+            f"{what}() is for fits of {told}; a fit of {NAMES.get(have, have)} has {_ASKED[have]}"
+        )
 
 
 def counts(problem: Posed) -> dict[str, int]:

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from voirdire.labels.problem import pose_labels
+from voirdire.mixed.problem import pose_mixed
+from voirdire.mixed.tables import read_votes_and_scores
 from voirdire.problem import pose
 from voirdire.scores.problem import pose_scores
 from voirdire.specs import load_model, model_names
@@ -117,8 +119,31 @@ class ScoreCase(Case):
         self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
 
 
+class MixedCase(Case):
+    """The votes of ``Case`` and the scores of ``ScoreCase``; ``ties`` stands for ties, repeated scores and groups."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        of_votes, of_scores = Case("bt-sigma", ties), ScoreCase("rating-severity", ties)
+        self.votes, self.new_votes, self.scores = of_votes.votes, of_votes.new_votes, of_scores.scores
+        judges = ["ann", "bob", "dot"]  # of whom one never scores, while another never votes
+        self.on_criteria = random_rows(CRITERIA, judges, 25, ties, seed=2).drop(columns="criterion")
+        for table in (self.votes, self.new_votes):
+            table["judge"] = table["judge"].replace("cem", "dot")
+        learned = self.model.weights is not None and self.model.weights.kind == "votes"
+        tables = read_votes_and_scores([self.votes, self.scores])
+        criteria = self.on_criteria if learned and not ties else None
+        if criteria is None:
+            self.on_criteria = self.on_criteria.head(0)
+        self.problem = pose_mixed(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
+        self.program = self.problem.program
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
 def made(name: str, ties: bool) -> Case:
-    return {"votes": Case, "labels": LabelCase, "scores": ScoreCase}[load_model(name).data](name, ties)
+    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "mixed": MixedCase}
+    return kinds[load_model(name).data](name, ties)
 
 
 @pytest.fixture(

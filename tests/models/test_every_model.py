@@ -186,7 +186,9 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
     """Every judge's scores of every item together; with repeats, integrated over what the judge makes of the item."""
     if case.model.pool != "none":
         return centre_by_centre(case, v, SCORE_EQUATIONS[case.name])
-    problem, (seen, limits) = case.problem, SCORE_EQUATIONS[case.name]
+    problem, (seen, limits) = case.problem, SCORE_EQUATIONS.get(case.name, (None, shared_limits))
+    if case.model.data == "mixed":
+        seen = MIXED_EQUATIONS[case.name][1]
     total = 0.0
     for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
@@ -209,6 +211,35 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
             d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
             total += math.log(s(d if winner == "first" else -d))
     return total
+
+
+# --- votes and scores: what judges make of a difference in votes, with the shift, and of a strength in scores -----
+
+
+def one_ratio(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    d = math.exp(float(v["log_vote_scale"])) * d
+    return s(d), s(-d), d
+
+
+def consistency(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    return one_ratio(v, k, math.exp(v["log_discrimination"][k]) * d)
+
+
+def consistency_and_shift(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    d = consistency(v, k, d)[2]
+    return s(d + v["shift"][k]), s(-d - v["shift"][k]), d
+
+
+def consistently(v: dict[str, Any], k: int, theta: float) -> float:
+    return math.exp(v["log_discrimination"][k]) * theta
+
+
+MIXED_EQUATIONS: dict[str, Any] = {
+    "mixed-severity": (one_ratio, as_it_is),
+    "mixed-discrimination": (consistency, consistently),
+    "mixed-position": (consistency_and_shift, consistently),
+    "mixed-maple-position": (consistency_and_shift, consistently),
+}
 
 
 def ruled(function: Callable[[float], float]) -> float:
@@ -257,7 +288,10 @@ def three_chances(
     name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool
 ) -> tuple[float, float, float]:
     """P(first), P(second), P(tie) as the model file writes them."""
-    first, second, perceived = EQUATIONS[name](v, k, c, d)
+    if name in MIXED_EQUATIONS:
+        first, second, perceived = MIXED_EQUATIONS[name][0](v, k, d)
+    else:
+        first, second, perceived = EQUATIONS[name](v, k, c, d)
     tie, decided = 0.0, 1.0
     if ties:
         nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]))
@@ -288,10 +322,10 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
     rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
     if name == "majority-vote":
         rows = majority(rows)
-    separate = name.startswith("maple")
+    separate = name.startswith(("maple", "mixed"))
     if separate and name not in IGNORE_CRITERIA_VOTES:
         rows += [(j, None, f, g, w) for j, f, g, w in case.on_criteria.itertuples(index=False, name=None)]
-    total = 0.0
+    total = score_by_score(case, v) if case.model.data == "mixed" else 0.0
     for judge, criterion, first, second, winner in rows:
         k = problem.judges.index(judge)
         if criterion is None:
@@ -307,7 +341,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
 
 def test_every_file_has_its_equation_here() -> None:
     files = {path.stem for path in locate("models").glob("*.toml")}
-    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS}
+    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS, *MIXED_EQUATIONS}
     assert all(load_model(name).name == name for name in files)
 
 
@@ -353,6 +387,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "coin_second": beta,
         "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
         "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
+        "log_vote_scale": lambda v: normal(v, 0.0, coin["scale_sd"]),
         "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
         "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
         "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),

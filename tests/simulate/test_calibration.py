@@ -60,6 +60,7 @@ def test_every_generative_model_file_is_in_the_study() -> None:
         *load_study("calibration").settings["models"],
         *load_study("calibration-labels").settings["models"],
         *load_study("calibration-scores").settings["models"],
+        *load_study("calibration-mixed").settings["models"],
     ]
     assert sorted(studied) == sorted(shipped - {"majority-vote", "mean-score", "median-score"})
 
@@ -75,6 +76,17 @@ def test_right_models_pass(study: Study, model: str, ties: bool) -> None:
     study = replace(study, settings={**study.settings, "ties": ties, "shape": shape})
     found = table(study, spec, spec)
     assert found.loc[[name for name in found.index if name != calibration.POOLED], "passed"].all()
+    for prob in (50, 80, 90):
+        assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
+
+
+@pytest.mark.slow
+def test_votes_and_scores_pass(study: Study) -> None:
+    """Coverage over 60 tables, within 3.5 Monte Carlo errors of nominal."""
+    spec = load_model("mixed-position")
+    shape = {"judges": 4, "items": 6, "criteria": 1}
+    found = table(replace(study, replicates=60, settings={**study.settings, "shape": shape}), spec, spec)
+    assert found["passed"].all()
     for prob in (50, 80, 90):
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
 

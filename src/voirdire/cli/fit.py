@@ -42,12 +42,13 @@ class Sampler(StrEnum):
 
 def fit(
     table: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="TABLE",
+            metavar="TABLE [TABLE]",
             readable=False,  # read_votes says why it cannot be read
             help="CSV, Parquet or JSONL. Votes: judge, first, second, winner (and criterion, context). Labels: judge, "
-            "item, label (and criterion). Scores: judge, item, score (and criterion, run, group).",
+            "item, label (and criterion). Scores: judge, item, score (and criterion, run, group). A table of votes "
+            "and one of scores of the same items are fitted together.",
         ),
     ],
     criteria: Annotated[
@@ -63,7 +64,8 @@ def fit(
         typer.Option(
             metavar="NAME|FILE",
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores.",
+            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores, "
+            "mixed-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[
@@ -138,7 +140,7 @@ def fit(
         check_new_folder(out, overwrite=overwrite)
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
-            table,
+            table[0] if len(table) == 1 else table,
             criteria,
             model=model,
             method=method.value,

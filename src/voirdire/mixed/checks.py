@@ -67,9 +67,9 @@ def linked(problem: MixedProblem) -> Check:
     at = (place[place >= judges] - judges)[under == worst][own == smallest] % items
     where = "" if len(problem.criteria) == 1 else f" under criterion {problem.criteria[worst]!r}"
     message = (
-        f"Items fall into {max(apart)} groups{where}, e.g. {listed([problem.items[i] for i in at], verb=False)} against "
-        "the rest: neither votes nor judges who score link them, so their relative strength is the prior's alone. "
-        "Collect votes between the groups, or let a judge score items of both."
+        f"Items fall into {max(apart)} groups{where}, e.g. {listed([problem.items[i] for i in at], verb=False)} "
+        "against the rest: neither votes nor judges who score link them, so their relative strength is the "
+        "prior's alone. Collect votes between the groups, or let a judge score items of both."
     )
     return Check("connectivity", "warn", float(max(apart)), message)
 

@@ -3,18 +3,18 @@
 With strengths theta_c,i, a consistency a_k > 0 of judge k that holds for both, and the ratio m of what a vote and a
 score are worth:
 
-    vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k)             with ties as in Davidson's model
+    vote    P(first) = sigmoid(m a_k (theta_c,first - theta_c,second) + b_k), ties as in Davidson's model
     score   P(y > level l) = sigmoid(a_k theta_c,i - severity_k - kappa_c,l)
 
 (Bradley-Terry with a sharpness per judge, arXiv 2602.16610, and the graded response model, Samejima 1969, of judges in
 the place of questions.) Given the parameters all answers are independent, so the log likelihood is the sum of that of
-the votes (:class:`voirdire.program.VotesProgram`) and that of the scores (:class:`voirdire.scores.program.ScoresProgram`),
-which share every parameter of one name.
+the votes (:class:`voirdire.program.VotesProgram`) and that of the scores
+(:class:`voirdire.scores.program.ScoresProgram`), which share every parameter of one name.
 
 What identifies it: strengths sum to zero over the items of each criterion and severities over the judges, so that the
-cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score (logistic,
-scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior alone where
-fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
+cutpoints have the location; log a sums to zero over the judges, so that the noise of the typical judge's score
+(logistic, scale 1) is the unit of the strengths; m is told by items that have both votes and scores, and by the prior
+alone where fewer than two have. As a_k > 0 the scores give the orientation, and there is no mirror.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ class MixedProgram(Program):
     @cached_property
     def of_scores(self) -> ScoresProgram:
         """The density of the scores alone, of the same parameters."""
-        sizes = {"levels": self.levels, "groups": self.groups}
         return ScoresProgram(
             self.model.part("scores"),
             self.judges,
             self.criteria,
             self.items,
-            **sizes,
+            levels=self.levels,
+            groups=self.groups,
             repeats=self.repeats,
             given=self.given,
         )

@@ -73,12 +73,18 @@ def read_votes_and_scores(tables: Sequence[object]) -> VotesAndScores:
     """
     if len(tables) != 2:
         count = "1 table was" if len(tables) == 1 else f"{len(tables)} tables were"
-        alone = "; pass a single table by itself" if len(tables) == 1 else "; join tables of one kind into one"
+        alone = (
+            "; pass a single table by itself" if len(tables) == 1 else "; join tables of one kind into one"
+        )
         raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
     read = [read_table(table, votes=True, rows=False) for table in tables]
-    kinds = ["labels" if isinstance(t, Labels) else "scores" if isinstance(t, Scores) else "votes" for t in read]
+    kinds = [
+        "labels" if isinstance(t, Labels) else "scores" if isinstance(t, Scores) else "votes" for t in read
+    ]
     if "labels" in kinds:
-        raise InputError(f"table {kinds.index('labels') + 1} has labels, but {_ONE_OF_EACH}; fit labels alone")
+        raise InputError(
+            f"table {kinds.index('labels') + 1} has labels, but {_ONE_OF_EACH}; fit labels alone"
+        )
     if kinds[0] == kinds[1]:
         raise InputError(f"both tables are {kinds[0]}; {_ONE_OF_EACH}: join the two into one table")
     votes, scores = (read[kinds.index(kind)] for kind in ("votes", "scores"))

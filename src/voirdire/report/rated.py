@@ -71,6 +71,8 @@ def rated_problem(fit: Fit) -> ScoresProblem | LabelsProblem:
         return problem
     if isinstance(problem, LabelsProblem) and problem.program.latent:
         return problem
+    if fit.model.data == "mixed":
+        raise InputError("single answers are drawn of fits of votes or of scores, not of both together")
     raise InputError(
         f"model {fit.model.name} gives no probability of single {fit.model.data}: nothing to draw"
     )

@@ -22,6 +22,8 @@ _MEANING = {
     "diamonds: not told from chance; red triangles: below it, used reversed.",
     "scores": "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
     "told from chance; red triangles: below it.",
+    "mixed": "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
+    "from chance.",
     "labels": "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
     "not told from chance; red triangles: below it.",
 }
@@ -30,11 +32,13 @@ _NOTES = {
     "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
     "scores": "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
     "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
+    "mixed": "Reliability is the probability of choosing the better of a typical pair in a vote, “p right score” that "
+    "of giving it the higher score; both follow from the discrimination that a judge's votes and scores share.",
     "labels": "Reliability is the probability of the right label, averaged over the classes with equal weights; "
     "accuracy weighs them by how common they are.",
 }
 _ORDER = (
-    *("judge", "family", "group", "votes", "reliability", "accuracy", "severity", "discrimination"),
+    *("judge", "family", "group", "votes", "scores", "reliability", "accuracy", "severity", "discrimination"),
     *("position_bias", "tie_rate", "first_rate"),
 )
 
@@ -52,7 +56,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         yield from figure(fit, "judges", "Reliability", _MEANING.get(data, "Most reliable first."))
     else:
         yield Text(_alike(fit, rows), "lead")
-    if data == "scores":
+    if data in ("scores", "mixed"):
         yield from figure(
             fit,
             "severity",
@@ -60,7 +64,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             f"How low a judge scores items of the same quality, with {100 * fit.prob:g}% intervals: right of the "
             "dashed line it is more severe than the panel, left of it milder.",
         )
-    if data == "votes":
+    if data in ("votes", "mixed"):
         yield from figure(
             fit,
             "position",
@@ -73,7 +77,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "judges",
         f"Judges{', most reliable first' if known else ''}, with {100 * fit.prob:g}% intervals",
         rows,
-        heads={"votes": data},
+        heads={} if data == "mixed" else {"votes": data},
         order=_ORDER,
         missing=why if known else {},
         notes=(_NOTES[data],) if data in _NOTES else (),

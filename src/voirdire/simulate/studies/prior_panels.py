@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.labels.problem import LabelsProblem, pose_labels
 from voirdire.labels.program import LabelsProgram
+from voirdire.mixed.problem import MixedProblem, pose_mixed
+from voirdire.mixed.program import MixedProgram
+from voirdire.mixed.tables import in_one_coding
 from voirdire.predict import probabilities
 from voirdire.problem import Problem, pose
 from voirdire.program import VotesProgram
 from voirdire.simulate.studies.prior_draws import names, prior_draw
-from voirdire.simulate.studies.score_panels import ScorePanel
+from voirdire.simulate.studies.score_panels import LEVELS, ScorePanel
 from voirdire.specs import Model
 from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes, count_votes
@@ -90,7 +94,12 @@ class PriorPanel:
         """
         program = self.program
         truth = prior_draw(program, rng)
-        values = program.values(truth, np)
+        votes, criteria_votes = self.tables(program.values(truth, np), rng)
+        return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+
+    def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
+        """Votes given values of the parameters, and votes on criteria where the model learns weights."""
+        program = self.program
         votes = self._voted(_every_pair(self.judges, program.criteria, self.items), values, rng)
         criteria_votes = None
         if self.model.weights is not None and self.model.weights.kind == "votes":
@@ -100,7 +109,7 @@ class PriorPanel:
             voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
             named = ("overall",), votes.criteria
             criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=named[0], items=named[1])
-        return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+        return votes, criteria_votes
 
     def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
         """Fill a table of one vote per cell with answers of the given probabilities."""
@@ -179,7 +188,72 @@ class LabelPanel:
         return truth, pose_labels(fitted, table, keep_apart=True)
 
 
-def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | LabelPanel | ScorePanel:
+@dataclass(frozen=True)
+class MixedPanel:
+    """Who votes and who scores: the votes of :class:`PriorPanel` and the scores of :class:`.ScorePanel`.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items, criteria : int
+    ties : bool
+        Whether votes may be ties, and everything is scored twice.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = MixedPanel(load_model("mixed-severity"), judges=2, items=3, criteria=1, ties=False)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((9,), 18)
+    """
+
+    model: Model
+    judges: int
+    items: int
+    criteria: int
+    ties: bool
+
+    @property
+    def _of_votes(self) -> PriorPanel:
+        return PriorPanel(self.model.part("votes"), self.judges, self.items, self.criteria, self.ties)
+
+    @property
+    def _of_scores(self) -> ScorePanel:
+        part = replace(self.model.part("scores"), weights=None)  # of which the votes on criteria speak
+        return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
+
+    @property
+    def program(self) -> MixedProgram:
+        """The density of the simulating model."""
+        votes, scores = self._of_votes.program, self._of_scores.program
+        return MixedProgram(
+            self.model,
+            self.judges,
+            self.criteria,
+            self.items,
+            levels=scores.levels,
+            groups=scores.groups,
+            ties=votes.ties,
+            repeats=scores.repeats,
+            voted=self.model.weights is not None and self.model.weights.kind == "votes",
+        )
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, MixedProblem]:
+        """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
+        truth = prior_draw(self.program, rng)
+        values = self.program.values(truth, np)
+        votes, on_criteria = self._of_votes.tables(values, rng)
+        scores, _ = self._of_scores.tables(values, rng)
+        tables = in_one_coding(votes, scores)
+        how: dict[str, Any] = {"ties": self.program.ties, "repeats": self.program.repeats}
+        return truth, pose_mixed(fitted, tables, levels=LEVELS, criteria=on_criteria, **how, keep_empty=True)
+
+
+def panel_of(
+    model: Model, shape: dict[str, int], ties: bool
+) -> PriorPanel | LabelPanel | ScorePanel | MixedPanel:
     """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
 
     Examples
@@ -190,6 +264,8 @@ def panel_of(model: Model, shape: dict[str, int], ties: bool) -> PriorPanel | La
     """
     if model.data == "labels":
         return LabelPanel(model, shape["judges"], shape["items"])
+    if model.data == "mixed":
+        return MixedPanel(model, **shape, ties=ties)
     if model.data == "scores":
         return ScorePanel(model, **shape, repeats=ties)
     return PriorPanel(model, **shape, ties=ties)

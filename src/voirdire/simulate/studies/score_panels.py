@@ -71,7 +71,11 @@ class ScorePanel:
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
         """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
         truth = prior_draw(self.program, rng)
-        values = self.program.values(truth, np)
+        table, votes = self.tables(self.program.values(truth, np), rng)
+        return truth, pose_scores(fitted, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
+
+    def tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
+        """Scores given values of the parameters, and votes on criteria where the model learns weights."""
         shape = (self.judges, self.criteria, self.items)
         cell = tuple(np.indices(shape).reshape(3, -1))
         group = np.arange(self.judges) % len(GROUPS)
@@ -91,8 +95,7 @@ class ScorePanel:
             group=group[judge],
             has_criteria=True,
         )
-        votes = self._voted(values, rng) if self.program.voted else None
-        return truth, pose_scores(fitted, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
+        return table, self._voted(values, rng) if self.program.voted else None
 
     def _voted(self, values: Values, rng: np.random.Generator) -> Votes:
         """A vote of every judge on every pair of criteria."""

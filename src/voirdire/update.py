@@ -119,7 +119,7 @@ def joined(old: Votes, new: Votes) -> Votes:
 
 def carried(x: Floats, old: Problem, new: Problem) -> Floats:
     """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
-    from voirdire.infer.mode import starting_point
+    from voirdire.infer.starts import starting_point
 
     if old.program == new.program and old.coords == new.coords:
         return x

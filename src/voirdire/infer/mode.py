@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.search import search
+from voirdire.infer.search import Found, search
+from voirdire.infer.starts import agreement_signs, starting_point
 from voirdire.infer.tape import TAPED, gradient
 from voirdire.problem import Posed
 from voirdire.program import Data, Program, VotesProgram
@@ -22,7 +23,10 @@ TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
 MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
 REVERSED_SHARE = 0.25
-RIGHT = 3.0  # log-odds at which people start
+ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
+MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
+BESIDE = 0.1  # on coordinates: nearer is the same mode
+ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
 UNCOMPILED = (
     200_000  # numbers in a table up to which a search without compilation is over before one with it starts
 )
@@ -57,7 +61,7 @@ class Mode:
         return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
 
 
-_Search: TypeAlias = Callable[[list[Floats]], list[Mode]]
+_Search: TypeAlias = Callable[[list[Floats], list[list[Mode]]], list[Mode]]
 
 
 def find_mode(
@@ -118,7 +122,7 @@ def find_modes(
         run = _together(program, pad(tables, roomy=roomy), tolerance, max_iterations)
     own = [_own_starts(program, table) for table in tables]
     first = [points[0] for points in own] if starts is None else starts
-    found = [[mode] for mode in run(first)]
+    found = [[mode] for mode in run(first, [])]
     others = [
         points[1:] + _starts_of_doubt(program, modes[0].x, table)
         for points, modes, table in zip(own, found, tables, strict=True)
@@ -126,7 +130,7 @@ def find_modes(
     for turn in range(max(map(len, others))):
         # tables without doubt go along with their first start, as a batch has one shape
         again = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
-        for modes, mode, more in zip(found, run(again), others, strict=True):
+        for modes, mode, more in zip(found, run(again, found), others, strict=True):
             modes += [mode] if more else []
     return [_best(modes) for modes in found]
 
@@ -141,7 +145,17 @@ def _own_starts(program: Program, data: Data) -> list[Floats]:
 def _starts_of_doubt(program: Program, x: Floats, data: Data) -> list[Floats]:
     if not isinstance(program, VotesProgram) or not in_doubt(program, x, data):
         return []
-    return [np.asarray(program.mirror(x, np)), starting_point(program, data, agreement_signs(program, data))]
+    mirrored = np.asarray(program.mirror(x, np))
+    signed = starting_point(program, data, agreement_signs(program, data))
+    return [mirrored] if _same_signs(program, signed, x, data) else [mirrored, signed]
+
+
+def _same_signs(program: Program, start: Floats, x: Floats, data: Data) -> bool:
+    """Whether a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
+    part = data["votes"]
+    root = np.sqrt(np.bincount(part["judge"], part["weight"], program.judges))
+    one, other = (root * _informedness(program.values(point, np)) for point in (start, x))
+    return bool(abs(one @ other) >= ALIKE * np.linalg.norm(one) * np.linalg.norm(other))
 
 
 def in_doubt(program: Program, x: Floats, data: Data) -> bool:
@@ -151,14 +165,16 @@ def in_doubt(program: Program, x: Floats, data: Data) -> bool:
     there = program.log_oriented(program.mirror(x, np), data, np)
     if there > program.log_oriented(x, data, np) - MIRROR_MARGIN:
         return True
-    values = program.values(x, np)
-    if "reliability" in values:
-        informedness = np.tanh(0.5 * values["reliability"])
-    else:
-        informedness = 0.5 * (np.tanh(0.5 * values["coin_first"]) + np.tanh(0.5 * values["coin_second"]))
+    informedness = _informedness(program.values(x, np))
     part = data["votes"]
     information = np.bincount(part["judge"], part["weight"], program.judges) * informedness
     return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
+
+
+def _informedness(values: dict[str, Any]) -> Floats:
+    """How much each judge's answers say, from -1 (always wrong) to 1."""
+    coins = [values[name] for name in ("reliability", "coin_first", "coin_second") if name in values]
+    return np.asarray(np.mean(np.tanh(0.5 * np.stack(coins)), axis=0))
 
 
 def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
@@ -193,15 +209,31 @@ def _best(modes: list[Mode]) -> Mode:
 def _one_at_a_time(program: Program, data: Data, tolerance: float, most: int) -> _Search:
     """The search of one table: at most its density is compiled, never the loop."""
 
-    def run(starts: list[Floats]) -> list[Mode]:
+    def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         by_hand = program.by_hand(data)
+        how: dict[str, Any] = {
+            "max_iterations": most,
+            "metric": None if by_hand is None else by_hand.metric,
+        }
         with _value_and_gradient(program, data) if by_hand is None else nullcontext(by_hand.both) as both:
-            metric = None if by_hand is None else by_hand.metric
-            found = search(both, starts[0], tolerance=tolerance, max_iterations=most, metric=metric)
+            found = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **how)
+            if known and _worth_finishing(found, known[0]):
+                rough, found = found, search(both, found.x, tolerance=tolerance, **how)
+                found = found._replace(
+                    iterations=rough.iterations + found.iterations,
+                    evaluations=rough.evaluations + found.evaluations,
+                )
         slope = float(np.abs(found.gradient).max(initial=0.0))
         return [Mode(found.x, -found.value, slope, found.iterations, found.evaluations, (-found.value,))]
 
     return run
+
+
+def _worth_finishing(found: Found, known: list[Mode]) -> bool:
+    """Whether a rough search may end in a mode that is new and as high as the known ones."""
+    best = max(mode.log_density for mode in known)
+    again = any(np.abs(found.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
+    return not again and -found.value > best - MARGIN
 
 
 @contextmanager
@@ -220,7 +252,7 @@ def _together(program: Program, padded: Data, tolerance: float, most: int) -> _S
     """The searches of several tables in one compiled batch."""
     from voirdire.infer import engine
 
-    def run(starts: list[Floats]) -> list[Mode]:
+    def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         with engine.double_precision():
             end = engine.minimiser(program, tolerance, most)(np.stack(starts), padded)
         gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
@@ -231,66 +263,3 @@ def _together(program: Program, padded: Data, tolerance: float, most: int) -> _S
         ]
 
     return run
-
-
-def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
-    """Cheap estimate to start from: smoothed log-odds of each item's wins, coins leaning by ``signs``.
-
-    Parameters
-    ----------
-    signs : array, shape (judges,)
-        How much each judge's votes count, from -1 (reversed) to 1.
-
-    Returns
-    -------
-    array, shape (size,)
-    """
-    values = {p.name: np.zeros(p.shape(program.sizes)) for p in program.parameters}
-    values["strength"] = _log_odds(data["votes"], signs, (program.criteria, program.items))
-    if "weight" in values and "criteria" in data:
-        values["weight"] = _log_odds(data["criteria"], signs, (1, program.criteria))[0]
-    for name in ("reliability", "coin_first", "coin_second"):
-        if name in values:
-            values[name] = np.log1p(0.8 * signs) - np.log1p(-0.8 * signs)  # log-odds of (1 + 0.8 sign) / 2
-    if "anchor" in values:
-        values["anchor"] = np.array(RIGHT)
-    if "tie" in values:
-        panel = [part for part in data.values() if "tied" in part]
-        tied = sum(float(part["tied"].sum()) for part in panel)
-        decided = sum(float(part["decided"].sum()) for part in panel)
-        values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
-    return np.asarray(program.flat(values, np), dtype=float)
-
-
-def agreement_signs(program: Program, data: Data, sweeps: int = 50) -> Floats:
-    """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
-
-    Power iteration on the matrix of judges' net votes per pair: the leading singular direction gives judges that
-    answer against the others a negative sign. Oriented so that most votes have a positive sign.
-    """
-    part = data["votes"]
-    net = part["weight"] * (1.0 - 2.0 * part["outcome"])
-    votes = np.bincount(part["judge"], part["weight"], program.judges)
-    shape = len(part["pair_first"])
-    signs = np.ones(program.judges) + 1e-3 * np.cos(np.arange(program.judges))  # off the symmetric point
-    for _ in range(sweeps):
-        consensus = np.bincount(part["pair"], net * signs[part["judge"]], shape)
-        agreement = np.bincount(part["judge"], net * consensus[part["pair"]], program.judges)
-        signs = agreement / np.maximum(votes, 1.0)
-        signs = signs / max(np.abs(signs).max(), 1e-300)
-    return signs if (signs * votes).sum() >= 0 else -signs
-
-
-def _log_odds(part: dict[str, Any], signs: Floats, shape: tuple[int, int]) -> Floats:
-    judge_sign = signs[part["judge"]] if len(signs) > 1 else np.ones(len(part["judge"]))
-    net = part["weight"] * judge_sign * (1.0 - 2.0 * part["outcome"])
-    row = part["pair_criterion"][part["pair"]]
-    first, second = (
-        row * shape[1] + part["pair_first"][part["pair"]],
-        row * shape[1] + part["pair_second"][part["pair"]],
-    )
-    size = shape[0] * shape[1]
-    balance = np.bincount(first, net, size) - np.bincount(second, net, size)
-    total = np.bincount(first, part["weight"], size) + np.bincount(second, part["weight"], size)
-    theta = 2.0 * np.arctanh(balance / (total + 1.0)).reshape(shape)
-    return np.asarray(theta - theta.mean(axis=1, keepdims=True))

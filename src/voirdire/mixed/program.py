@@ -140,7 +140,7 @@ class MixedProgram(Program):
 
     def starts(self, data: Data) -> list[Floats]:
         """The start of the scores, and of the votes where an item has no score."""
-        from voirdire.infer.mode import starting_point
+        from voirdire.infer.starts import starting_point
 
         votes = part(data, OF_VOTES)
         x = starting_point(self.of_votes, votes, np.ones(self.judges))

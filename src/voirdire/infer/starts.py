@@ -1,0 +1,112 @@
+"""Points from which the mode of a model of votes is searched.
+
+Under coins on top of Bradley-Terry the expectation of a vote (1 for the first item, -1 for the second) is
+lean_k tanh(d / 2), with lean_k = 2 eta_k - 1 how much judge k's answers say. Leans and strengths are estimated in turn
+by least squares, strengths from wins against an average opponent: a few sweeps over the votes, which save the search
+a third of its way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.program import Data, Program
+
+Floats = npt.NDArray[np.float64]
+
+LEAN = 0.8  # of a judge before any vote is looked at
+FURTHEST = 0.95  # a lean is kept below it: from the edge no search starts well
+SURE = 0.98  # and so is the share of votes that an item wins
+SWEEPS = 3
+STILL = 1e-6  # change of the signs after which they are known
+RIGHT = 3.0  # log-odds at which people start
+
+
+def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
+    """Cheap estimate to start from, which takes the judges to lean as ``signs`` do.
+
+    Parameters
+    ----------
+    signs : array, shape (judges,)
+        How much each judge's votes count, from -1 (reversed) to 1.
+
+    Returns
+    -------
+    array, shape (size,)
+    """
+    values = {p.name: np.zeros(p.shape(program.sizes)) for p in program.parameters}
+    coins = [name for name in ("reliability", "coin_first", "coin_second") if name in values]
+    shape = (program.criteria, program.items)
+    lean = LEAN * signs if program.judges > 1 else np.full(1, LEAN)
+    for _ in range(SWEEPS if coins else 0):
+        lean = _leans(data["votes"], lean, _log_odds(data["votes"], lean, shape))
+    values["strength"] = _log_odds(data["votes"], lean, shape)
+    if "weight" in values and "criteria" in data:
+        values["weight"] = _log_odds(data["criteria"], lean, (1, program.criteria))[0]
+    for name in coins:
+        values[name] = np.log1p(lean) - np.log1p(-lean)  # log-odds of (1 + lean) / 2
+    if "anchor" in values:
+        values["anchor"] = np.array(RIGHT)
+    if "tie" in values:
+        panel = [part for part in data.values() if "tied" in part]
+        tied = sum(float(part["tied"].sum()) for part in panel)
+        decided = sum(float(part["decided"].sum()) for part in panel)
+        values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
+    return np.asarray(program.flat(values, np), dtype=float)
+
+
+def agreement_signs(program: Program, data: Data, sweeps: int = 50) -> Floats:
+    """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
+
+    Power iteration on the matrix of judges' net votes per pair: the leading singular direction gives judges that
+    answer against the others a negative sign. Oriented so that most votes have a positive sign.
+    """
+    part = data["votes"]
+    net = part["weight"] * (1.0 - 2.0 * part["outcome"])
+    votes = np.bincount(part["judge"], part["weight"], program.judges)
+    shape = len(part["pair_first"])
+    signs = np.ones(program.judges) + 1e-3 * np.cos(np.arange(program.judges))  # off the symmetric point
+    for _ in range(sweeps):
+        consensus = np.bincount(part["pair"], net * signs[part["judge"]], shape)
+        agreement = np.bincount(part["judge"], net * consensus[part["pair"]], program.judges)
+        before, signs = signs, agreement / np.maximum(votes, 1.0)
+        signs = signs / max(np.abs(signs).max(), 1e-300)
+        if np.abs(signs - before).max() < STILL:
+            break
+    return signs if (signs * votes).sum() >= 0 else -signs
+
+
+def _leans(part: dict[str, Any], lean: Floats, strength: Floats) -> Floats:
+    """Regression of each judge's votes on what the strengths say, drawn to ``LEAN`` by the weight of two sure votes."""
+    first = strength[part["pair_criterion"], part["pair_first"]]
+    said = np.tanh(0.5 * (first - strength[part["pair_criterion"], part["pair_second"]]))[part["pair"]]
+    weighed = part["weight"] * said
+    agreed = np.bincount(part["judge"], weighed * (1.0 - 2.0 * part["outcome"]), len(lean))
+    return np.asarray(
+        np.clip(
+            (agreed + 2.0 * LEAN) / (np.bincount(part["judge"], weighed * said, len(lean)) + 2.0),
+            -FURTHEST,
+            FURTHEST,
+        )
+    )
+
+
+def _log_odds(part: dict[str, Any], lean: Floats, shape: tuple[int, int]) -> Floats:
+    """Strengths from each item's wins against an average opponent, judges weighed by how they lean."""
+    if len(lean) > 1:
+        by, squared = lean[part["judge"]], (lean**2)[part["judge"]]
+    else:
+        by = squared = np.ones(len(part["judge"]))
+    pairs = len(part["pair_first"])
+    net = np.bincount(part["pair"], part["weight"] * by * (1.0 - 2.0 * part["outcome"]), pairs)
+    seen = np.bincount(part["pair"], part["weight"] * squared, pairs)
+    first = part["pair_criterion"] * shape[1] + part["pair_first"]
+    second = part["pair_criterion"] * shape[1] + part["pair_second"]
+    size = shape[0] * shape[1]
+    balance = np.bincount(first, net, size) - np.bincount(second, net, size)
+    total = np.bincount(first, seen, size) + np.bincount(second, seen, size)
+    theta = 2.0 * np.arctanh(np.clip(balance / (total + 1.0), -SURE, SURE)).reshape(shape)
+    return np.asarray(theta - theta.mean(axis=1, keepdims=True))

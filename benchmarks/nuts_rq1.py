@@ -128,5 +128,8 @@ notes = [
     "Seconds are warm-up and draws for all, a third of the transitions warm-up; on our side also reading the table, "
     "the search for the mode and all compilation, of PyMC's and NumPyro's what `pm.sample` compiles. R-hat of ours "
     "over all parameters, of theirs over strengths.",
+    "Ours takes 15 gradients a transition, at about half a millisecond each nearly all of its time; a third of a "
+    "gradient is the logarithm of 30,625 probabilities. With counts that saves nothing, only the geometry is left to "
+    "gain from: 1.2 effective draws a draw, where nutpie has 0.4.",
 ]
 show("NUTS (RQ1, panel 60-100)", table, notes)

@@ -63,7 +63,10 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
         grouped_bars(
             axes[place],
             groups,
-            {"after the debate": column(table, "group", groups, **keys)},
+            {
+                "before the debate (not printed)": [None] * len(groups),
+                "after": column(table, "group", groups, **keys),
+            },
             "Spearman, overall",
         )
         axes[place].set_title(f"{data}, {model} (after Figure {number})", fontsize=9)
@@ -81,7 +84,7 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
     for axis in axes:
         axis.grid(axis="y", linewidth=0.3)
         axis.set_axisbelow(True)
-    axes[0].legend(fontsize=6, loc="upper left", bbox_to_anchor=(0, 1.02))
+    axes[0].legend(fontsize=6, loc="upper left", ncols=2)
     axes[2].legend(fontsize=6, loc="upper left", ncols=2)
     save(
         figure,

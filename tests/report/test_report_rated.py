@@ -202,7 +202,7 @@ def test_many_levels_and_labels_are_put_together() -> None:
         {"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers}
     )
     found = rated.answers(fit(table, levels=range(21), model="rating-severity", method="map"))
-    assert found.names[:2] == ["0 to 2", "3 to 4"]
+    assert found.names[:2] == ["0\u20132", "3\u20134"]
     assert len(found.names) == 10
     np.testing.assert_allclose(found.observed[0, 0], (numbers[::2] <= 2).mean())
     named = np.array([f"label {k:02d}" for k in np.minimum(rng.geometric(0.2, 240), 14)])

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from voirdire.repro import judge_claims, load_system
-from voirdire.repro.fill import STATISTICS
+from voirdire.repro.fill import STATISTICS, Filled
+from voirdire.repro.fill.example import example
 from voirdire.repro.fill.themes import _by_theme
 from voirdire.repro.items import columns
 from voirdire.repro.job import Job
@@ -365,3 +366,33 @@ def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.Monkey
     assert filled.texts == {"figure2": "good", "figure4": 3.0, "figure6": "fine"}
     found = {row["statistic"]: row["value"] for row in filled.tables["table3"]}
     assert found == {"mean": 0.7}
+
+
+@pytest.mark.parametrize("unit", [False, True])
+def test_the_printed_example(tmp_path: Path, unit: bool) -> None:
+    how = {
+        **{"text": "To Cut Hay", "table": "table5", "column": "method", "criterion": "overall"},
+        **{"people": "people", "unit": unit, "keys": {"dataset": "own"}},
+    }
+    one = job(tmp_path, [{"name": "mine", "example": "Mine"}, {"name": "other"}], example=how)
+    one.items["text"] = ["x"] * 4 + ["what do you use to cut hay?", "x"]
+    said = scores(
+        [(judge, "i4", "overall", "1", "final", score) for judge, score in (("a", 2.0), ("b", 5.0))]
+    )
+    more = scores(
+        [("a/agent", "i4", "overall", "1", "final", 1.0), ("a", "i3", "overall", "1", "final", 1.0)]
+    )
+    every = {"mine": pd.concat([said, more]).assign(context="two"), "other": said.assign(context="two")}
+    filled = Filled()
+    example(one, filled, every)
+    mine = (3.5 - 1) / 4 if unit else 3.5
+    assert filled.tables == {
+        "table5": [
+            {"dataset": "own", "method": "people", "value": PEOPLE[4]},
+            {"dataset": "own", "method": "Mine", "value": mine},
+        ]
+    }
+    one.items["text"] = "to cut hay"  # six of them: none is the one
+    filled = Filled()
+    example(one, filled, every)
+    assert filled.tables == {}

@@ -101,7 +101,8 @@ def _show_counts(rows: list[Row]) -> None:
     table.add_column("figures", no_wrap=True)
     for verdict in used:
         words = verdict.split("-")
-        table.add_column(" ".join(words), justify="right", min_width=max(map(len, words)))
+        # as narrow as its longest word, so that six of them stand in 80 columns
+        table.add_column(" ".join(words), justify="right", width=max(map(len, words)))
     for kind, by in found.items():
         if any(by.values()):
             table.add_row(kind, *(str(by[verdict] or "") for verdict in used))

@@ -52,8 +52,8 @@ def figure(
 
 _SHARES = {
     "votes": "Share of wins of every item (a tie counts half)",
-    "scores": "Share of each level among a judge's scores, one column per level",
-    "labels": "Share of each label among those a judge gave, one column per label",
+    "scores": "Share of each level among a judge's scores, one column per level, on the same scale",
+    "labels": "Share of each label among those a judge gave, one column per label, on the same scale",
 }
 _BINNED = {
     "votes": "Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
@@ -68,7 +68,13 @@ _BINNED = {
 
 def calibration(fit: Fit) -> Iterator[Block]:
     """Whether probabilities mean what they say."""
-    yield from figure(fit, "calibration", "Are the probabilities right?", _BINNED[fit.model.data])
+    seen = fit.model.data == "scores" and fit.posterior.draws is None
+    more = (
+        f" Method {fit.method!r} has no draws to leave a score out with: here it has seen them all."
+        if seen
+        else ""
+    )
+    yield from figure(fit, "calibration", "Are the probabilities right?", _BINNED[fit.model.data] + more)
 
 
 def predictive_shares(fit: Fit) -> Iterator[Block]:

@@ -112,7 +112,7 @@ def _levels_together(levels: Sequence[str]) -> tuple[Ints, list[str]]:
     """Column of each level, and the columns' names."""
     parts = np.array_split(np.arange(len(levels)), min(COLUMNS, len(levels)))
     names = [
-        levels[part[0]] if len(part) == 1 else f"{levels[part[0]]} to {levels[part[-1]]}" for part in parts
+        levels[part[0]] if len(part) == 1 else f"{levels[part[0]]}\u2013{levels[part[-1]]}" for part in parts
     ]
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
@@ -187,7 +187,8 @@ def exceedance_bins(fit: Fit) -> dict[str, Floats]:
     """Scores in ten bins by the probability of exceeding a level that the other scores give, with the share that did.
 
     Every score counts once for each level but the highest: P(score > level | all other scores). What a fit says of the
-    very scores that it has seen would lie off the diagonal wherever items have few.
+    very scores that it has seen would lie off the diagonal wherever items have few; that is all that there is where it
+    has no draws (``map``).
 
     Returns
     -------

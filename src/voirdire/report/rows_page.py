@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.coefficients import MOST, Who, coefficients, pair_matrix
+from voirdire.report.html import minus
 from voirdire.report.made import bibtex
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named
 from voirdire.report.rounding import column_decimals
@@ -226,8 +227,11 @@ def _range(measure: str, known: Sequence[Row]) -> str:
         return f"{_first(words(measure))} is undefined here; the notes below say why."
     values = [row["value"] for row in known]
     if len(values) == 1:
-        return f"{_first(words(measure))} is {values[0]:z.2f}."
-    return f"{_first(words(measure))} runs from {min(values):z.2f} to {max(values):z.2f}."
+        return f"{_first(words(measure))} is {minus(f'{values[0]:z.2f}')}."
+    return (
+        f"{_first(words(measure))} runs from {minus(f'{min(values):z.2f}')} to "
+        f"{minus(f'{max(values):z.2f}')}."
+    )
 
 
 def _forest(name: str, title: str, rows: Sequence[Row], who: Who) -> Figure:

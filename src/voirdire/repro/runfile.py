@@ -13,7 +13,19 @@ from voirdire.repro.faults import nearest
 from voirdire.repro.fill import STATISTICS
 from voirdire.repro.items import LOADERS
 
-KEYS = ("title", "data", "columns", "sample", "statistic", "scales", "names", "parts", "spread", "texts")
+KEYS = (
+    "title",
+    "data",
+    "columns",
+    "sample",
+    "statistic",
+    "scales",
+    "names",
+    "parts",
+    "spread",
+    "example",
+    "texts",
+)
 NEEDED = ("title", "data", "statistic", "parts")
 PART = (
     "name",
@@ -28,7 +40,9 @@ PART = (
     "until",
     "spread",
     "alone",
+    "example",
 )
+EXAMPLE = ("text", "table", "column", "criterion", "people", "unit", "keys")
 
 
 def read_run(system: System, name: str) -> dict[str, Any]:
@@ -88,11 +102,30 @@ def _problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
             yield f"{where}: two parts have this name"
         for fill in part.get("fills", []):
             yield from (f"{where}: {text}" for text in _fill_problems(fill, system))
+    yield from _example_problems(spec, system)
     claims = {claim.id for claim in system.claims if not claim.figures[0].keys}
     for text in spec.get("texts", []):
         claim = str(text.get("claim"))
         if claim not in claims:
             yield f"[[texts]]: claim {claim!r} is none that stands in the text{nearest(claim, sorted(claims))}"
+
+
+def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
+    """Of ``[example]``: its keys, and the cells of the people and of each part that has one."""
+    how = spec.get("example")
+    entries = [part["example"] for part in spec["parts"] if "example" in part]
+    if how is None:
+        yield from (f"a part has example {entry!r}, but there is no [example]" for entry in entries[:1])
+        return
+    yield from (
+        f"[example]: unknown key {key!r}{nearest(key, list(EXAMPLE))}" for key in how if key not in EXAMPLE
+    )
+    absent = [key for key in EXAMPLE if key not in how and key != "unit"]
+    yield from (f"[example]: {key!r} is missing" for key in absent)
+    if not absent:
+        for entry in (how["people"], *entries):
+            fill = {"table": how["table"], "keys": {**how["keys"], how["column"]: entry}}
+            yield from (f"[example]: {text}" for text in _fill_problems(fill, system))
 
 
 def _fill_problems(fill: Mapping[str, Any], system: System) -> Iterator[str]:

@@ -16,7 +16,11 @@ from voirdire.repro.tables import Cell, read_table
 VERDICTS = ("reproduced", "failed", "inconsistent-in-paper", "not-fetched", "needs-llm", "not-available")
 #: What a run found of claims that stand in the text: columns claim and value.
 TEXTS = "texts.csv"
-_WITHOUT_OURS = {"needs-llm": "needs-llm", "not-available": "not-available"}
+_WITHOUT_OURS = {
+    "needs-llm": "needs-llm",
+    "needs-metric": "not-available",
+    "not-available": "not-available",
+}
 
 
 @dataclass(frozen=True)

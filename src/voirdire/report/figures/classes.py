@@ -76,7 +76,7 @@ def confusion(fit: Fit, ax: Axes) -> None:
     for place in range(size):
         middle = place * len(labels) + 0.5 * (len(labels) - 1)
         ax.annotate(
-            f"it is {label(labels[place], 14)}",
+            f"it is {label(labels[place], max(4, min(14, 6 * len(labels) - 6)))}",
             (middle, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),

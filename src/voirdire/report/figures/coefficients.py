@@ -12,6 +12,7 @@ from voirdire.report.figures.forest import forest
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import height
 from voirdire.report.figures.style import drawing, look, name_rows, one_colour, write_cells
+from voirdire.report.page import shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,9 +43,15 @@ def coefficients(shown: Sequence[Row], rows: Sequence[Row], title: str, who: Who
     several = len({tuple(who(row)) for row in rows}) > 1 or not varying
 
     def label(row: Row) -> str:
-        judges = list(who(row))
-        parts = [", ".join(judges) if len(judges) <= 3 else f"{len(judges)} judges"] if several else []
-        return " · ".join(parts + [str(row[key]) for key in varying if row[key] is not None])
+        judges = list(who(row)) if several else []
+        more = [str(row[key]) for key in varying if row[key] is not None]
+        if len(judges) > 3:
+            judges = [f"{len(judges)} judges"]
+        # each name is shortened by itself, so that what tells two rows apart is left
+        room = max(8, _LETTERS // max(1, len(judges) + len(more)) - 2)
+        if len(", ".join(judges)) + sum(map(len, more)) + 3 > _LETTERS:
+            judges, more = ([shorten(one, room) for one in part] for part in (judges, more))
+        return " · ".join([", ".join(judges)] * several + more)
 
     def column(key: str) -> npt.NDArray[np.float64]:
         return np.array([np.nan if row[key] is None else row[key] for row in shown], dtype=float)

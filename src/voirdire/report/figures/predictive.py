@@ -23,6 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 
 MOST = 40  # judges shown
+_HEAD = 16  # letters of a column's name
 
 #: By the kind of data: what puts answers into bins, and what the horizontal axis of calibration says.
 _BINS = {
@@ -107,7 +108,12 @@ def ppc(fit: Fit, found: Shares | None = None) -> Rows:
     if not known.columns:
         return Rows(len(known.rows), partial(_ppc_rows, known))
     known = _furthest(known)
-    return Rows(len(known.rows), partial(_ppc_columns, known))
+    return Rows(len(known.rows), partial(_ppc_columns, known), 0.4 if _tilted(known.columns) else 0.0)
+
+
+def _tilted(columns: list[str]) -> bool:
+    """Whether names of columns are too long to stand beside each other."""
+    return max(len(label(name, _HEAD)) for name in columns) > 28 // len(columns)
 
 
 def _furthest(found: Shares) -> Shares:
@@ -122,7 +128,7 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
     """One column for each answer, from no share on its left to the largest share of all on its right."""
     most = max(float(found.observed.max()), float(found.high.max()))
     width = 1.25 * most
-    rows = np.arange(len(found.rows[part]))
+    rows, count, tilted = np.arange(len(found.rows[part])), len(found.columns), _tilted(found.columns)
     for place, name in enumerate(found.columns):
         left = place * width
         ax.axvline(left, color=GRID, linewidth=1.0)
@@ -132,20 +138,22 @@ def _ppc_columns(found: Shares, ax: Axes, part: slice) -> None:
         for here, colour, mark in ((~outside, INK, "o"), (outside, ORANGE, "D")):
             ax.plot(left + observed[here], rows[here], mark, color=colour, markersize=4, markeredgewidth=0)
         ax.annotate(
-            label(name, 14 if len(found.columns) <= 5 else 9),
-            (left + 0.5 * most, 1.0),
+            label(name, _HEAD),
+            (left if tilted else left + 0.5 * most, 1.0),
             xytext=(0, 4),
             xycoords=("data", "axes fraction"),
             textcoords="offset points",
-            ha="center",
-            fontsize=8.5 if len(found.columns) <= 5 else 7.5,
+            ha="left" if tilted else "center",
+            rotation=25 if tilted else 0,
+            rotation_mode="anchor",
+            fontsize=8.0,
             parse_math=False,
         )
     name_rows(ax, found.rows[part])
-    starts = np.arange(len(found.columns)) * width
+    starts = np.arange(count) * width
     ax.set_xticks([*starts, starts[-1] + most], ["0"] * len(starts) + [f"{most:.2g}"])
     ax.set_xlim(-0.05 * most, starts[-1] + 1.05 * most)
-    ax.set_xlabel(f"share of the judge's answers, in each column from 0 to {most:.2g}")
+    ax.set_xlabel("share of the judge's answers")
 
 
 def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:

@@ -26,6 +26,8 @@ def robustness(rows: Sequence[Row]) -> Figure:
     rows : sequence of mapping
         Rows of one measure of a recovery study: added, count, design, model, mean, mcse.
     """
+    from matplotlib.ticker import MaxNLocator
+
     kinds = [one for one in dict.fromkeys(row["added"] for row in rows) if one != "none"]
     designs = list(dict.fromkeys(row["design"] for row in rows))
     models = list(dict.fromkeys(row["model"] for row in rows))
@@ -43,6 +45,7 @@ def robustness(rows: Sequence[Row]) -> Figure:
                 ax.set_title(label(kinds[column]), fontsize=9, parse_math=False)
             if line == len(designs) - 1:
                 ax.set_xlabel("judges added")
+                ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
             if column == 0:
                 ax.set_ylabel(label(designs[line]), parse_math=False)
         handles = [

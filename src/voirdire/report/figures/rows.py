@@ -23,10 +23,14 @@ _PER_PART = 45  # rows beyond which a part gets another one beside it, up to thr
 
 @dataclass(frozen=True)
 class Rows:
-    """A figure of ``count`` rows; ``draw`` draws some of them, on the same scale whichever they are."""
+    """A figure of ``count`` rows; ``draw`` draws some of them, on the same scale whichever they are.
+
+    ``above`` are the inches that what stands above the rows takes.
+    """
 
     count: int
     draw: Callable[[Axes, slice], None]
+    above: float = 0.0
 
 
 def height(count: int) -> float:
@@ -48,7 +52,7 @@ def parts(rows: Rows, extra: float = 0.0) -> Sequence[Figure]:
     found = []
     with look():
         for start in range(0, rows.count, each):
-            figure = drawing(WIDTH if number < 3 else _NARROW, extra + height(each))
+            figure = drawing(WIDTH if number < 3 else _NARROW, extra + rows.above + height(each))
             ax = figure.subplots()
             rows.draw(ax, slice(start, min(start + each, rows.count)))
             ax.set_ylim(each - 0.5, -0.5)  # rows of all parts stand at the same heights

@@ -36,7 +36,7 @@ VARIABLES = {
 }
 
 LETTERS = 28
-_DEEP = 0.6  # share of a full colour from which a cell counts as dark
+_DEEP = {True: 0.85, False: 0.7}  # share of full blue (else orange) from which ink cannot be read on it
 _LEAST = 8.0  # points a row needs for its name
 _SETTINGS: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -135,8 +135,9 @@ def write_cells(ax: Axes, texts: Sequence[Sequence[str]], shade: Any) -> None:
     for row, line in enumerate(texts):
         for column, text in enumerate(line):
             # full colours are the same on light and on dark pages, so what stands on them is too
-            deep = abs(shade[row][column]) > _DEEP
-            colour = INK if not deep else "#ffffff" if shade[row][column] > 0 else "#101418"
+            blue = shade[row][column] > 0
+            deep = abs(shade[row][column]) > _DEEP[bool(blue)]
+            colour = INK if not deep else "#ffffff" if blue else "#101418"
             ax.text(column, row, text, ha="center", va="center", fontsize=7.5, color=colour)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from voirdire.repro.fill import scores as of
+from voirdire.repro.fill.example import example
 from voirdire.repro.fill.filled import Filled
 from voirdire.repro.fill.texts import text_of
 from voirdire.repro.items import HUMAN
@@ -38,6 +39,7 @@ def correlations(job: Job) -> Filled:
         if "alpha" in part:
             _alphas(filled, part["alpha"], scores)
     _spread(job, filled)
+    example(job, filled, every)
     for text in job.spec.get("texts", []):
         value = text_of(job, text, every, coefficients)
         if value is not None:

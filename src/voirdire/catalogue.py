@@ -22,6 +22,7 @@ _JUDGES = {
     "confusion-pooled": "one matrix for all",
     "one-coin-label": "one coin",
     "alike-raters": "severity",
+    "rater-noise": "severity and noise",
     "rater-discrimination": "discrimination, severity and cutpoints",
     "linked": "severity",
     "linked-discrimination": "sharpness and severity",

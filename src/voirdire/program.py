@@ -20,7 +20,7 @@ import numpy.typing as npt
 from voirdire.specs import Model
 from voirdire.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
 from voirdire.terms.arrays import Array
-from voirdire.terms.parameters import Parameter
+from voirdire.terms.parameters import Parameter, Spread
 from voirdire.terms.reliability import Observations, Values
 from voirdire.terms.strength import difference
 from voirdire.terms.ties import log_tie_parts
@@ -115,23 +115,55 @@ class Program(ABC):
 
     def values(self, x: Array, xp: Any) -> Values:
         """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
-        lead = x.shape[:-1]
-        return {
-            p.name: p.value(
-                x[..., self.slices[p.name]].reshape((*lead, *p.free_shape(self.sizes))), self.sizes, xp
-            )
-            for p in self.parameters
-        }
+        found = {p.name: p.value(self._coordinates(p, x), self.sizes, xp) for p in self.parameters}
+        for p in self.parameters:
+            if isinstance(p.prior, Spread):
+                found[p.name] = self.from_units(p.prior, found[p.name], found, xp)
+        return found
+
+    def information(self, values: Values, xp: Any) -> Array:
+        """About how much the answers say of what is estimated in units that they set; see :class:`.Spread`."""
+        raise NotImplementedError(f"model {self.model.name} has no such units")
+
+    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Log of the unit of :class:`.Spread`, and the same over the standard deviation."""
+        log_sd = prior.log_sd(values)
+        log_ratio = prior.log_ratio(log_sd, self.information(values, xp), xp)
+        return log_sd + log_ratio, log_ratio
+
+    def from_units(self, prior: Spread, psi: Array, values: Values, xp: Any) -> Array:
+        """What is estimated in units, from its coordinates."""
+        scaled = psi * xp.exp(self.log_unit(prior, values, xp)[0])[..., None]
+        return scaled + values[prior.level][..., None] if prior.level else scaled
+
+    def _coordinates(self, parameter: Parameter, x: Array) -> Array:
+        """Free coordinates of one parameter, in its free shape."""
+        return x[..., self.slices[parameter.name]].reshape((*x.shape[:-1], *parameter.free_shape(self.sizes)))
 
     def flat(self, values: Values, xp: Any) -> Array:
         """Flat vector of named values; inverse of :meth:`values`."""
-        free = [(p, p.free(values[p.name])) for p in self.parameters]
+        in_units = {}
+        for p in self.parameters:
+            if isinstance(p.prior, Spread):
+                away = values[p.name] - values[p.prior.level][..., None] if p.prior.level else values[p.name]
+                in_units[p.name] = away * xp.exp(-self.log_unit(p.prior, values, xp)[0])[..., None]
+        free = [(p, p.free({**values, **in_units}[p.name])) for p in self.parameters]
         lead = free[0][1].shape[: free[0][1].ndim - len(free[0][0].dims)]
         return xp.concatenate([part.reshape((*lead, -1)) for _, part in free], axis=-1)
 
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
-        return sum(p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1) for p in self.parameters)
+        total: Array = 0.0
+        others: Values | None = None
+        for p in self.parameters:
+            if not isinstance(p.prior, Spread):
+                total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
+                continue
+            if others is None:
+                others = {q.name: q.value(self._coordinates(q, x), self.sizes, xp) for q in self.parameters}
+            log = p.prior.log_density(self._coordinates(p, x), self.log_unit(p.prior, others, xp)[1], xp)
+            total = total + log.sum(axis=-1).sum(axis=-1)
+        return total
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of all that was answered."""

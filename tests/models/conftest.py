@@ -108,6 +108,10 @@ class ScoreCase(Case):
         )
         if ties:
             self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
+        if name == "rating-continuous":  # between the ends too
+            self.scores["score"] = np.where(
+                rng.random(len(judge)) < 0.6, rng.uniform(1, 4, len(judge)), self.scores["score"]
+            )
         self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(
             columns="criterion"
         )

@@ -177,6 +177,7 @@ SCORE_EQUATIONS: dict[str, Any] = {
     "rating-cutpoints": (as_it_is, own_limits),
     "rating-discrimination": (scaled, own_limits),
     "rating-maple": (scaled, own_limits),
+    "rating-continuous": (as_it_is, None),
     "mean-score": statistics.mean,
     "median-score": statistics.median,
 }
@@ -196,6 +197,11 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
         scores = rows["score"].tolist()
+        if limits is None:
+            total += tobit(
+                scores, eta, math.exp(v["log_noise"][k]), v["log_judge_item"][k] if case.ties else None
+            )
+            continue
         cut = [-math.inf, *limits(v, k, c), math.inf]
 
         def chance(shifted: float, scores: list[int] = scores, cut: list[float] = cut) -> float:
@@ -247,6 +253,25 @@ def ruled(function: Callable[[float], float]) -> float:
     points = [-5 + number / 4 for number in range(41)]
     weights = [math.exp(-z * z / 2) for z in points]
     return sum(w * function(z) for z, w in zip(points, weights, strict=True)) / sum(weights)
+
+
+def tobit(scores: list[float], mu: float, sigma: float, log_tau: float | None) -> float:
+    """Scores on a scale from 1 to 4: a multivariate normal density of those inside, the rest given them."""
+    y = [(score - 2.5) / 3 for score in scores]
+    inside, low, high = [x for x in y if abs(x) < 0.5], y.count(-0.5), y.count(0.5)
+    tau = 0.0 if log_tau is None else math.exp(log_tau)
+    n, total, there, spread = len(inside), 0.0, mu, tau
+    if inside:
+        cov = sigma**2 * np.eye(n) + tau**2
+        total = float(stats.multivariate_normal.logpdf(inside, [mu] * n, cov))
+        there = mu + float(tau**2 * np.ones(n) @ np.linalg.solve(cov, np.array(inside) - mu))
+        spread = math.sqrt(max(tau**2 - float(tau**4 * np.ones(n) @ np.linalg.solve(cov, np.ones(n))), 0.0))
+
+    def beyond(seen: float) -> float:
+        below, above = stats.norm.cdf((-0.5 - seen) / sigma), stats.norm.sf((0.5 - seen) / sigma)
+        return float(below**low * above**high)
+
+    return total + math.log(beyond(mu) if log_tau is None else ruled(lambda z: beyond(there + spread * z)))
 
 
 def centre_by_centre(case: Any, v: dict[str, Any], combine: Callable[[list[float]], float]) -> float:
@@ -377,6 +402,9 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
 
     density: dict[str, Callable[[Any], float]] = {
         "strength": lambda v: normal(v, 0.0, strength["sd"]) if level else zero_sum(v, strength["sd"]),
+        "log_spread": lambda v: normal(v, strength["mean"], strength["sd"]),
+        "level": lambda v: normal(v, 0.0, strength["level_sd"]),
+        "log_noise": lambda v: normal(v, coin["mean"], coin["sd"]),
         "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
         "class_share": lambda v: zero_sum(v, file["classes"]["sd"]),
         "tendency": lambda v: zero_sum(v, file["classes"]["sd"]),
@@ -400,8 +428,38 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
     }
     for x in case.points[:2]:
-        expected = sum(density[name](value) for name, value in case.values(x).items())
+        values = case.values(x)
+        repeated = case.model.data == "scores" and case.ties and strength["kind"] == "normal"
+        if "log_spread" in values or repeated:
+            fixed = strength["sd"] if repeated else None
+            density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
+        expected = sum(density[name](value) for name, value in values.items())
         assert case.program.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
+
+
+def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
+    """Density of strengths over the unit they are estimated in."""
+    pairs = case.scores.groupby(["judge", "criterion", "item"]).ngroups
+    answers = round(pairs / case.scores.groupby(["criterion", "item"]).ngroups, 1)
+    runs = round(len(case.scores) / pairs, 1)
+    own = [math.exp(2 * x) for x in v["log_judge_item"]] if case.ties else [0.0] * len(v["severity"])
+    if "log_noise" in v:
+        each = [1 / (math.exp(2 * x) / runs + more) for x, more in zip(v["log_noise"], own, strict=True)]
+    else:
+        slopes = [sharp(v, k) if "raw_discrimination" in v else 1.0 for k in range(len(own))]
+        each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
+    total = 0.0
+    for c, row in enumerate(v["strength"]):
+        sd = fixed or math.exp(v["log_spread"][c])
+        log_unit = math.log(sd) - 0.5 * math.log1p(answers * statistics.mean(each) * sd**2)
+        around = [x - (v["level"][c] if "level" in v else 0.0) for x in row]
+        assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))
+        # on the plane of sum zero there is one coordinate fewer
+        total += sum(float(stats.norm.logpdf(x, 0.0, sd)) for x in around) - float(
+            stats.norm.logpdf(0, 0, sd)
+        )
+        total += (len(row) - 1) * log_unit
+    return total
 
 
 def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:

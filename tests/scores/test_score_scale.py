@@ -46,7 +46,7 @@ def test_scores_outside_the_scale() -> None:
         "scores: row 5: score 0 is outside the scale 1, 2, 3, 4, 5",
     ]
     assert refused(table([1, 3, 5, 2]), levels=[1, 3, 5]) == [
-        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels"
+        "scores: row 4: score 2 is none of the levels 1, 3, 5; name all levels, or take rating-continuous"
     ]
 
 
@@ -68,7 +68,8 @@ def test_scales_that_are_none() -> None:
 
 def test_scores_between_the_levels_are_refused() -> None:
     assert refused(table([1, 2.5, 3, 2.5])) == [
-        "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=...)"
+        "scores: rows 2 and 4: score 2.5 is not a whole number; name the scale's levels (levels=...), "
+        "or take rating-continuous"
     ]
 
 

@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 BLOCK = 50  # draws per call of the compiled block
 TARGET_ACCEPT = 0.85
 TURN = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
-LONGER = 1.2  # how much longer than adapted a step may become
+LONGER = 1.1  # how much longer than adapted a step may become
 SHORT = 0.1  # steps below it are those of a posterior that is not close to normal: they stay
 
 
@@ -146,7 +146,7 @@ def half_turn(step: Array, xp: Any) -> Array:
 
     Examples
     --------
-    >>> [round(float(half_turn(step, np)), 3) for step in (0.05, 0.2, 0.3, 0.4)]
+    >>> [round(float(half_turn(step, np)), 3) for step in (0.05, 0.2, 0.3, 0.45)]
     [0.05, 0.216, 0.216, 0.462]
     """
     depth = xp.ceil(xp.log2(TURN / (LONGER * step) + 1.0))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from voirdire.problem import Posed
 from voirdire.program import Program
-from voirdire.terms.parameters import LogitBeta, Parameter, TwoSided
+from voirdire.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,9 +18,9 @@ def pymc_model(problem: Posed) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
-    ``pm.Normal`` (or a mixture of two); what sums to zero has free coordinates ``<name>_free`` and a deterministic
-    ``<name>``. Outcomes are observed as counts of distinct (judge, pair, outcome), named after their table. The log
-    density equals that of the compiled program.
+    ``pm.Normal`` (or a mixture of two); what sums to zero or has a learned spread has free coordinates ``<name>_free``
+    and a deterministic ``<name>``. Outcomes are observed as counts of distinct (judge, pair, outcome), named after
+    their table. The log density equals that of the compiled program.
 
     Examples
     --------
@@ -37,7 +37,10 @@ def pymc_model(problem: Posed) -> Any:
 
     program = problem.program
     with pm.Model(coords=problem.coords) as model:
-        values = {p.name: _variable(p, program, pm, pt) for p in program.parameters}
+        values: dict[str, Any] = {}
+        # what sets another's spread comes first
+        for p in sorted(program.parameters, key=lambda p: isinstance(p.prior, Spread)):
+            values[p.name] = _variable(p, program, values, pm, pt)
         names = iter(program.part_names(problem.data))
         parts = program.log_parts(values, problem.data, pt) + program.people_parts(values, problem.data, pt)
         for log, weight in parts:
@@ -49,8 +52,15 @@ def _weighted(count: Any, log: Any) -> Any:
     return count * log
 
 
-def _variable(parameter: Parameter, program: Program, pm: Any, pt: Any) -> Any:
+def _variable(parameter: Parameter, program: Program, values: dict[str, Any], pm: Any, pt: Any) -> Any:
     prior = parameter.prior
+    if isinstance(prior, Spread):
+        log_ratio = program.log_unit(prior, values, pt)[1][..., None]
+        free = pm.Normal(
+            f"{parameter.name}_free", 0.0, pt.exp(-log_ratio), shape=parameter.free_shape(program.sizes)
+        )
+        value = program.from_units(prior, parameter.value(free, program.sizes, pt), values, pt)
+        return pm.Deterministic(parameter.name, value, dims=parameter.dims)
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
             probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
@@ -77,7 +87,11 @@ def point(program: Program, x: Floats) -> dict[str, Floats]:
     for parameter in program.parameters:
         value = x[program.slices[parameter.name]].reshape(parameter.free_shape(program.sizes))
         suffix = (
-            "_logodds__" if isinstance(parameter.prior, LogitBeta) else "_free" if parameter.zero_sum else ""
+            "_logodds__"
+            if isinstance(parameter.prior, LogitBeta)
+            else "_free"
+            if _in_units(parameter)
+            else ""
         )
         found[f"{parameter.name}{suffix}"] = value
     return found
@@ -87,9 +101,13 @@ def free_draws(program: Program, posterior: Any) -> Floats:
     """Free coordinates, shape (chains, draws, size), of a PyMC posterior group."""
     parts = []
     for parameter in program.parameters:
-        zero_sum = "_free" if parameter.zero_sum else ""
-        value = np.asarray(posterior[f"{parameter.name}{zero_sum}"], dtype=float)
+        suffix = "_free" if _in_units(parameter) else ""
+        value = np.asarray(posterior[f"{parameter.name}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):
             value = np.log(value) - np.log1p(-value)
         parts.append(value.reshape(*value.shape[:2], -1))
     return np.concatenate(parts, axis=-1)
+
+
+def _in_units(parameter: Parameter) -> bool:
+    return parameter.zero_sum or isinstance(parameter.prior, Spread)

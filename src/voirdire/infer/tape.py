@@ -144,6 +144,15 @@ class _Taped:
         out = np.expm1(x.value)
         return Node(out, [(x, lambda g: g * (out + 1.0))])
 
+    def log_normal_cdf(self, x: Any) -> Any:
+        from scipy.special import log_ndtr
+
+        if not isinstance(x, Node):
+            return log_ndtr(x)
+        out = log_ndtr(x.value)
+        slope = np.exp(-0.5 * x.value**2 - 0.5 * np.log(2.0 * np.pi) - out)
+        return Node(out, [(x, lambda g: g * slope)])
+
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_value(x), dtype=float), np.asarray(_value(y), dtype=float)
         out = _logaddexp(a, b)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.terms.arrays import zero_sum
+from voirdire.terms.parameters import Normal
 
 if TYPE_CHECKING:
     from voirdire.labels.program import LabelsProgram
@@ -77,7 +78,8 @@ class Expected:
         self._constant = 0.0
         for parameter in program.parameters:
             here, prior = program.slices[parameter.name], parameter.prior
-            self._precision[here] = prior.sd**-2  # type: ignore[union-attr]  # all are normal here
+            assert isinstance(prior, Normal)  # of every parameter of labels
+            self._precision[here] = prior.sd**-2
             self._constant += float(prior.log_density(np.zeros(here.stop - here.start), np).sum())
 
     def both(self, x: Floats) -> tuple[float, Floats]:

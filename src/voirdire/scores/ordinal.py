@@ -10,6 +10,7 @@ is computed by a rule of 41 points (:func:`voirdire.terms.cumulative.normal_rule
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from voirdire.terms import CUTPOINTS, RATERS
 from voirdire.terms.arrays import Array
 from voirdire.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
+from voirdire.terms.raters import slopes
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
 
@@ -30,6 +32,8 @@ Floats = npt.NDArray[np.float64]
 
 SMOOTHING = 0.5  # scores added to each level of the first guess
 SMALLEST_GAP = 0.2  # of the first guess
+SMALLEST_SPREAD = 0.3  # likewise
+LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 SWEEPS = 50
 
 
@@ -109,6 +113,22 @@ def cutpoints(program: ScoresProgram, values: Values, xp: Any) -> Array:
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
+def information(program: ScoresProgram, values: Values, xp: Any) -> Array:
+    """Information of the answers about an item's strength, were the judges' perceptions themselves known.
+
+    What a judge perceives varies around a_k theta with the variance of the logistic distribution and of what it makes
+    of the item. What is left of it in levels is little less where there are several, and where a judge hardly uses more
+    than one, expecting less would leave strengths that may follow another judge alone at no cost. See :class:`.Spread`.
+    """
+    slope = slopes(values, xp)
+    if slope is None:
+        slope = 1.0 + 0.0 * values["severity"]
+    variance = LOGISTIC / program.runs + 0.0 * slope
+    if program.repeats:
+        variance = variance + xp.exp(2.0 * values["log_judge_item"])
+    return program.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
+
+
 def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
@@ -151,6 +171,8 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     net = mean / top - _mean_by(part["criterion"], mean / top, weight, program.criteria)[part["criterion"]]
     signs = np.ones(program.judges)
     found["strength"] = _strengths(program, part, net, weight, signs)
+    if "log_spread" in found:
+        found["log_spread"] = np.log(np.maximum(found["strength"].std(axis=1), SMALLEST_SPREAD))
     if "raw_discrimination" not in found:
         return [found]
     turned = agreement_signs(program, part, net, weight)

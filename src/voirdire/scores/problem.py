@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.problem import Floats, Ints, Posed
-from voirdire.scores import baseline, ordinal
+from voirdire.scores import baseline, continuous, ordinal
 from voirdire.scores import weights as weighing
 from voirdire.scores.program import ScoresProgram, form_of
 from voirdire.scores.scale import Scale, continuous_scale, ordinal_scale
@@ -129,16 +129,19 @@ def pose_scores(
     count = len(scale.levels) if form is ordinal else 0
     number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
     if form is ordinal:
-        answers = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
+        encoded = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
+    elif form is continuous:
+        encoded = continuous.encode(*codes, number, sizes, repeats)
     else:
-        answers = baseline.encode(*codes, number, sizes, judge_group, model.pool)
+        encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
     if discount is not None:
-        answers["weight"] = answers["weight"] * discount[answers["judge"]]
-    data: dict[str, dict[str, Any]] = {"scores": answers, "panel": {"group": judge_group}}
+        encoded["weight"] = encoded["weight"] * discount[encoded["judge"]]
+    data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": {"group": judge_group}}
     if votes is not None:
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
         if discount is not None:
             data["criteria"]["weight"] *= discount[data["criteria"]["judge"]]
+    answers, runs = answers_of(table)
     program = ScoresProgram(
         model,
         len(table.judges),
@@ -148,6 +151,8 @@ def pose_scores(
         repeats=repeats,
         voted=votes is not None,
         given=None if isinstance(given, Votes) else given,
+        answers=answers,
+        runs=runs,
     )
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
@@ -212,6 +217,21 @@ def has_repeats(table: Scores) -> bool:
     """
     cell = (table.judge * len(table.criteria) + table.criterion) * len(table.items) + table.item
     return len(np.unique(cell)) < table.rows
+
+
+def answers_of(table: Scores) -> tuple[float, float]:
+    """Judges of an item under a criterion and scores of each, on average, to a tenth.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> answers_of(read_scores(pd.DataFrame({"judge": list("aab"), "item": list("xyx"), "score": [1, 2, 1]})))
+    (1.5, 1.0)
+    """
+    unit = table.criterion * len(table.items) + table.item
+    cells = len(np.unique(table.judge * (len(table.criteria) * len(table.items)) + unit))
+    return round(cells / max(len(np.unique(unit)), 1), 1), round(table.rows / max(cells, 1), 1)
 
 
 def unrated(table: Scores, problems: Problems) -> None:

@@ -6,6 +6,10 @@ scores on an ordered scale, where the limits between its levels lie (``cutpoints
 
     P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
 
+on a scale between whose ends every number may be a score
+
+    y = mu + exp(log_noise_k) e, set to the ends beyond them,   mu = theta_c,i - severity_k   (:mod:`.continuous`)
+
 and for the baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges
 score an item repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
 P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
@@ -15,18 +19,18 @@ Strengths sum to zero over the items of each criterion and severities over the j
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from voirdire.program import Data, Floats, Program
-from voirdire.scores import baseline, ordinal
+from voirdire.scores import baseline, continuous, ordinal
 from voirdire.specs import Model, Section
 from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SCORE_STRENGTH, SEVERITY, WEIGHTS
 from voirdire.terms.arrays import Array, log_sigmoid
-from voirdire.terms.parameters import Parameter
+from voirdire.terms.parameters import Parameter, Spread
 from voirdire.terms.reliability import Values
 
 
@@ -48,6 +52,8 @@ class ScoresProgram(Program):
         Whether there are votes on criteria.
     given : tuple of float, optional
         Weights of the criteria, where they are given; they sum to one.
+    answers, runs : float
+        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
 
     Examples
     --------
@@ -61,6 +67,8 @@ class ScoresProgram(Program):
     repeats: bool = False
     voted: bool = False
     given: tuple[float, ...] | None = None
+    answers: float = 1.0
+    runs: float = 1.0
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -77,7 +85,10 @@ class ScoresProgram(Program):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found = SCORE_STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        found: tuple[Parameter, ...] = SCORE_STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        if self.repeats and model.strength.kind == "normal":
+            # else the mode of strengths and judges' own components together would let strengths follow one judge
+            found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
         for registry, section in (
             (WEIGHTS, model.weights if self.voted else None),
             (SEVERITY, model.severity),
@@ -91,6 +102,10 @@ class ScoresProgram(Program):
         }
         return tuple(p for p in found if not nothing & set(p.dims))
 
+    def information(self, values: Values, xp: Any) -> Array:
+        """About what the answers say of an item's strength, shape (..., criteria or 1)."""
+        return self.form.information(self, values, xp)
+
     @property
     def given_weights(self) -> tuple[float, ...] | None:
         """Weights of the criteria that the user gave."""
@@ -98,7 +113,7 @@ class ScoresProgram(Program):
 
     @property
     def form(self) -> Any:
-        """The module of the form that scores have: on an ordered scale, or pooled by a baseline."""
+        """The module of the form that scores have: on an ordered scale, continuous, or pooled by a baseline."""
         return form_of(self.model)
 
     @property
@@ -142,7 +157,7 @@ class ScoresProgram(Program):
 
 
 def form_of(model: Model) -> Any:
-    """The module of the form that a model takes scores in: :mod:`.ordinal` or :mod:`.baseline`.
+    """The module of the form that a model takes scores in: :mod:`.ordinal`, :mod:`.continuous` or :mod:`.baseline`.
 
     Examples
     --------
@@ -150,7 +165,9 @@ def form_of(model: Model) -> Any:
     >>> form_of(load_model("mean-score")).__name__
     'voirdire.scores.baseline'
     """
-    return baseline if model.cutpoints is None else ordinal
+    if model.cutpoints is not None:
+        return ordinal
+    return continuous if model.reliability.kind == "rater-noise" else baseline
 
 
 def _parameters(registry: Any, section: Section) -> tuple[Parameter, ...]:

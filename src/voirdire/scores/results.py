@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
 from voirdire import summaries
 from voirdire.posterior import Posterior
-from voirdire.scores import ordinal
+from voirdire.scores import continuous, ordinal
 from voirdire.scores.problem import ScoresProblem
 from voirdire.scores.program import form_of
 from voirdire.summaries import Columns
-from voirdire.terms.arrays import Array
+from voirdire.terms.arrays import Array, log_normal_cdf
 from voirdire.terms.cumulative import log_every_level
 from voirdire.terms.raters import slopes
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
 
 Floats = npt.NDArray[np.float64]
-
-LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 
 
 def ranking(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -48,11 +44,11 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     two items drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is
     chance. ``discrimination`` a_k has root mean square 1 over judges; it is 0 for one that scores at random, negative
     for one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a
-    severe judge.
+    severe judge. Of a continuous scale, severity and ``noise``, the standard deviation of the judge's scores around
+    what it perceives, are in points of the scale, and the components below in their squares.
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
-    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of the scale where that is
-    log-odds.
+    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
     """
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
@@ -133,32 +129,48 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     strength = values["strength"]
     lead = strength.shape[:-2]
     missing = np.full((*lead, program.judges), np.nan)
-    if form_of(problem.model) is not ordinal:
+    if form_of(problem.model) not in (ordinal, continuous):
         return {"reliability": missing}
-    right = p_right(problem, values)
-    found = {"reliability": missing, "p_right": right, "severity": severity_of(values, problem.judge_group)}
-    if ordinal.by_judge(problem.program):
+    right, one = p_right(problem, values), problem.unit[1]
+    found = {
+        "reliability": missing,
+        "p_right": right,
+        "severity": one * severity_of(values, problem.judge_group),
+    }
+    if form_of(problem.model) is ordinal and ordinal.by_judge(problem.program):
         found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
     slope: Floats = np.ones((*lead, program.judges))
     own = slopes(values, np)
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
+    if "log_noise" in values:
+        found |= {"reliability": right, "noise": one * np.exp(values["log_noise"])}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
-        found["variance_item"] = item
-        found["variance_judge_item"] = np.exp(2.0 * values["log_judge_item"])
-        found["variance_run"] = np.full_like(slope, LOGISTIC)
+        run = (
+            np.exp(2.0 * values["log_noise"])
+            if "log_noise" in values
+            else np.full_like(slope, ordinal.LOGISTIC)
+        )
+        found["variance_item"] = one**2 * item
+        found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])
+        found["variance_run"] = one**2 * run
     return found
 
 
 def p_right(problem: ScoresProblem, values: Values) -> Floats:
     """Probability that a judge gives the better of a typical pair the higher score, ties half, shape (..., judges).
 
-    The mean over criteria; the pair lies around the panel's middle.
+    The mean over criteria; the pair lies around the panel's middle, and on a continuous scale away from its ends.
     """
     program, strength = problem.program, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
+    if "log_noise" in values:
+        noise = np.exp(2.0 * values["log_noise"])
+        if "log_judge_item" in values:
+            noise = noise + np.exp(2.0 * values["log_judge_item"])
+        return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise)[..., None], np)).mean(axis=-1))
     slope = np.ones((program.judges, 1))
     own = slopes(values, np)
     if own is not None:

@@ -80,7 +80,8 @@ def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Pr
         for value, rows in _values(score, ~whole):
             problems.rows(
                 rows,
-                f"score {value:g} is not a whole number; name the scale's levels (levels=...)",
+                f"score {value:g} is not a whole number; name the scale's levels (levels=...), or take "
+                "rating-continuous",
             )
         return None
     low, high = (int(end) for end in (score.min(), score.max()))
@@ -162,7 +163,7 @@ def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArra
         if scale.low <= value <= scale.high:
             problems.rows(
                 rows,
-                f"score {value:g} is none of the levels {names}; name all levels",
+                f"score {value:g} is none of the levels {names}; name all levels, or take rating-continuous",
             )
         elif between:
             problems.rows(rows, f"score {value:g} is outside the scale {names}")

@@ -9,16 +9,25 @@ from voirdire.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
 from voirdire.terms.one_coin import OneCoin
 from voirdire.terms.one_coin_by_criterion import OneCoinByCriterion
 from voirdire.terms.person import Person
-from voirdire.terms.raters import AlikeRaters, RaterDiscrimination, Raters
+from voirdire.terms.raters import AlikeRaters, RaterDiscrimination, RaterNoise, Raters
 from voirdire.terms.reliability import Reliability
 from voirdire.terms.repeats import JudgeItem
 from voirdire.terms.severity import Severity
-from voirdire.terms.strength import LevelStrength, NormalStrength, UniformWeights, VotedWeights
+from voirdire.terms.strength import (
+    LearnedLevelStrength,
+    LearnedStrength,
+    LevelStrength,
+    NormalStrength,
+    UniformWeights,
+    VotedWeights,
+)
 from voirdire.terms.ties import Davidson, DavidsonByJudge, Ties
 from voirdire.terms.two_coin import TwoCoin
 
 STRENGTH: dict[str, NormalStrength] = {NormalStrength.kind: NormalStrength()}
-SCORE_STRENGTH = {term.kind: term for term in (NormalStrength(), LevelStrength())}
+SCORE_STRENGTH = {
+    term.kind: term for term in (NormalStrength(), LearnedStrength(), LearnedLevelStrength(), LevelStrength())
+}
 _LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
 LINKED = {term.kind: term for term in _LINKED}
 RELIABILITY: dict[str, Reliability] = {
@@ -41,6 +50,8 @@ CONFUSION: dict[str, Confusion] = {
     term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
 }
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
-RATERS: dict[str, Raters] = {term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), *_LINKED)}
+RATERS: dict[str, Raters] = {
+    term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), *_LINKED)
+}
 SEVERITY = {term.kind: term for term in (Severity(),)}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}

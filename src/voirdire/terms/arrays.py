@@ -37,6 +37,34 @@ def sigmoid(x: Array, xp: Any) -> Array:
     return xp.exp(log_sigmoid(x, xp))
 
 
+def log_normal_cdf(x: Array, xp: Any) -> Array:
+    """Logarithm of the standard normal distribution function, accurate in both tails.
+
+    NumPy has no such function, so each namespace brings its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_normal_cdf(np.array([0.0, -30.0]), np).round(3).tolist()
+    [-0.693, -454.321]
+    """
+    own = getattr(xp, "log_normal_cdf", None)
+    if own is not None:
+        return own(x)
+    if xp.__name__ == "numpy":
+        from scipy.special import log_ndtr
+
+        return log_ndtr(x)
+    if xp.__name__ == "jax.numpy":
+        from jax.scipy.special import log_ndtr as compiled
+
+        return compiled(x)
+    tail = xp.minimum(x, -1.0)
+    lower = xp.log(0.5 * xp.erfcx(-tail / math.sqrt(2.0))) - 0.5 * tail * tail
+    upper = xp.log1p(-0.5 * xp.erfc(xp.maximum(x, -1.0) / math.sqrt(2.0)))
+    return xp.where(x < -1.0, lower, upper)
+
+
 def zero_sum(free: Array, size: int, xp: Any) -> Array:
     """Map ``size - 1`` free coordinates to ``size`` values that sum to zero along the last axis.
 

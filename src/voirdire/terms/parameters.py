@@ -75,6 +75,53 @@ class TwoSided:
 
 
 @dataclass(frozen=True)
+class Spread:
+    """Normal prior in units that answers set: its standard deviation in row c is exp(``of``_c), its mean ``level``_c.
+
+    What is estimated is psi = (x - level_c) / u_c, where u_c = (exp(-2 of_c) + information)^(-1/2) is about what the
+    standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
+    at its maximum over psi is about that of the others with x integrated out (Laplace's method), up to a constant. The
+    same maximum over x would run to a spread, or a judge's noise, of zero, and that over x / exp(of) to an infinite
+    spread (Neyman and Scott 1948, Econometrica 16). The posterior is the same in whatever units. The information is the
+    program's (:meth:`.Program.information`).
+
+    Attributes
+    ----------
+    of : str
+        Name of the parameter that holds the logarithms of the standard deviations, of the leading dimensions of x; ""
+        where the standard deviation is ``sd``.
+    level : str
+        Name of the parameter that holds the means; "" for zero.
+    sd : float
+    """
+
+    of: str
+    level: str = ""
+    sd: float = 1.0
+
+    def log_sd(self, values: dict[str, Array]) -> Array:
+        """Logarithm of the standard deviation of each row."""
+        return values[self.of] if self.of else math.log(self.sd)
+
+    def log_ratio(self, log_sd: Array, information: Array, xp: Any) -> Array:
+        """Log of u over the standard deviation, of the shape of ``log_sd``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> float(np.exp(Spread("log_spread").log_ratio(np.array(0.0), np.array(3.0), np)).round(3))
+        0.5
+        """
+        return -0.5 * xp.log1p(information * xp.exp(2.0 * log_sd))
+
+    def log_density(self, psi: Array, log_ratio: Array, xp: Any) -> Array:
+        """Log density of coordinates, shape (..., rows, n)."""
+        log_ratio = log_ratio[..., None]
+        z = psi * xp.exp(log_ratio)
+        return -0.5 * z * z + log_ratio - 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
 class Parameter:
     """One named array of unknowns.
 
@@ -83,7 +130,7 @@ class Parameter:
     name : str
     dims : tuple of str
         Names of its axes, such as "judge", "criterion", "item"; () for a single number.
-    prior : Normal, LogitBeta or TwoSided
+    prior : Normal, LogitBeta, TwoSided or Spread
         Elementwise. Under ``zero_sum`` it is the prior of the free coordinates (see
         :func:`voirdire.terms.arrays.zero_sum`).
     zero_sum : bool
@@ -98,7 +145,7 @@ class Parameter:
 
     name: str
     dims: tuple[str, ...]
-    prior: Normal | LogitBeta | TwoSided
+    prior: Normal | LogitBeta | TwoSided | Spread
     zero_sum: bool = False
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 from voirdire.terms.arrays import Array
-from voirdire.terms.parameters import Parameter, TwoSided
+from voirdire.terms.parameters import Normal, Parameter, TwoSided
 from voirdire.terms.reliability import Values
 
 SMOOTH = 0.01
@@ -85,6 +85,26 @@ class RaterDiscrimination:
     def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta."""
         return discrimination(values["raw_discrimination"])[..., judge] * strength
+
+
+class RaterNoise(AlikeRaters):
+    """Judge k's scores scatter around what it perceives with standard deviation exp(log_noise_k).
+
+    ``log_noise`` ~ Normal(mean, sd), in parts of the scale's length. A noisy judge counts for less: its weight in an
+    item's strength is that of its precision.
+
+    Examples
+    --------
+    >>> RaterNoise().parameters({"mean": -2.0, "sd": 0.7})[0].name
+    'log_noise'
+    """
+
+    kind: ClassVar[str] = "rater-noise"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_noise``, one per judge."""
+        return (Parameter("log_noise", ("judge",), Normal(prior["mean"], prior["sd"])),)
 
 
 def discrimination(raw: Array) -> Array:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from voirdire.terms.arrays import Array
-from voirdire.terms.parameters import Normal, Parameter
+from voirdire.terms.parameters import Normal, Parameter, Spread
+from voirdire.terms.reliability import Values
 
 
 class NormalStrength:
@@ -27,6 +29,59 @@ class NormalStrength:
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item)."""
         return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+
+class LearnedStrength:
+    """theta_c,i ~ Normal(0, exp(log_spread_c)), sum zero over items; log_spread_c ~ Normal(mean, sd).
+
+    How much the items of a criterion differ is learned, in the unit that the judges' discriminations set. A spread that
+    is given instead would say how much judges must agree, as their discriminations have a root mean square of one:
+    where they agree less, strengths follow one judge, of whom alone all discrimination then is.
+
+    Examples
+    --------
+    >>> [p.name for p in LearnedStrength().parameters({"mean": 0.4, "sd": 0.7})]
+    ['strength', 'log_spread']
+    """
+
+    kind: ClassVar[str] = "learned"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "normal": lambda values: {**values, "log_spread": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
+        return (
+            Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
+            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
+        )
+
+
+class LearnedLevelStrength:
+    """theta_c,i ~ Normal(level_c, exp(log_spread_c)), differences from level_c with sum zero over items.
+
+    On the scale of the scores, from its middle and in parts of its length: level_c ~ Normal(0, level_sd),
+    log_spread_c ~ Normal(mean, sd).
+
+    Examples
+    --------
+    >>> prior = {"mean": -1.9, "sd": 0.7, "level_sd": 0.3}
+    >>> [p.name for p in LearnedLevelStrength().parameters(prior)]
+    ['strength', 'log_spread', 'level']
+    """
+
+    kind: ClassVar[str] = "learned-level"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "level_sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape (criterion,)."""
+        spread = Spread("log_spread", level="level")
+        return (
+            Parameter("strength", ("criterion", "item"), spread, zero_sum=True),
+            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
+            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
+        )
 
 
 class LevelStrength:

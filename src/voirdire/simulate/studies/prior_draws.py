@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.program import Program
-from voirdire.terms.parameters import LogitBeta, Parameter, TwoSided
+from voirdire.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
@@ -17,11 +17,23 @@ def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
     The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
     which is exact where the probability itself would round to one; they change sign for judges that are reversed.
     """
-    return np.concatenate([_drawn(p, program, rng).ravel() for p in program.parameters])
+    drawn: dict[str, Floats] = {}
+    # what sets another's spread comes first
+    for p in sorted(program.parameters, key=lambda p: isinstance(p.prior, Spread)):
+        drawn[p.name] = _drawn(p, program, drawn, rng)
+    return np.concatenate([drawn[p.name].ravel() for p in program.parameters])
 
 
-def _drawn(parameter: Parameter, program: Program, rng: np.random.Generator) -> Floats:
+def _drawn(
+    parameter: Parameter, program: Program, others: dict[str, Floats], rng: np.random.Generator
+) -> Floats:
     prior, shape = parameter.prior, parameter.free_shape(program.sizes)
+    if isinstance(prior, Spread):
+        values = {
+            p.name: p.value(others[p.name], program.sizes, np) for p in program.parameters if p.name in others
+        }
+        sd = np.exp(-program.log_unit(prior, values, np)[1])
+        return np.asarray(sd[..., None] * rng.normal(size=shape))
     if isinstance(prior, LogitBeta):
         odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))
         return np.where(rng.random(shape) < prior.reversed, -odds, odds)

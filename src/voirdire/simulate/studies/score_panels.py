@@ -8,14 +8,15 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.scores import ordinal
+from voirdire.scores import continuous, ordinal
 from voirdire.scores.problem import ScoresProblem, pose_scores
-from voirdire.scores.program import ScoresProgram
+from voirdire.scores.program import ScoresProgram, form_of
 from voirdire.simulate.studies.prior_draws import names, prior_draw
 from voirdire.specs import Model
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes, count_votes
 from voirdire.terms import RATERS
+from voirdire.terms.censored import HALF
 from voirdire.terms.cumulative import log_every_level
 from voirdire.terms.reliability import Values
 
@@ -62,10 +63,12 @@ class ScorePanel:
         return ScoresProgram(
             self.model,
             *sizes,
-            levels=len(LEVELS),
+            levels=len(LEVELS) if form_of(self.model) is ordinal else 0,
             groups=len(GROUPS),
             repeats=self.repeats,
             voted=self.model.weights is not None and self.model.weights.kind == "votes",
+            answers=float(self.judges),
+            runs=2.0 if self.repeats else 1.0,
         )
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
@@ -116,6 +119,10 @@ class ScorePanel:
         eta = ordinal.perceived(program, values, group, judge, criterion, item)
         if "log_judge_item" in values:
             eta = eta + np.exp(values["log_judge_item"])[judge] * own
+        if program.form is continuous:
+            noisy = eta + np.exp(values["log_noise"])[judge] * rng.normal(size=len(eta))
+            middle, length = 0.5 * (LEVELS[0] + LEVELS[-1]), LEVELS[-1] - LEVELS[0]
+            return np.asarray(middle + length * np.clip(noisy, -HALF, HALF))
         cuts = ordinal.cutpoints(program, values, np)
         whose = judge if len(cuts) > 1 else judge * 0
         chance = np.exp(np.stack(log_every_level(eta, cuts[whose, criterion], program.levels, np), axis=-1))

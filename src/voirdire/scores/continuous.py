@@ -1,0 +1,107 @@
+"""Scores on a bounded continuous scale: their counted form, their density, and where the search starts.
+
+Scores are measured from the middle of the scale in parts of its length; see :mod:`voirdire.terms.censored`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.terms.arrays import Array
+from voirdire.terms.censored import HALF, log_score, log_scores
+from voirdire.terms.parameters import Normal
+from voirdire.terms.reliability import Values
+from voirdire.terms.severity import severity_of
+
+if TYPE_CHECKING:
+    from voirdire.program import Data
+    from voirdire.scores.program import ScoresProgram
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+SMALLEST_SPREAD = 0.03  # of the first guess
+
+
+def encode(
+    judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], repeats: bool
+) -> dict[str, Any]:
+    """Scores one by one, or, with repeats, what is sufficient of each judge's scores of one item.
+
+    Parameters
+    ----------
+    score : array, shape (rows,)
+        From -1/2 to 1/2.
+    sizes : (criteria, items)
+
+    Examples
+    --------
+    >>> zero = np.zeros(3, dtype=np.int64)
+    >>> part = encode(zero, zero, zero, np.array([0.5, 0.1, 0.3]), (1, 1), repeats=True)
+    >>> [float(part[name][0].round(3)) for name in ("inside", "mean", "squares", "at_high")]
+    [2.0, 0.2, 0.02, 1.0]
+    """
+    criteria, items = sizes
+    end = np.where(score <= -HALF, -1, np.where(score >= HALF, 1, 0))
+    if not repeats:
+        places = {"judge": judge, "criterion": criterion, "item": item}
+        return {**places, "score": score, "end": end, "weight": np.ones(len(score))}
+    cells, row = np.unique((judge * criteria + criterion) * items + item, return_inverse=True)
+    size, inner = len(cells), end == 0
+    inside = np.bincount(row, inner, size)
+    mean = np.bincount(row, np.where(inner, score, 0.0), size) / np.maximum(inside, 1.0)
+    squares = np.bincount(row, np.where(inner, (score - mean[row]) ** 2, 0.0), size)
+    return {
+        "judge": cells // (criteria * items),
+        "criterion": cells // items % criteria,
+        "item": cells % items,
+        "inside": inside,
+        "mean": mean,
+        "squares": squares,
+        "at_low": np.bincount(row, end < 0, size).astype(float),
+        "at_high": np.bincount(row, end > 0, size).astype(float),
+        "weight": np.ones(size),
+    }
+
+
+def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+    """Log density of each score, or of each judge's scores of one item, and its weight."""
+    part = data["scores"]
+    judge = part["judge"]
+    severity = severity_of(values, data["panel"]["group"])
+    mu = values["strength"][part["criterion"], part["item"]] - severity[judge]
+    log_noise = values["log_noise"][judge]
+    if program.repeats:
+        return log_scores(part, mu, log_noise, values["log_judge_item"][judge], xp), part["weight"]
+    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+
+
+def information(program: ScoresProgram, values: Values, xp: Any) -> Array:
+    """Information of the answers about an item's strength, were none at an end; see :class:`.Spread`."""
+    variance = xp.exp(2.0 * values["log_noise"]) / program.runs
+    if program.repeats:
+        variance = variance + xp.exp(2.0 * values["log_judge_item"])
+    return program.answers * (1.0 / variance).mean(axis=-1, keepdims=True)
+
+
+def starts(program: ScoresProgram, data: Data) -> list[Values]:
+    """Each item's mean score, their level and spread, and the prior's mean of all else."""
+    part = data["scores"]
+    if program.repeats:
+        weight = part["inside"] + part["at_low"] + part["at_high"]
+        total = part["inside"] * part["mean"] + HALF * (part["at_high"] - part["at_low"])
+    else:
+        weight, total = part["weight"], part["weight"] * part["score"]
+    unit, size = part["criterion"] * program.items + part["item"], program.criteria * program.items
+    mean = np.bincount(unit, total, size) / np.maximum(np.bincount(unit, weight, size), 1.0)
+    found = {p.name: np.zeros(p.shape(program.sizes)) for p in program.parameters}
+    for parameter in program.parameters:
+        if isinstance(parameter.prior, Normal):
+            found[parameter.name] += parameter.prior.mean
+    strength = mean.reshape(program.criteria, program.items)
+    found |= {"strength": strength, "level": strength.mean(axis=1)}
+    found["log_spread"] = np.log(np.maximum(strength.std(axis=1), SMALLEST_SPREAD))
+    return [found]

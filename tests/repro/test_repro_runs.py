@@ -258,8 +258,8 @@ def test_a_smoke_test_goes_through_everything(
     kept = json.loads((folder / "smoke.json").read_text())
     assert kept["requests"] == 7 * len(seen)
     assert kept["items"] == 3
-    # three methods by one judge; of the two scales one aspect each, two coefficients
-    assert kept["figures"] == {"table1-topical-chat": 3 * 2 * 2}
+    # three methods by one judge, one aspect of the last scale, two coefficients
+    assert kept["figures"] == {"table1-topical-chat": 3 * 2}
     rows = judge_claims(load_system("debate"), fetch=False, results=tmp_path / "out")
     assert not [row for row in rows if row.kind == "needs-llm" and row.ours is not None]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -36,6 +37,8 @@ class Job:
         Whether it is a smoke test: small options, and very small models in the judges' places.
     asked : list
         What each call of the collector came to.
+    made : dict
+        Of a smoke test, where what was asked for has been collected: at toy size parts may ask for the same.
     """
 
     system: System
@@ -46,6 +49,7 @@ class Job:
     human: pd.DataFrame
     smoke: bool = False
     asked: list[dict[str, Any]] = field(default_factory=list)
+    made: dict[str, Path] = field(default_factory=dict)
 
     def collect(
         self,
@@ -68,11 +72,16 @@ class Job:
         panel["seed"] = panel.get("seed", 0) + repeat
         if self.smoke:
             panel = small_panel(panel)
-            options = small_options(protocol, options, panel["judges"][0]["name"])
+            options = small_options(protocol, options, [judge["name"] for judge in panel["judges"]])
         folder = self.folder / "collected" / place
+        for asked in (self.items, items):
+            same = json.dumps([protocol, options, repeat, list(asked["id"])], sort_keys=True)
+            if self.smoke and same in self.made:
+                return self.made[same]
         found = collect(panel, items, protocol, folder, options=options)
         self.asked.append({"place": str(place), "requests": found.total("requests"), **found.tables})
         print(f"{place}: {found.tables}", file=sys.stderr)
         if found.stopped:
             raise InputError(f"{place}: stopped, {found.stopped}; the same command goes on")
+        self.made[same] = folder
         return folder

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: How many scales and criteria of each, essays of a theme and samples of essays a smoke test takes.
-_SMOKE_SCALES, _SMOKE_CRITERIA, _SMOKE_SIZE, _SMOKE_SAMPLES = 2, 1, 3, 1
+_SMOKE_SCALES, _SMOKE_CRITERIA, _SMOKE_SIZE, _SMOKE_SAMPLES = 1, 1, 3, 1
 
 
 def run(
@@ -125,7 +125,12 @@ def _small(spec: Mapping[str, Any]) -> dict[str, Any]:
     if "samples" in statistic:
         statistic |= {"samples": _SMOKE_SAMPLES, "size": _SMOKE_SIZE}
     spread = {"spread": {**spec["spread"], "repeats": 2}} if "spread" in spec else {}
-    return {**spec, **spread, "scales": scales, "statistic": statistic}
+    # one part is repeated: vanilla, which asks least
+    parts = [
+        {key: value for key, value in part.items() if key != "spread" or part.get("protocol") == "vanilla"}
+        for part in spec["parts"]
+    ]
+    return {**spec, **spread, "scales": scales, "statistic": statistic, "parts": parts}
 
 
 def _write(job: Job, name: str, rows: list[dict[str, Any]]) -> None:

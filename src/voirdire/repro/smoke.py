@@ -6,7 +6,7 @@ Judges keep their names and are played in turn by the two models of the extra ``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 MODELS = ("smollm2-135m", "gemma-3-270m")
@@ -17,14 +17,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "maple": {"criteria": {"claim": "It says what it holds.", "reasons": "It gives reasons."}, "rubric": ""},
     "pairwise": {},
     "masa": {"runs": 1, "guidance": "baseline", "longest": 60},
-    "maj-eval": {"stakeholders": 2, "dimensions": 2, "groups": 2, "personas": 2, "rounds": 1, "longest": 30},
-    "simple-role": {"agents": 1, "rounds": 1, "longest": 30},
+    "maj-eval": {"stakeholders": 2, "dimensions": 2, "groups": 1, "personas": 2, "rounds": 1, "longest": 30},
+    "simple-role": {"roles": {"Readers": "You read."}, "agents": 1, "rounds": 1, "longest": 30},
     "debate": {"iterations": 1, "commander": "relay", "longest": 30},
     "mareval": {"runs": 1, "evaluators": 1, "rounds": 1, "longest": 30},
     "vanilla": {},
     "cot": {"longest": 30},
     "self-refine": {"rounds": 1, "longest": 30},
-    "g-eval": {"samples": 2, "longest": 30},
+    "g-eval": {"samples": 1, "longest": 30},
     "chat-eval": {"rounds": 1, "longest": 30},
     "rouge-l": {},
 }
@@ -32,14 +32,15 @@ SMALL: dict[str, dict[str, Any]] = {
 
 #: Protocols in which judges score each by itself: one of them is enough.
 ONE_JUDGE = tuple(name for name in SMALL if name not in ("maple", "pairwise", "masa", "rouge-l"))
+_COMPARE = 2  # judges who compare; one evaluates summaries
 
 
-def small_options(protocol: str, options: Mapping[str, Any], judge: str) -> dict[str, Any]:
-    """A protocol's options at toy size.
+def small_options(protocol: str, options: Mapping[str, Any], judges: Sequence[str]) -> dict[str, Any]:
+    """A protocol's options at toy size, and few of the panel's judges (of maple the first writes criteria).
 
     Examples
     --------
-    >>> small_options("mareval", {"runs": 5, "task": "replies"}, "GPT-4")
+    >>> small_options("mareval", {"runs": 5, "task": "replies"}, ["GPT-4", "GPT-3.5"])
     {'runs': 1, 'task': 'replies', 'evaluators': 1, 'rounds': 1, 'longest': 30, 'judges': ['GPT-4']}
     """
     found = dict(options)
@@ -47,7 +48,11 @@ def small_options(protocol: str, options: Mapping[str, Any], judge: str) -> dict
         given = options.get(name)
         found[name] = min(given, value) if isinstance(given, int) and isinstance(value, int) else value
     if protocol in ONE_JUDGE:
-        found["judges"] = [judge]
+        found["judges"] = [judges[0]]
+    elif protocol == "maple":
+        found["evaluators"] = list(judges[1 : 1 + _COMPARE])
+    elif "evaluators" in options:
+        found["evaluators"] = options["evaluators"][: 1 if protocol == "masa" else _COMPARE]
     return found
 
 

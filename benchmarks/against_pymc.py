@@ -105,7 +105,7 @@ def race(
     ]
     if peer_ess < MIXED:
         notes.append(
-            f"An effective size of {peer_ess:.0f} says that {draws} draws of warm-up left PyMC's chains unmixed: longer "
-            "ones would have a better rate."
+            f"An effective size of {peer_ess:.0f} says that {draws} draws of warm-up left PyMC's chains unmixed: "
+            "longer ones would have a better rate."
         )
     show(title, shown, notes)

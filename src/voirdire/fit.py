@@ -15,7 +15,7 @@ from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
 from voirdire.infer.method import Inferred, Method, Progress, check_size, infer
 from voirdire.mixed.tables import read_votes_and_scores
-from voirdire.problem import Posed, pose
+from voirdire.problem import Posed, Problem, pose
 from voirdire.result import Fit
 from voirdire.specs import Model, Priors, load_model
 from voirdire.tables.counted import CountedVotes
@@ -80,8 +80,8 @@ def fit(
         wrong consensus cannot talk them down. By default what predicts left-out anchors best, which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors, and their votes are discounted as far as they agree beyond the model. By default near-copies are found
-        and discounted, which the result says; ``{}`` takes every judge as independent.
+        anchors, and their votes or scores are discounted as far as they agree beyond the model. By default near-copies
+        are found and discounted, which the result says; ``{}`` takes every judge as independent.
     levels : sequence, optional
         For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,
         where it is continuous), by default the whole numbers from the lowest score to the highest.
@@ -139,10 +139,10 @@ def fit(
         notes += more
     else:
         cut = anchor_mode if anchor_mode == "cut" else None
-        unused: dict[str, object] = {"families": families, "anchor_mode='cut'": cut}
+        unused: dict[str, object] = {"anchor_mode='cut'": cut}
         refused: dict[str, dict[str, object]] = {
             "scores": {"classes": classes, "anchors": anchors},
-            "labels": {"criteria": criteria},
+            "labels": {"criteria": criteria, "families": families},
             "mixed": {"classes": classes},
         }
         unused |= refused[spec.data]
@@ -154,7 +154,15 @@ def fit(
         )
         notes += kinds.notes(problem)
         check_size(problem, how)
-        found = infer(problem, find_mode(problem), how)
+        if spec.data == "labels":
+            mode = find_mode(problem)
+        else:
+            from voirdire.trust.alike import discounted
+
+            panel = discounted(problem, families)
+            problem, mode, grouped = panel.problem, panel.mode, panel.families
+            notes += panel.notes
+        found = infer(problem, mode, how)
     return Fit(
         problem,
         found.posterior,
@@ -202,6 +210,7 @@ def _fit_votes(
         return panel.problem, infer(panel.problem, panel.mode, how), None, panel.families, notes
     from voirdire.anchors.infer import in_words, infer_anchored
 
+    assert isinstance(panel.problem, Problem)  # as posed
     found, anchored = infer_anchored(panel.problem, panel.mode, panel.families, anchor_mode, how)
     return panel.problem, found, anchored, panel.families, [*notes, in_words(anchored, anchor_mode)]
 

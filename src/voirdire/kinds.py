@@ -253,7 +253,7 @@ def all_checks(
     if isinstance(problem, LabelsProblem):
         return label_checks.all_checks(problem, posterior, judges, found, seed)
     if isinstance(problem, ScoresProblem):
-        return score_checks.all_checks(problem, posterior, judges, found)
+        return score_checks.all_checks(problem, posterior, judges, found, seed)
     from voirdire.trust.checks import trust_checks
 
     assert isinstance(problem, Problem)

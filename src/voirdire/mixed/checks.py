@@ -19,9 +19,19 @@ def all_checks(
     problem: MixedProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
 ) -> list[Check]:
     """Checks that every fit of votes and scores makes, after those of its method."""
-    from voirdire.trust.checks import trust_checks
+    from voirdire.trust import checks as trusting
+    from voirdire.trust.kinds import answered_beyond
+    from voirdire.trust.residuals import residuals
 
-    trust = trust_checks(problem.of_votes, posterior, judge_summary, seed)
+    votes, left = problem.of_votes, residuals(problem.of_votes, posterior)
+    trust = [
+        *([] if votes.anchors is None else [trusting.against_anchors(votes)]),
+        *trusting.same_criteria(votes, posterior),
+        *trusting.dependent_judges(problem, answered_beyond(problem, posterior), seed),
+        *trusting.position(votes, left, judge_summary),
+        *trusting.splitting_items(votes, left),
+        *trusting.influence(problem, posterior),
+    ]
     own = [linked(problem), link(problem), *constant(problem.of_scores), *_weights(problem)]
     return [*found, *own, *trust]
 

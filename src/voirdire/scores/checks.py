@@ -9,16 +9,24 @@ import numpy as np
 from voirdire import checks
 from voirdire.checks import Check, listed
 from voirdire.posterior import Posterior
+from voirdire.scores import ordinal
 from voirdire.scores.problem import ScoresProblem
+from voirdire.scores.program import form_of
 
 
 def all_checks(
-    problem: ScoresProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check]
+    problem: ScoresProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
     if posterior.values is not None:
         own += checks.below_chance(problem, judge_summary)
+    if form_of(problem.model) is ordinal:
+        from voirdire.scores.dependence import residuals
+        from voirdire.trust.checks import dependent_judges, influence
+
+        own += dependent_judges(problem, residuals(problem, posterior), seed)
+        own += influence(problem, posterior) if own[0].level == "ok" else []
     return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
 
 

@@ -9,19 +9,20 @@ import numpy.typing as npt
 
 from voirdire import checks as check
 from voirdire.anchors.families import read_families
+from voirdire.errors import InputError
 from voirdire.infer.mode import Mode, find_mode
 from voirdire.posterior import Posterior
-from voirdire.problem import Problem, pose
+from voirdire.problem import Posed
 from voirdire.trust.copies import near_copies, tells_apart
 from voirdire.trust.discount import family_discount
-from voirdire.trust.residuals import residuals
+from voirdire.trust.kinds import answered_beyond, posed_again
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A problem whose votes are discounted where judges answer alike.
+    """A problem whose answers are discounted where judges answer alike.
 
     Attributes
     ----------
@@ -34,14 +35,14 @@ class Panel:
         What was discounted, in words.
     """
 
-    problem: Problem
+    problem: Posed
     mode: Mode
     families: dict[str, str] | None
     notes: tuple[str, ...]
 
 
-def discounted(problem: Problem, families: object, start: Floats | None = None) -> Panel:
-    """Find the mode, and discount the votes of named families or, where none are named, of near-copies.
+def discounted(problem: Posed, families: object, start: Floats | None = None) -> Panel:
+    """Find the mode, and discount the answers of named families or, where none are named, of near-copies.
 
     Parameters
     ----------
@@ -56,30 +57,32 @@ def discounted(problem: Problem, families: object, start: Floats | None = None) 
         The families are not those of the problem's judges.
     """
     named = None if families is None else read_families(families, problem.judges)
+    if problem.model.data == "scores" and problem.model.cutpoints is None:
+        if named:
+            raise InputError(f"families= is for models of levels; model {problem.model.name} takes scores as numbers")
+        return Panel(problem, find_mode(problem, start=start), named, ())
     mode = find_mode(problem, start=start)
     alone = named is not None and len(set(named.values())) == len(problem.judges)
     if alone or (named is None and not tells_apart(problem)):
         return Panel(problem, mode, named, ())
-    left = residuals(problem, Posterior(problem.program, mode.x, None))
+    left = answered_beyond(problem, Posterior(problem.program, mode.x, None))
     groups = near_copies(problem, left) if named is None else named
     if not groups:
         return Panel(problem, mode, named, ())
     discount = family_discount(problem, groups, left)
-    again = pose(
-        problem.model, problem.votes, problem.criteria_votes, anchors=problem.anchors, discount=discount
-    )
+    again = posed_again(problem, discount)
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
     return Panel(again, find_mode(again, start=mode.x), named, (note,))
 
 
-def _families_note(problem: Problem, families: dict[str, str], discount: Floats) -> str:
+def _families_note(problem: Posed, families: dict[str, str], discount: Floats) -> str:
     closest = int(np.argmin(discount))
     family = families[problem.judges[closest]]
     share = f"{discount[closest]:.2f} of an independent one"
     return f"Families: an answer counts for {share} in the closest family ({family!r})."
 
 
-def _copies_note(problem: Problem, copies: dict[str, str], discount: Floats) -> str:
+def _copies_note(problem: Posed, copies: dict[str, str], discount: Floats) -> str:
     among = list(copies.values())
     judges = check.listed([judge for judge in problem.judges if among.count(copies[judge]) > 1])
     return (

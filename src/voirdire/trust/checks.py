@@ -11,7 +11,7 @@ import numpy.typing as npt
 from voirdire.anchors.comparisons import answered, comparisons
 from voirdire.checks import Check, listed
 from voirdire.posterior import Posterior, scores
-from voirdire.problem import Problem
+from voirdire.problem import Posed, Problem
 from voirdire.tables.graph import components
 from voirdire.terms import RELIABILITY
 from voirdire.trust.dependence import dependence, most_alike
@@ -57,7 +57,7 @@ def trust_checks(
     ]
 
 
-def dependent_judges(problem: Problem, left: Residuals, seed: int, chosen: str | None = None) -> list[Check]:
+def dependent_judges(problem: Posed, left: Residuals, seed: int, chosen: str | None = None) -> list[Check]:
     """Whether judges agree more than independent ones would, and how many the panel is worth."""
     count = len(left.judges)
     if count < 2:
@@ -81,8 +81,7 @@ def dependent_judges(problem: Problem, left: Residuals, seed: int, chosen: str |
     if found.high < 0.5 * count:
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
-            f"trusted as they are. Collect about 20 human answers on {pairs_to_ask(problem)} and pass them as "
-            "anchors; name families of judges (families=...)."
+            f"trusted as they are. {_ask(problem)}; name families of judges (families=...)."
         )
         return [Check("dependence", "fail", found.size, message)]
     message += (
@@ -177,13 +176,10 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     return square / len(left.r), summed(v, one) + summed(v, other)
 
 
-def influence(problem: Problem, posterior: Posterior) -> list[Check]:
+def influence(problem: Posed, posterior: Posterior) -> list[Check]:
     """Judges without whom another item would be first."""
-    if (
-        posterior.draws is None
-        or len(problem.judges) < 2
-        or any(len(g) > 1 for g in components(problem.votes))
-    ):
+    apart = isinstance(problem, Problem) and any(len(g) > 1 for g in components(problem.votes))
+    if posterior.draws is None or len(problem.judges) < 2 or apart:
         return []
     changed = top_changers(problem, posterior)
     if not changed:
@@ -200,7 +196,7 @@ def influence(problem: Problem, posterior: Posterior) -> list[Check]:
     return [Check("influence", "warn", float(len(changed)), message)]
 
 
-def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
+def _clearly_first(problem: Posed, posterior: Posterior, rival: str) -> bool:
     """Whether the first item is better than a rival with high posterior probability."""
     assert posterior.values is not None
     draws = scores(problem.program, posterior.values)
@@ -269,6 +265,12 @@ def against_anchors(problem: Problem) -> Check:
         return Check("anchors", "fail", share, message)
     message = f"{said}, which cannot be told from chance. Collect about 20 more on {pairs_to_ask(problem)}."
     return Check("anchors", "warn", share, message)
+
+
+def _ask(problem: Posed) -> str:
+    if isinstance(problem, Problem):
+        return f"Collect about 20 human answers on {pairs_to_ask(problem)} and pass them as anchors"
+    return "Drop copies"
 
 
 def pairs_to_ask(problem: Problem) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.trust.dependence import correlations, most_alike
 from voirdire.trust.residuals import Residuals
 
@@ -17,13 +17,13 @@ NEAR_COPY = 0.5
 ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for copies
 
 
-def tells_apart(problem: Problem) -> bool:
+def tells_apart(problem: Posed) -> bool:
     """Whether a model has judges of its own, several of them, for whom being alike would matter."""
-    one = problem.model.pool == "majority" or problem.model.reliability.kind == "fixed"
+    one = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not one and len(problem.judges) > 1
 
 
-def near_copies(problem: Problem, found: Residuals) -> dict[str, str]:
+def near_copies(problem: Posed, found: Residuals) -> dict[str, str]:
     """Family of each judge by its near-copies: the first name among judges that pairs of near-copies join.
 
     Parameters

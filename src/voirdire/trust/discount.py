@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.anchors.families import family_codes
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.trust.residuals import Residuals
 
 Floats = npt.NDArray[np.float64]
 
 
-def family_discount(problem: Problem, families: dict[str, str], found: Residuals) -> Floats:
+def family_discount(problem: Posed, families: dict[str, str], found: Residuals) -> Floats:
     """Discount of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters

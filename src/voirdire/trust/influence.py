@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from voirdire.infer.mode import find_modes
 from voirdire.posterior import Posterior, scores, some_draws
-from voirdire.problem import Problem
+from voirdire.problem import Posed
 from voirdire.program import Data
 
 Floats = npt.NDArray[np.float64]
@@ -23,7 +23,7 @@ REFITS = 5  # judges at most that are left out in earnest
 NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
-def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]]:
+def top_changers(problem: Posed, posterior: Posterior) -> list[tuple[str, str]]:
     """Judges without whom another item is first, and which; the most influential first.
 
     Examples
@@ -71,27 +71,28 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
     return found
 
 
-def _scores(problem: Problem, x: Floats) -> Floats:
+def _scores(problem: Posed, x: Floats) -> Floats:
     return scores(problem.program, problem.program.values(x, np))
 
 
-def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | None:
-    """Log likelihood of each judge's decided votes under each draw, shape (draws, judges)."""
+def _log_likelihoods(problem: Posed, values: dict[str, Floats]) -> Floats | None:
+    """Log likelihood of each judge's decided votes and scores under each draw, shape (draws, judges)."""
     program, judges = problem.program, len(problem.judges)
-    tables = {name: part for name, part in problem.data.items() if "outcome" in part}
-    if not any(part["judge"].any() for part in tables.values()):
+    tables = [part for part in problem.data.values() if "judge" in part]
+    if not any(part["judge"].any() for part in tables):
         return None  # the model does not tell judges apart
-    step = 3 if program.ties and problem.model.ties is not None else 1
     out = np.zeros((len(values["strength"]), judges))
     for row in range(len(out)):
         one = {name: value[row] for name, value in values.items()}
-        logs = program.log_parts(one, problem.data, np)[::step]
-        for (log, weight), part in zip(logs, tables.values(), strict=True):
+        # of votes with ties, whether they are ties comes in parts of its own
+        parts = zip(program.log_parts(one, problem.data, np), program.part_names(problem.data), strict=False)
+        logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
+        for (log, weight), part in zip(logs, tables, strict=True):
             out[row] += np.bincount(part["judge"], log * weight, judges)
     return out
 
 
-def _without(problem: Problem, judge: int) -> Data:
+def _without(problem: Posed, judge: int) -> Data:
     """The tables with a judge's votes weighing nothing; shapes, and so compilations, stay."""
     tables: Data = {}
     for name, part in problem.data.items():

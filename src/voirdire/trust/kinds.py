@@ -1,0 +1,87 @@
+"""Residual answers of every kind of data that has them, and a problem with its answers discounted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.mixed.problem import MixedProblem, pose_mixed
+from voirdire.posterior import Posterior
+from voirdire.problem import Posed, Problem, pose
+from voirdire.scores.dependence import residuals as score_residuals
+from voirdire.scores.problem import ScoresProblem, pose_scores
+from voirdire.trust.residuals import Residuals, residuals
+
+Floats = npt.NDArray[np.float64]
+
+
+def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals:
+    """Residual votes, or scores, or both side by side (with the comparisons of the votes alone).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "y"], "score": [1, 2]})
+    >>> fit = voirdire.fit([votes, scores], method="map")
+    >>> answered_beyond(fit.problem, fit.posterior).r.shape
+    (1, 2, 3)
+    """
+    if isinstance(problem, ScoresProblem):
+        return score_residuals(problem, posterior)
+    if isinstance(problem, MixedProblem):
+        votes = residuals(problem.of_votes, posterior)
+        return _joined(votes, score_residuals(problem.of_scores, posterior))
+    assert isinstance(problem, Problem)
+    return residuals(problem, posterior)
+
+
+def posed_again(problem: Posed, discount: Floats) -> Posed:
+    """The same model and tables with answers that count for ``discount``, shape (judges,)."""
+    if isinstance(problem, ScoresProblem):
+        criteria = problem.program.given if problem.criteria_votes is None else problem.criteria_votes
+        levels, repeats = problem.scale.levels, problem.program.repeats
+        how = {"criteria": criteria, "repeats": repeats, "discount": discount}
+        return pose_scores(problem.model, problem.table, levels=levels, **how)  # type: ignore[arg-type]
+    if isinstance(problem, MixedProblem):
+        of_votes, of_scores = problem.of_votes, problem.of_scores
+        voted = of_votes.criteria_votes
+        return pose_mixed(
+            problem.model,
+            problem.tables,
+            levels=of_scores.scale.levels,
+            criteria=problem.program.given if voted is None else voted,
+            anchors=of_votes.anchors,
+            discount=discount,
+        )
+    assert isinstance(problem, Problem)
+    votes, criteria_votes = problem.votes, problem.criteria_votes
+    return pose(problem.model, votes, criteria_votes, anchors=problem.anchors, discount=discount)
+
+
+def _joined(votes: Residuals, scores: Residuals) -> Residuals:
+    judges = np.union1d(votes.judges, scores.judges)
+    places = [np.searchsorted(judges, part.judges) for part in (votes, scores)]
+
+    def side_by_side(name: str) -> Floats:
+        columns = []
+        for part, place in zip((votes, scores), places, strict=True):
+            own = getattr(part, name)
+            wide = np.zeros((len(own), len(judges), own.shape[2]))
+            wide[:, place] = own
+            columns.append(wide)
+        return np.concatenate(columns, axis=2)
+
+    first = np.zeros((2, len(votes.first), len(judges)))
+    first[0][:, places[0]], first[1][:, places[0]] = votes.first, votes.first_variance
+    return Residuals(
+        judges,
+        side_by_side("r"),
+        side_by_side("v"),
+        first[0],
+        first[1],
+        votes.one,
+        votes.other,
+        votes.criterion,
+    )

@@ -59,7 +59,9 @@ def discounted(problem: Posed, families: object, start: Floats | None = None) ->
     named = None if families is None else read_families(families, problem.judges)
     if problem.model.data == "scores" and problem.model.cutpoints is None:
         if named:
-            raise InputError(f"families= is for models of levels; model {problem.model.name} takes scores as numbers")
+            raise InputError(
+                f"families= is for models of levels; model {problem.model.name} takes scores as numbers"
+            )
         return Panel(problem, find_mode(problem, start=start), named, ())
     mode = find_mode(problem, start=start)
     alone = named is not None and len(set(named.values())) == len(problem.judges)

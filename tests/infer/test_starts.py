@@ -75,3 +75,15 @@ def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
     monkeypatch.setattr(modes, "ROUGH", 0.0)
     assert find_mode(problem).starts[1] == pytest.approx(there.starts[1], abs=1e-2)
     assert find_mode(problem).evaluations > there.evaluations
+
+
+def test_tables_of_one_batch_may_have_different_numbers_of_starts(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = find_mode(problem)
+    counts = iter([0, 2, 1])
+    somewhere = starting_point(problem.program, problem.data, -np.ones(len(SHARES)))
+    monkeypatch.setattr(modes, "_starts_of_doubt", lambda *_: [somewhere] * next(counts))
+    found = modes.find_modes(problem.program, [problem.data] * 3)
+    assert [len(mode.starts) for mode in found] == [1, 3, 2]
+    assert max(mode.log_density for mode in found) == pytest.approx(alone.log_density, abs=1e-6)

@@ -128,10 +128,10 @@ def find_modes(
         for points, modes, table in zip(own, found, tables, strict=True)
     ]
     for turn in range(max(map(len, others))):
-        # tables without doubt go along with their first start, as a batch has one shape
-        again = [more[turn] if more else start for more, start in zip(others, first, strict=True)]
+        # tables with fewer starts go along with their first, as a batch has one shape
+        again = [more[turn] if turn < len(more) else start for more, start in zip(others, first, strict=True)]
         for modes, mode, more in zip(found, run(again, found), others, strict=True):
-            modes += [mode] if more else []
+            modes += [mode] if turn < len(more) else []
     return [_best(modes) for modes in found]
 
 

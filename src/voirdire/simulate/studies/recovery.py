@@ -22,6 +22,8 @@ from voirdire.tables.votes import Votes, count_votes
 Floats = npt.NDArray[np.float64]
 Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run together
 
+SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
+
 
 def units(study: Study) -> list[Unit]:
     """Work in pieces that are run whole: batches of replicates of one cell."""
@@ -101,15 +103,18 @@ def _measured(study: Study, cell: Cell, problem: Problem, x: Floats, truth: Trut
     found: dict[str, float] = {}
     for measure in wanted:
         if measure == "items":
-            found[measure] = concordance_index(score, truth.scores("softmax"))
+            found[measure] = concordance_index(settled(score), truth.scores("softmax"))
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
-            found[measure] = concordance_index(score, truth.scores(weighting))
+            found[measure] = concordance_index(settled(score), truth.scores(weighting))
         elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
-            each = [concordance_index(a, b) for a, b in zip(values["strength"], truth.strengths, strict=True)]
+            each = [
+                concordance_index(settled(a), b)
+                for a, b in zip(values["strength"], truth.strengths, strict=True)
+            ]
             found[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
-            found[measure] = concordance_index(weights(problem.program, values), truth.weights)
+            found[measure] = concordance_index(settled(weights(problem.program, values)), truth.weights)
         elif measure == "votes":
             found[measure] = float(problem.judge_votes.sum())
         elif measure in ("reliability", "eta"):
@@ -117,9 +122,28 @@ def _measured(study: Study, cell: Cell, problem: Problem, x: Floats, truth: Trut
             if np.isnan(reliability).any() or nominal is None:
                 continue
             if measure == "reliability":
-                found[measure] = concordance_index(reliability, nominal)
+                found[measure] = concordance_index(settled(reliability), nominal)
             else:
                 found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
+    return found
+
+
+def settled(estimates: Floats) -> Floats:
+    """Estimates of which those that are equal up to the search's tolerance are equal.
+
+    Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
+
+    Examples
+    --------
+    >>> found = settled(np.array([0.5, 0.2, 0.5 + 1e-6]))
+    >>> bool(found[0] == found[2]), bool(found[0] > found[1])
+    (True, True)
+    """
+    order = np.argsort(estimates, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > SAME)])
+    means = np.bincount(group, estimates[order]) / np.bincount(group)
+    found = np.empty_like(estimates)
+    found[order] = means[group]
     return found
 
 

@@ -133,3 +133,26 @@ def test_nuts_agrees_with_laplace() -> None:
     mean, sd = theirs.mean(axis=(0, 1)), theirs.std(axis=(0, 1))
     assert (np.abs(ours.mean(axis=(0, 1)) - mean) / sd).max() < 0.25
     np.testing.assert_allclose(ours.std(axis=(0, 1)) / sd, 1.0, atol=0.25)
+
+
+def test_predictions_are_those_of_scores_cut_off_at_the_ends() -> None:
+    """Ends and mean by quadrature; also of repeated scores."""
+    table, _ = panel(40, [0.1, 0.2, 0.3], [0.1, 0.0, -0.1], 0.25, seed=4)
+    twice = pd.concat([table.assign(run=1), table.assign(run=2, score=table["score"].to_numpy()[::-1])])
+    for scores in (table, twice):
+        fit = voirdire.fit(scores, model="rating-continuous", levels=[1, 5], method="map")
+        found = fit.predict(scores)
+        assert {"p_1", "p_5", "expected"} <= set(found)
+        values, row = fit.posterior.central_values, 7
+        judge = fit.problem.judges.index(found["judge"][row])
+        item = fit.problem.items.index(found["item"][row])
+        mu = values["strength"][0, item] - values["severity"][judge]
+        variance = np.exp(2 * values["log_noise"][judge])
+        if "log_judge_item" in values:
+            variance += np.exp(2 * values["log_judge_item"][judge])
+        y = stats.norm(mu, math.sqrt(variance))
+        inside = integrate.quad(lambda t, y=y: t * y.pdf(t), -0.5, 0.5, epsabs=1e-12)[0]
+        mean = inside + 0.5 * (y.sf(0.5) - y.cdf(-0.5))
+        assert found["p_1"][row] == pytest.approx(y.cdf(-0.5), rel=1e-9)
+        assert found["p_5"][row] == pytest.approx(y.sf(0.5), rel=1e-9)
+        assert found["expected"][row] == pytest.approx(3 + 4 * mean, abs=1e-9)

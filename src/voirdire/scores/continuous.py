@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.terms.arrays import Array
+from voirdire.terms.arrays import Array, log_normal_cdf
 from voirdire.terms.censored import HALF, log_score, log_scores
 from voirdire.terms.parameters import Normal
 from voirdire.terms.reliability import Values
@@ -18,6 +18,7 @@ from voirdire.terms.severity import severity_of
 
 if TYPE_CHECKING:
     from voirdire.program import Data
+    from voirdire.scores.problem import ScoresProblem
     from voirdire.scores.program import ScoresProgram
 
 Ints = npt.NDArray[np.int64]
@@ -77,6 +78,25 @@ def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tup
     if program.repeats:
         return log_scores(part, mu, log_noise, values["log_judge_item"][judge], xp), part["weight"]
     return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+
+
+def ends(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
+
+    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
+    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
+    (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
+    """
+    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
+    variance = np.exp(2.0 * values["log_noise"])
+    if "log_judge_item" in values:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])
+    spread = np.sqrt(variance)[judge]
+    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
+    low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
+    slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
+    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
+    return np.stack([low, high, mean], axis=1)
 
 
 def information(program: ScoresProgram, values: Values, xp: Any) -> Array:

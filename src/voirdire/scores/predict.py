@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.posterior import Posterior, some_draws
-from voirdire.scores import ordinal
+from voirdire.scores import continuous, ordinal
 from voirdire.scores.problem import ScoresProblem
 from voirdire.scores.program import form_of
 from voirdire.summaries import Columns
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.scores import read_scores
+from voirdire.terms.censored import HALF
 from voirdire.terms.cumulative import log_every_level, normal_rule
 from voirdire.terms.reliability import Values
 
@@ -24,6 +25,8 @@ Ints = npt.NDArray[np.int64]
 
 def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Columns:
     """Predict each score of a table: the posterior mean probability of every level, and the expected score.
+
+    On a continuous scale the levels are its two ends: the probabilities that a score stands there.
 
     Parameters
     ----------
@@ -38,13 +41,12 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
     Raises
     ------
     InputError
-        An item, judge or criterion that the fit does not know, or a model that takes scores as numbers.
+        An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
     problems, table = Problems("scores"), read_scores(scores)
-    if form_of(problem.model) is not ordinal:
-        problems.stop(
-            f"predict() is for scales of levels, and model {problem.model.name} takes scores as numbers"
-        )
+    form = form_of(problem.model)
+    if form not in (ordinal, continuous):
+        problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
     codes: dict[str, Ints] = {}
     for name, theirs, ours in (
         ("judge", table.judges, problem.judges),
@@ -58,7 +60,6 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
         codes[name] = place[getattr(table, name)]
     problems.raise_any()
     draws = some_draws(posterior)
-    chance = sum((chances(problem, values, **codes) for values in draws), np.zeros(())) / len(draws)
     columns: Columns = {
         name: np.array(ours, dtype=object)[codes[name]]
         for name, ours in (
@@ -67,8 +68,14 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
             ("item", problem.items),
         )
     }
+    if form is continuous:
+        found = np.mean([continuous.ends(problem, values, **codes) for values in draws], axis=0)
+        chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
+    else:
+        chance = np.mean([chances(problem, values, **codes) for values in draws], axis=0)
+        expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
-    return columns | {"expected": chance @ np.array(problem.scale.levels)}
+    return columns | {"expected": expected}
 
 
 def chances(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:

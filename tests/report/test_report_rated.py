@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, InputError, fit
+from voirdire.labels.influence import units
 from voirdire.posterior import some_draws
 from voirdire.report import rated
 from voirdire.report.drawn import predictive_shares
@@ -80,7 +81,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
         if name == "labelled":
             joint = problem.program.joint(values, problem.data, np)[problem.unit_row]
             of = np.exp(joint - joint.max(axis=1, keepdims=True))
-            of = (of / of.sum(axis=1, keepdims=True))[rated._units(problem)]
+            of = (of / of.sum(axis=1, keepdims=True))[units(problem)]
             rows = np.einsum("rj,rjl->rl", of, np.exp(problem.program.rates(values, np))[table.judge])
         else:
             rows = chances(problem, values, table.judge, table.criterion, table.item)

@@ -20,8 +20,10 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     from voirdire.labels.dependence import dependent_judges
+    from voirdire.labels.influence import influence
 
     own = [*constant(problem), *unseen(problem), *dependent_judges(problem, posterior, seed)]
+    own += influence(problem, posterior)
     if posterior.values is not None:
         own += below_chance(problem, judge_summary)
     return [*found, *own]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.labels.influence import codes, labels_given, units, without
 from voirdire.labels.problem import LabelsProblem
 from voirdire.posterior import some_draws
 from voirdire.report.replicated import REPLICATES, binned
@@ -90,7 +91,7 @@ def answers(fit: Fit) -> Answers:
     rng = np.random.default_rng(fit.seed)
     draws = some_draws(fit.posterior, REPLICATES)
     if isinstance(problem, LabelsProblem):
-        given = _label_codes(problem)
+        given = codes(problem)
         column, names = _labels_together(problem, given)
         tables = _labels_drawn(problem, draws, rng)
     else:
@@ -149,7 +150,7 @@ def _scores_drawn(problem: ScoresProblem, draws: list[Values], rng: np.random.Ge
 
 
 def _labels_drawn(problem: LabelsProblem, draws: list[Values], rng: np.random.Generator) -> list[Ints]:
-    judge, unit = problem.table.judge, _units(problem)
+    judge, unit = problem.table.judge, units(problem)
     found = []
     for values in _repeated(draws):
         chance = _normal(problem.program.joint(values, problem.data, np))[problem.unit_row]
@@ -168,19 +169,6 @@ def _pick(chance: Floats, rng: np.random.Generator) -> Ints:
 def _normal(log: Floats) -> Floats:
     chance = np.exp(log - log.max(axis=1, keepdims=True))
     return np.asarray(chance / chance.sum(axis=1, keepdims=True))
-
-
-def _units(problem: LabelsProblem) -> Ints:
-    """The unit (item and criterion) of every label of the table."""
-    wide, table = max(len(problem.items), 1), problem.table
-    known = problem.unit_criterion * wide + problem.unit_item
-    return np.searchsorted(known, table.criterion * wide + table.item)
-
-
-def _label_codes(problem: LabelsProblem) -> Ints:
-    """Every label of the table as the fit codes it, the classes first."""
-    place = np.array([problem.labels.index(label) for label in problem.table.labels])
-    return np.asarray(place[problem.table.label])
 
 
 def exceedance_bins(fit: Fit) -> dict[str, Floats]:
@@ -284,16 +272,9 @@ def labels_left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats
     -------
     counts, chance : array, shape (pairs of item and judge, labels)
     """
-    size, judges = len(problem.labels), len(problem.judges)
-    pairs, row = np.unique(_units(problem) * judges + problem.table.judge, return_inverse=True)
-    counts = np.zeros((len(pairs), size))
-    np.add.at(counts, (row, _label_codes(problem)), 1.0)
-    unit, judge = pairs // judges, pairs % judges
-    total = np.zeros_like(counts)
+    pairs = labels_given(problem)
+    total = np.zeros_like(pairs.counts)
     for values in draws:
-        log = problem.program.rates(values, np)
-        own = log[judge if len(log) > 1 else judge * 0]  # (pairs, classes, labels)
-        joint = problem.program.joint(values, problem.data, np)[problem.unit_row][unit]
-        others = _normal(joint - np.einsum("pl,pjl->pj", counts, own))
-        total += np.einsum("pj,pjl->pl", others, np.exp(own))
-    return counts, total / len(draws)
+        others, own = without(problem, values, pairs)
+        total += np.einsum("pj,pjl->pl", _normal(others), np.exp(own))
+    return pairs.counts, total / len(draws)

@@ -272,5 +272,5 @@ def test_every_run_on_local_models(system: str, name: str, tmp_path: Path) -> No
         pytest.importorskip(module)
     folder = run(load_system(system), name, smoke=True, out=tmp_path)
     found = json.loads((folder / "smoke.json").read_text())
-    assert found["requests"] > 20
+    assert found["requests"] >= 20
     assert sum(found["figures"].values()) > 0

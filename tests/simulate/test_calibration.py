@@ -197,6 +197,7 @@ def test_faults_are_named(tmp_path, old: str, new: str, message: str) -> None:
     assert any(message in problem for problem in error.value.problems)
 
 
+@pytest.mark.slow
 def test_right_models_of_labels_pass(study: Study) -> None:
     """As for votes. Posteriors under confusion matrices are too far from normal for Laplace draws with eight judges."""
     spec = load_model("one-coin-label")

@@ -119,7 +119,7 @@ def run(name: str, judges: tuple[str, ...], options: dict[str, Any], folder: Pat
 
 
 #: Several questions for each item: a quiet machine takes seconds for each of these, a busy one half a minute.
-LONG = ("masa", "maj-eval", "simple-role", "mareval", "self-refine", "chat-eval")
+LONG = ("debate", "masa", "maj-eval", "simple-role", "mareval", "self-refine", "chat-eval")
 
 
 @pytest.mark.parametrize(

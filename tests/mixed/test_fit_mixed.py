@@ -301,6 +301,15 @@ def test_the_command_line_takes_two_tables(panel: Any, tmp_path: Path) -> None:
     assert json.loads(run.stdout)["scores"] == 120
     run = CliRunner().invoke(app, ["fit", *paths, "--levels", "1,2,3,4,5", "--method", "map"])
     assert "360 votes and 120 scores" in run.stdout
+    # a judge that gave none of one kind has a gap, and names and numbers stand on lines of 80
+    alone = panel[1][panel[1]["judge"] == panel[1]["judge"].iloc[0]].assign(judge="scores-alone")
+    pd.concat([panel[1], alone]).to_csv(paths[1], index=False)
+    run = CliRunner().invoke(app, ["fit", *paths, "--levels", "1,2,3,4,5"], env={"COLUMNS": "80"})
+    assert run.exit_code == 0, run.output
+    (row,) = [line for line in run.stdout.splitlines() if line.strip().startswith("scores-alone")]
+    assert "–" in row
+    assert "…" not in run.stdout
+    panel[1].to_csv(paths[1], index=False)
     report = tmp_path / "report.md"
     voirdire.fit(paths, levels=LEVELS).report(report)
     assert "360 votes and 120 scores" in report.read_text()

@@ -66,29 +66,36 @@ def judges(
         True reliability and position bias by judge.
     """
     known = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
-    columns = [name for name in known if rows[0].get(name) is not None]
+    # with votes and scores, a judge that gave none of one kind has gaps
+    columns = [name for name in known if any(row.get(name) is not None for row in rows)]
     if not {"reliability", "severity"} & set(columns):
         return None
+    # what fits a line: the reliability of judges that vote and score is their discrimination, said otherwise
+    crowded = len(columns) > 3
+    columns = [name for name in columns if name != "discrimination" or not crowded]
     first = columns[0]
-    sure = rows[0][f"{first}_low"] is not None
+    sure = any(row[f"{first}_low"] is not None for row in rows)
     title = "Judges, most reliable first" if first == "reliability" else "Judges, most severe first"
     table = _table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
-    table.add_column("votes", justify="right")
+    counts = [name for name in ("votes", "scores") if name in rows[0]]
+    for name in counts:
+        table.add_column(name, justify="right")
     for name in columns:
         table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
         if true:
             table.add_column("true", justify="right")
-    ordered = sorted(rows, key=lambda row: (-row[first], row["judge"]))
+    ordered = sorted(rows, key=lambda row: (row[first] is None, -(row[first] or 0.0), row["judge"]))
     half = LIMIT // 2
     shown_rows = ordered if len(ordered) <= LIMIT else [*ordered[:half], None, *ordered[-half:]]
     for row in shown_rows:
         if row is None:
             _add(table, [f"... {len(ordered) - LIMIT} between"])
             continue
-        cells = [row["judge"], f"{row['votes']:,}"]
+        cells = [row["judge"], *(f"{row[name]:,}" for name in counts)]
         for place, name in enumerate(columns):
-            cells.append(_with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]))
+            ends = (None, None) if crowded and place else (row[f"{name}_low"], row[f"{name}_high"])
+            cells.append(_with_interval(row[name], *ends))
             cells += [number(true[row["judge"]][place])] if true else []
         _add(table, cells)
     return table
@@ -177,7 +184,9 @@ def _interval(low: float, high: float) -> str:
     return f"[{number(low)}, {number(high)}]"
 
 
-def _with_interval(value: float, low: float | None, high: float | None) -> str:
+def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "–"
     return number(value) if low is None or high is None else f"{number(value)} {_interval(low, high)}"
 
 

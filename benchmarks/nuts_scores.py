@@ -38,7 +38,7 @@ race(
     "NUTS (Newsroom scores)",
     program,
     ("strength", "severity", "cut_location"),
-    draws=500,
+    draws=150,
     rows="rating",
     note="rating-severity, 1,694 parameters; ESS over strengths, severities and locations of the cutpoints.",
     table=shared(TABLE),

@@ -12,8 +12,8 @@ from common import show, small, timed
 
 from voirdire import fit
 from voirdire.tables import grouped
+from voirdire.tables.joined import joined
 from voirdire.tables.votes import read_votes
-from voirdire.update import joined
 
 VOTES, SHARDS = (50_000 if small() else 10_000_000), 10
 JUDGES, ITEMS, CRITERIA = 20, 100, 5

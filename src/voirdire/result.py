@@ -218,7 +218,7 @@ class Fit:
         return next_comparisons(self, count, **settings)
 
     def update(self, votes: object, criteria: object = None) -> Fit:
-        """Fit again with new votes added, starting from this fit; see :func:`voirdire.update.update`."""
+        """Fit again with new answers added, starting from this fit; see :func:`voirdire.update.update`."""
         from voirdire.update import update
 
         return update(self, votes, criteria)

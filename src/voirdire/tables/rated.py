@@ -153,7 +153,7 @@ def read_rated(
         found[plurals.get(name, f"{name}s")] = levels
         found[name] = np.append(positions(column.levels, levels), -1)[column.codes]
     if "run" in columns:
-        _twice(found, problems)
+        given_twice(found, problems)
     return cells, found
 
 
@@ -174,8 +174,16 @@ def _cross(context: Column, system: Column) -> Column:
     return Column(tuple(names), codes.astype(np.int64))
 
 
-def _twice(found: dict[str, Any], problems: Problems) -> None:
-    """Report answers that one run of a judge gave twice: the run column says they should be one."""
+def given_twice(found: dict[str, Any], problems: Problems, before: int = 0) -> None:
+    """Report answers that one run of a judge gave twice: the run column says they should be one.
+
+    Parameters
+    ----------
+    found : dict
+        Fields of `Rated`.
+    before : int
+        Rows of an older table that stand first and are not counted.
+    """
     keys = [
         found[name] for name in ("judge", "criterion", "context", "item", "run", "phase") if name in found
     ]
@@ -187,7 +195,7 @@ def _twice(found: dict[str, Any], problems: Problems) -> None:
             judge, item = found["judges"][found["judge"][rows[0]]], found["items"][found["item"][rows[0]]]
             run = found["runs"][found["run"][rows[0]]]
             problems.rows(
-                rows[1:] + 1,
+                rows[1:] + 1 - before,
                 f"judge {judge!r} has answered for item {item!r} in run {run!r} already; keep one",
             )
 

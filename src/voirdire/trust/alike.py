@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire import checks as check
+from voirdire.again import posed_again
 from voirdire.anchors.families import read_families
 from voirdire.errors import InputError
 from voirdire.infer.mode import Mode, find_mode
@@ -15,7 +16,7 @@ from voirdire.posterior import Posterior
 from voirdire.problem import Posed
 from voirdire.trust.copies import near_copies, tells_apart
 from voirdire.trust.discount import family_discount
-from voirdire.trust.kinds import answered_beyond, posed_again
+from voirdire.trust.kinds import answered_beyond
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,7 +73,7 @@ def discounted(problem: Posed, families: object, start: Floats | None = None) ->
     if not groups:
         return Panel(problem, mode, named, ())
     discount = family_discount(problem, groups, left)
-    again = posed_again(problem, discount)
+    again = posed_again(problem, discount=discount)
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
     return Panel(again, find_mode(again, start=mode.x), named, (note,))
 

@@ -1,15 +1,15 @@
-"""Residual answers of every kind of data that has them, and a problem with its answers discounted."""
+"""Residual answers of every kind of data that has them."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.mixed.problem import MixedProblem, pose_mixed
+from voirdire.mixed.problem import MixedProblem
 from voirdire.posterior import Posterior
-from voirdire.problem import Posed, Problem, pose
+from voirdire.problem import Posed, Problem
 from voirdire.scores.dependence import residuals as score_residuals
-from voirdire.scores.problem import ScoresProblem, pose_scores
+from voirdire.scores.problem import ScoresProblem
 from voirdire.trust.residuals import Residuals, residuals
 
 Floats = npt.NDArray[np.float64]
@@ -35,29 +35,6 @@ def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals:
         return _joined(votes, score_residuals(problem.of_scores, posterior))
     assert isinstance(problem, Problem)
     return residuals(problem, posterior)
-
-
-def posed_again(problem: Posed, discount: Floats) -> Posed:
-    """The same model and tables with answers that count for ``discount``, shape (judges,)."""
-    if isinstance(problem, ScoresProblem):
-        criteria = problem.program.given if problem.criteria_votes is None else problem.criteria_votes
-        levels, repeats = problem.scale.levels, problem.program.repeats
-        how = {"criteria": criteria, "repeats": repeats, "discount": discount}
-        return pose_scores(problem.model, problem.table, levels=levels, **how)  # type: ignore[arg-type]
-    if isinstance(problem, MixedProblem):
-        of_votes, of_scores = problem.of_votes, problem.of_scores
-        voted = of_votes.criteria_votes
-        return pose_mixed(
-            problem.model,
-            problem.tables,
-            levels=of_scores.scale.levels,
-            criteria=problem.program.given if voted is None else voted,
-            anchors=of_votes.anchors,
-            discount=discount,
-        )
-    assert isinstance(problem, Problem)
-    votes, criteria_votes = problem.votes, problem.criteria_votes
-    return pose(problem.model, votes, criteria_votes, anchors=problem.anchors, discount=discount)
 
 
 def _joined(votes: Residuals, scores: Residuals) -> Residuals:

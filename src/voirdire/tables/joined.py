@@ -1,0 +1,131 @@
+"""Rows of two tables of one kind as one table, under the names of both."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.tables.counted import CountedVotes
+from voirdire.tables.encode import IntArray, positions
+from voirdire.tables.labels import Labels, in_order
+from voirdire.tables.problems import Problems
+from voirdire.tables.rated import Rated, given_twice
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes, count_votes
+
+T = TypeVar("T", Votes, Scores, Labels)
+
+_NAMES = {"judge": "judges", "criterion": "criteria", "item": "items"}
+_MORE = {"context": "contexts", "system": "systems", "phase": "phases"}  # kept where both tables have them
+_BOTH = {"run": "runs", "group": "groups"}  # columns of both tables or of neither
+
+
+def joined(old: T, new: T) -> T:
+    """The answers of two tables; votes are only counted where one of the tables is.
+
+    Columns that say more about a row (context, system, phase) are kept where both tables have them.
+
+    Raises
+    ------
+    InputError
+        One table alone has criteria, runs or groups; a judge answers twice in one run.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"})
+    >>> both = joined(read_votes(table), read_votes(table.assign(second="z", winner="tie")))
+    >>> both.items, both.counts.tolist()
+    (('x', 'y', 'z'), [[1, 0, 0], [0, 0, 1]])
+    """
+    kind = "votes" if isinstance(old, Votes) else "scores" if isinstance(old, Scores) else "labels"
+    if old.has_criteria != new.has_criteria:
+        _differ(kind, "criteria", old.has_criteria)
+    both: Any = _votes if isinstance(old, Votes) else partial(_rated, kind=kind)
+    return both(old, new)  # type: ignore[no-any-return]
+
+
+def _differ(kind: str, column: str, old_has: bool) -> None:
+    have = ("have", "have no") if old_has else ("have no", "have")
+    raise InputError(f"the old {kind} {have[0]} {column}, the new ones {have[1]}; give both the same columns")
+
+
+def _votes(old: Votes, new: Votes) -> Votes:
+    names = tuple(_together(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
+    parts = [_placed(table, names) for table in (old, new)]
+    only_counts = any(isinstance(table, CountedVotes) for table in (old, new))
+    if only_counts:
+        codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
+        outcome = np.tile(np.arange(3), len(codes[0]) // 3)
+        times = np.concatenate([table.counts.ravel() for table in (old, new)])
+        some = times > 0
+        here = (codes[0][some], codes[1][some], codes[2][some], codes[3][some])
+        return count_votes(names, here, outcome[some], has_criteria=old.has_criteria, times=times[some])  # type: ignore[arg-type]
+    rows = [
+        np.concatenate([part[axis][table.row_cell] for part, table in zip(parts, (old, new), strict=True)])
+        for axis in range(4)
+    ]
+    outcome = np.concatenate([old.row_outcome, new.row_outcome])
+    contexts: tuple[str, ...] = ()
+    context = None
+    if old.row_context is not None and new.row_context is not None:
+        contexts = _together(old.contexts, new.contexts)
+        context = np.concatenate([positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
+    return count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
+
+
+def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
+    judges, criteria, items = names
+    item = positions(table.items, items)
+    return [
+        positions(table.judges, judges)[table.judge],
+        positions(table.criteria, criteria)[table.criterion],
+        item[table.first],
+        item[table.second],
+    ]
+
+
+def _rated(old: Rated, new: Rated, kind: str) -> Rated:
+    found: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
+    for column, plural in {**_NAMES, **_MORE, **_BOTH}.items():
+        if not hasattr(old, plural):
+            continue
+        codes = [getattr(table, column) for table in (old, new)]
+        missing = [code is None for code in codes]
+        if column in _BOTH and missing[0] != missing[1]:
+            _differ(kind, plural, missing[1])
+        if any(missing):
+            found |= {plural: (), column: None}
+            continue
+        names = _together(getattr(old, plural), getattr(new, plural))
+        found[plural] = names
+        found[column] = np.concatenate(
+            [
+                np.append(positions(getattr(table, plural), names), -1)[code]  # -1: of no group
+                for table, code in zip((old, new), codes, strict=True)
+            ]
+        )
+    if found.get("run") is not None:
+        problems = Problems(f"new {kind}")
+        present = {name: value for name, value in found.items() if value is not None}
+        given_twice(present, problems, before=old.rows)
+        problems.raise_any()
+    if isinstance(old, Labels):
+        assert isinstance(new, Labels)
+        labels = old.labels if old.declared else in_order(_together(old.labels, new.labels))
+        codes = [positions(table.labels, labels)[table.label] for table in (old, new)]
+        found |= {"labels": labels, "label": np.concatenate(codes), "declared": old.declared}
+    else:
+        assert isinstance(old, Scores)
+        assert isinstance(new, Scores)
+        found["score"] = np.concatenate([old.score, new.score])
+    return type(old)(**{field.name: found[field.name] for field in fields(old)})
+
+
+def _together(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*one, *other}))

@@ -227,10 +227,11 @@ def answers(problem: Posed) -> str:
 
 
 def votes_problem(problem: Posed, what: str) -> Problem:
-    """The problem of a fit of votes; InputError for others, which cannot be asked ``what``."""
-    require(problem, "votes", what)
-    assert isinstance(problem, Problem)
-    return problem
+    """The votes that a fit is about, perhaps beside scores; InputError for others, which cannot be asked ``what``."""
+    require(problem, ("votes", "mixed"), what)
+    votes, _ = parts(problem)
+    assert votes is not None
+    return votes
 
 
 def all_checks(

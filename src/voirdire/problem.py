@@ -52,7 +52,7 @@ class Problem(Posed):
     ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
     decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
     (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
-    ``second``, ``counts``).
+    ``second``, ``counts``). ``beside_scores`` says that the items have scores, too, which link them.
     """
 
     program: VotesProgram
@@ -60,6 +60,7 @@ class Problem(Posed):
     criteria_votes: Votes | None
     anchors: Anchors | None = None
     discount: Floats | None = None
+    beside_scores: bool = False
 
     @property
     def coded_votes(self) -> Votes:

@@ -224,24 +224,25 @@ class Fit:
         return update(self, votes, criteria)
 
     def bootstrap(self, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
-        """The ranking with intervals from modes of resampled votes; columns as :meth:`ranking`.
+        """The ranking with intervals from modes of resampled votes and scores; columns as :meth:`ranking`.
 
-        Votes are drawn with replacement, each on its own; see :mod:`voirdire.infer.refit`. The intervals show how the
-        mode varies with the votes, and nothing of what the prior leaves open.
+        Answers are drawn with replacement; see :mod:`voirdire.infer.refit`. The intervals show how the mode varies with
+        them, and nothing of what the prior leaves open.
 
         Raises
         ------
         InputError
-            The fit is not one of votes, or ``resamples`` is below 2.
+            The fit is one of labels or of a baseline of scores, or ``resamples`` is below 2.
         """
         from voirdire.infer.refit import refit_resampled
 
-        problem = self._votes("bootstrap")
+        problem = self.problem
+        kinds.require(problem, _RANKED, "bootstrap")
         if resamples < 2:
             raise InputError(f"resamples {resamples} is too few; at least 2")
         x = refit_resampled(problem, self.posterior.centre, resamples, np.random.default_rng(seed))
         around = Posterior(problem.program, self.posterior.centre, x[None])
-        return summaries.frame(summaries.ranking(problem, around, self.prob))
+        return summaries.frame(kinds.results(problem)["items"](problem, around, self.prob))
 
     @property
     def idata(self) -> Any:

@@ -254,3 +254,40 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     assert "exists already" in refused.stderr
     assert run.invoke(app, ["next", str(folder), "--model", "crowd-bt"]).exit_code == 2
     assert run.invoke(app, ["next", str(table), "--count", "0"]).exit_code == 1
+
+
+def test_beside_scores_whoever_scored_well_may_be_asked_to_vote() -> None:
+    """Scores tell who sees the items' order, and link items that are voted on in pairs alone."""
+    rng = np.random.default_rng(1)
+    theta = np.linspace(-2, 2, 8)
+    sharp = {"sharp": 4.0, "dull": 0.1, "third": 1.0}
+    rows = [
+        (judge, f"i{n}", int(np.clip(np.round(3 + (by * t + rng.logistic()) / (1 + by)), 1, 5)))
+        for judge, by in sharp.items()
+        for n, t in enumerate(theta)
+        for _ in range(3)
+    ]
+    scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    pairs = pd.DataFrame({"judge": "third", "first": [f"i{n}" for n in range(0, 8, 2)], "winner": "second"})
+    pairs["second"] = [f"i{n}" for n in range(1, 8, 2)]
+    found = fit([pairs, scores], levels=[1, 2, 3, 4, 5], families={})
+    asked = found.next_comparisons(4, who="judge", about="ranking")
+    assert asked["judge"].iloc[0] == "sharp"  # who has not voted yet
+    # of 28 pairs of items at most one bit each; of the four that were voted on it would be four
+    assert 4 < asked.attrs["entropy"] < 28
+    assert set(found.next_comparisons(2, who="person")["judge"]) == {None}
+    with pytest.raises(InputError, match=r"next_comparisons\(\) is for fits of votes; a fit of scores has"):
+        fit(scores, method="map").next_comparisons()
+
+
+def test_the_command_line_takes_scores_beside_votes(tmp_path: Path) -> None:
+    votes(share=0.3).to_csv(tmp_path / "votes.csv", index=False)
+    rows = [(f"j{k}", f"i{n}", 1 + (n + k) % 3) for k in range(4) for n in range(ITEMS)]
+    pd.DataFrame(rows, columns=["judge", "item", "score"]).to_csv(tmp_path / "scores.csv", index=False)
+    tables = [str(tmp_path / "votes.csv"), str(tmp_path / "scores.csv")]
+    how = ["--levels", "1,2,3,4", "--count", "2", "--for", "judge", "--json"]
+    found = CliRunner().invoke(app, ["next", *tables, *how])
+    assert found.exit_code == 0, found.output
+    made = json.loads(found.stdout)
+    assert made["model"] == "mixed-position"
+    assert len(made["comparisons"]) == 2

@@ -8,11 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import voirdire
 from voirdire import fit
+from voirdire.errors import InputError
 from voirdire.infer import refit
 from voirdire.infer.mode import find_mode, find_modes
 from voirdire.problem import Problem, pose
+from voirdire.scores.problem import pose_scores
 from voirdire.specs import load_model
+from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
 
@@ -102,3 +106,46 @@ def test_the_spread_of_one_strength_is_that_of_its_share() -> None:
     difference = 2 * resampled.loc["x", "sd"]  # the two sum to zero
     # the sd of 4,000 draws has a relative error of 1.1 %; the prior shrinks by 1/(4^2 * 240 * 2), nothing
     assert difference == pytest.approx(1 / np.sqrt(1000 * 0.6 * 0.4), rel=0.05)
+
+
+def test_scores_are_drawn_by_judge_and_item_and_discounts_stay() -> None:
+    """Every draw has as many opinions; runs of one are drawn together; a discounted judge's still count for less."""
+    rows = [(judge, item, 1 + n % 3) for judge in "ab" for n, item in enumerate("vwxyz") for _ in range(2)]
+    table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    discount = np.array([1.0, 0.25])
+    problem = pose_scores(load_model("rating-severity"), table, discount=discount)
+    rng = np.random.default_rng(0)
+    weights = np.stack([refit.resampled(problem, rng)["scores"]["weight"] for _ in range(2000)])
+    times = weights / discount[problem.data["scores"]["judge"]]
+    assert (times == times.round()).all()
+    assert (times.sum(axis=1) == 10).all()
+    # a multinomial count has mean 1 and variance 0.9; means of 2,000 have an error of 0.021
+    np.testing.assert_allclose(times.mean(axis=0), 1.0, atol=0.08)
+    assert times.var(axis=0).mean() == pytest.approx(0.9, abs=0.03)
+
+
+def test_refits_of_votes_and_scores_draw_both() -> None:
+    rng = np.random.default_rng(3)
+    votes = pd.DataFrame({"judge": "a", "first": rng.choice(list("xy"), 40), "second": "z"})
+    votes["winner"] = np.where(rng.random(40) < 0.7, "first", "second")
+    rows = [("b", item, int(rng.integers(1, 4))) for item in "xyz" for _ in range(30)]
+    scores = pd.DataFrame(rows, columns=["judge", "item", "score"]).assign(
+        judge=[f"j{n % 30}" for n in range(90)]
+    )
+    found = voirdire.fit([votes, scores], model="mixed-severity", families={})
+    data = refit.resampled(found.problem, np.random.default_rng(0))
+    assert data["votes"]["weight"].sum() == 40
+    assert data["scores"]["weight"].sum() == 90
+    around = found.bootstrap(60, seed=1)
+    assert around["item"].tolist() == found.ranking()["item"].tolist()
+    # 60 modes tell a standard deviation to a tenth, and the two differ by what the prior and the mode leave out
+    np.testing.assert_allclose(around["sd"], found.ranking()["sd"], rtol=0.35)
+
+
+def test_what_has_no_single_answers_is_refused() -> None:
+    scores = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["x", "x", "y", "y"], "score": [1, 2, 2, 4]})
+    with pytest.raises(InputError, match=r"the intervals of mean-score say already where another panel's"):
+        voirdire.fit(scores, model="mean-score").bootstrap(5)
+    labels = scores.rename(columns={"score": "label"})
+    with pytest.raises(InputError, match=r"bootstrap\(\) is for fits of votes or scores"):
+        voirdire.fit(labels, method="map").bootstrap(5)

@@ -113,6 +113,8 @@ def gather(problem: Problem, families: dict[str, str] | None, discount: Floats) 
 
 def unconnected_pairs(problem: Problem) -> bool:
     """Whether every item is compared with one other item only, so that there is nothing to rank."""
+    if problem.beside_scores:
+        return False
     votes = problem.votes.recoded(criteria=("all",), criterion=problem.votes.criterion * 0)
     groups = components(votes)[0]
     return len(groups) > 1 and all(len(group) == 2 for group in groups)

@@ -31,11 +31,11 @@ class About(StrEnum):
 
 def next(
     votes: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="VOTES",
+            metavar="VOTES [SCORES]",
             readable=False,
-            help="Votes as for voirdire fit, or the folder of a saved fit.",
+            help="Votes, perhaps with scores of the same items, as for voirdire fit, or the folder of a saved fit.",
         ),
     ],
     count: Annotated[int, typer.Option(help="How many comparisons; they are chosen together.")] = 10,
@@ -68,6 +68,10 @@ def next(
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),
     ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="The levels of the scores' scale, as for voirdire fit."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
         Path | None,
@@ -80,23 +84,32 @@ def next(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Choose which comparisons to send to a person or to a judge next: those that are expected to tell most."""
-    given = {"criteria": criteria, "model": model, "anchors": anchors, "families": families}
+    given = {"criteria": criteria, "model": model, "anchors": anchors, "families": families, "levels": levels}
     named = [f"--{name}" for name, value in given.items() if value is not None]
-    if votes.is_dir() and named:
+    saved = len(votes) == 1 and votes[0].is_dir()
+    if saved and named:
         raise typer.BadParameter(
             f"{', '.join(named)}: the saved fit has its own; leave it out, or give the votes"
         )
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
-    if votes.is_dir():
+    if saved:
         from voirdire.store import load
 
-        result = load(votes)
+        result = load(votes[0])
     else:
         from voirdire.fit import fit
 
         with console.progress("Fitting by laplace"):
-            result = fit(votes, criteria, model=model, anchors=anchors, families=families, seed=seed)
+            result = fit(
+                votes[0] if len(votes) == 1 else votes,
+                criteria,
+                model=model,
+                anchors=anchors,
+                families=families,
+                levels=None if levels is None else levels.split(","),
+                seed=seed,
+            )
     found = result.next_comparisons(
         count,
         who=for_.value,

@@ -59,7 +59,7 @@ def next_comparisons(
     Parameters
     ----------
     fit : Fit
-        With draws, that is by "laplace" or "nuts".
+        Of votes, perhaps beside scores, with draws, that is by "laplace" or "nuts".
     count : int
         How many; the batch is chosen together, so that no question asks what another already does.
     who : {"person", "judge"}
@@ -136,8 +136,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
 def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
     """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
     assert fit.posterior.draws is not None
-    problem = votes_problem(fit.problem, "next_comparisons")
-    program = problem.program
+    problem, program = votes_problem(fit.problem, "next_comparisons"), fit.problem.program
     x = fit.posterior.draws.reshape(-1, program.size)
     x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
     log = np.zeros(len(x))

@@ -1,4 +1,7 @@
-"""Bootstrap of the mode: the model fitted anew to votes drawn from the votes, with replacement (Efron 1979).
+"""Bootstrap of the mode: the model fitted anew to answers drawn from the answers, with replacement (Efron 1979).
+
+Votes are drawn one by one; of scores, all that a judge gave an item under a criterion together, as runs are not other
+opinions. Where there are votes and scores, each table is drawn by itself, and so are votes on criteria.
 
 Refits of Bradley-Terry without ties share one factorisation: with H the curvature at the mode of the whole table, the
 steps theta <- theta - H^-1 gradient(theta) contract by the relative difference between H and the refit's own curvature,
@@ -13,9 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.infer.mode import TOLERANCE, find_modes
-from voirdire.problem import Problem, pose
-from voirdire.program import VotesProgram
+from voirdire.mixed.problem import MixedProblem
+from voirdire.problem import Posed, Problem, pose
+from voirdire.program import Data, VotesProgram
+from voirdire.scores.problem import ScoresProblem
 from voirdire.terms.arrays import zero_sum_free
 
 Floats = npt.NDArray[np.float64]
@@ -28,13 +34,20 @@ NUMBERS = 10_000_000  # of the resampled counts held at once
 LARGEST = 3000  # items up to which the curvature is factorised
 
 
-def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Modes of tables of as many votes, drawn with replacement; shape (resamples, size).
+def refit_resampled(problem: Posed, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
 
     Parameters
     ----------
+    problem : Posed
+        Of votes, of scores or of both.
     mode : array, shape (size,)
         Of the whole table.
+
+    Raises
+    ------
+    InputError
+        The model pools scores before it looks at them.
 
     Examples
     --------
@@ -47,7 +60,7 @@ def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.rand
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    if _plain(problem):
+    if isinstance(problem, Problem) and _plain(problem):
         part = problem.data["votes"]
         per = max(1, NUMBERS // max(len(part["weight"]), 1))
         sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
@@ -69,17 +82,52 @@ def _plain(problem: Problem) -> bool:
     )
 
 
-def _searched(problem: Problem, resamples: int, rng: np.random.Generator) -> Floats:
-    votes, on_criteria = problem.votes, problem.criteria_votes
-    tables = []
-    for _ in range(resamples):
-        drawn = votes.recoded(counts=_drawn(votes.counts, rng))
-        again = None if on_criteria is None else on_criteria.recoded(counts=_drawn(on_criteria.counts, rng))
-        how = {"ties": problem.program.ties, "keep_empty": True}
-        tables.append(
-            pose(problem.model, drawn, again, anchors=problem.anchors, discount=problem.discount, **how).data
-        )
+def _searched(problem: Posed, resamples: int, rng: np.random.Generator) -> Floats:
+    tables = [resampled(problem, rng) for _ in range(resamples)]
     return np.stack([mode.x for mode in find_modes(problem.program, tables)])
+
+
+def resampled(problem: Posed, rng: np.random.Generator) -> Data:
+    """The tables of a problem with as many answers, drawn with replacement; of the same shapes each time.
+
+    Raises
+    ------
+    InputError
+        The model pools scores before it looks at them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1, 2]})
+    >>> problem = voirdire.fit(scores, method="map").problem
+    >>> float(resampled(problem, np.random.default_rng(0))["scores"]["weight"].sum())
+    2.0
+    """
+    if isinstance(problem, MixedProblem):
+        return resampled(problem.of_votes, rng) | resampled(problem.of_scores, rng)
+    if isinstance(problem, ScoresProblem):
+        if "judge" not in problem.data["scores"]:
+            raise InputError(
+                f"bootstrap() needs a model of single scores; the intervals of {problem.model.name} say already where "
+                "another panel's value would lie"
+            )
+        return {name: _reweighed(part, problem.discount, rng) for name, part in problem.data.items()}
+    assert isinstance(problem, Problem)
+    votes, on_criteria = problem.votes, problem.criteria_votes
+    drawn = votes.recoded(counts=_drawn(votes.counts, rng))
+    again = None if on_criteria is None else on_criteria.recoded(counts=_drawn(on_criteria.counts, rng))
+    how: dict[str, Any] = {"anchors": problem.anchors, "discount": problem.discount}
+    return pose(problem.model, drawn, again, ties=problem.program.ties, keep_empty=True, **how).data
+
+
+def _reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
+    """A table whose answers weigh as often as they are drawn; one without weights as it is."""
+    if "weight" not in part:
+        return part
+    each = np.ones(len(part["weight"])) if discount is None else discount[part["judge"]]
+    times = part["weight"] / each
+    return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
 
 
 def _drawn(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:

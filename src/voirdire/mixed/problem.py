@@ -126,6 +126,6 @@ def pose_mixed(
         tables.criteria,
         tables.items,
         votes.judge_votes + scores.judge_votes,
-        replace(votes, program=program.of_votes),
+        replace(votes, program=program.of_votes, beside_scores=True),
         replace(scores, program=program.of_scores),
     )

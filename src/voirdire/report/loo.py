@@ -62,7 +62,7 @@ def pointwise(fit: Fit) -> Pointwise:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
     program = votes_problem(fit.problem, "loo").program
     chains, length = fit.posterior.draws.shape[:2]
-    values = program.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
+    values = fit.problem.program.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
     table = coded(fit, votes)
     cell, outcome = np.nonzero(votes.counts)
     size = values["strength"].shape[:2]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire import kinds
 from voirdire.errors import InputError
 from voirdire.posterior import some_draws
 from voirdire.tables.votes import Votes
@@ -27,12 +28,12 @@ def table_of(fit: Fit) -> Votes:
     Raises
     ------
     InputError
-        The fit is not of votes, or its model pools them before it looks at them.
+        The fit has no votes, or its model pools them before it looks at them.
     """
-    votes = getattr(fit.problem, "votes", None)
-    if not isinstance(votes, Votes) or getattr(fit.model, "pool", "none") != "none":
+    votes, _ = kinds.parts(fit.problem)
+    if votes is None or fit.model.pool != "none":
         raise InputError(f"model {fit.model.name} gives no probability of single votes: nothing to draw")
-    return votes
+    return votes.votes
 
 
 def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
@@ -44,12 +45,11 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
-    from voirdire.kinds import votes_problem
     from voirdire.predict import probabilities
 
     votes = table_of(fit)
     recoded = coded(fit, votes)
-    program = votes_problem(fit.problem, "report").program
+    program = kinds.votes_problem(fit.problem, "report").program
     return [probabilities(fit.model, program, [one], recoded) for one in some_draws(fit.posterior, most)]
 
 

@@ -14,6 +14,7 @@ from voirdire.anchors.result import MODES, Anchored
 from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
 from voirdire.infer.method import Inferred, Method, Progress, check_size, infer
+from voirdire.labels.problem import LabelsProblem
 from voirdire.mixed.tables import read_votes_and_scores
 from voirdire.problem import Posed, Problem, pose
 from voirdire.result import Fit
@@ -73,11 +74,11 @@ def fit(
         Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
     anchors : path or dataframe, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
-        labels, items whose class is known: item, label and optionally criterion; they inform the judges' matrices and
-        the shares jointly with the rest.
+        labels, items whose class is known: item, label and optionally criterion.
     anchor_mode : "joint" or "cut", optional
-        joint: anchors enter the likelihood beside the votes. cut: judges are known by the anchors alone, so that a
-        wrong consensus cannot talk them down. By default what predicts left-out anchors best, which the result says.
+        joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
+        that a wrong consensus cannot talk them down (not with scores). By default what predicts left-out anchors best,
+        which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
         anchors, and their votes or scores are discounted as far as they agree beyond the model. By default near-copies
@@ -138,7 +139,7 @@ def fit(
         )
         notes += more
     else:
-        cut = anchor_mode if anchor_mode == "cut" else None
+        cut = anchor_mode if anchor_mode == "cut" and spec.data != "labels" else None
         unused: dict[str, object] = {"anchor_mode='cut'": cut}
         refused: dict[str, dict[str, object]] = {
             "scores": {"classes": classes, "anchors": anchors},
@@ -154,15 +155,21 @@ def fit(
         )
         notes += kinds.notes(problem)
         check_size(problem, how)
-        if spec.data == "labels":
-            mode = find_mode(problem)
+        if isinstance(problem, LabelsProblem) and anchors is not None:
+            from voirdire.anchors.infer import in_words
+            from voirdire.labels.anchored import infer_anchored
+
+            found, anchored = infer_anchored(problem, anchor_mode, how)
+            notes.append(in_words(anchored, anchor_mode, "labels"))
+        elif isinstance(problem, LabelsProblem):
+            found = infer(problem, find_mode(problem), how)
         else:
             from voirdire.trust.alike import discounted
 
             panel = discounted(problem, families)
             problem, mode, grouped = panel.problem, panel.mode, panel.families
             notes += panel.notes
-        found = infer(problem, mode, how)
+            found = infer(problem, mode, how)
     return Fit(
         problem,
         found.posterior,

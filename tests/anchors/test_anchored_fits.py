@@ -279,8 +279,8 @@ def test_an_overconfident_method_is_charged_for_what_luck_hides() -> None:
     """Ten of ten right at 0.999 against 0.85: plain log loss prefers the former, the imagined failure does not."""
     sure, modest = np.full(10, 0.999), np.full(10, 0.85)
     losses = {
-        name: np.append(-np.log(p), _if_wrong(p)) for name, p in (("stacking", modest), ("lucky", sure))
+        name: np.append(-np.log(p), _if_wrong(1.0 - p)) for name, p in (("stacking", modest), ("lucky", sure))
     }
     assert losses["lucky"][:10].mean() < losses["stacking"][:10].mean()
     assert _best(losses, "stacking") == "stacking"
-    assert _if_wrong(np.array([0.9, 0.1])) == pytest.approx(np.log(10))
+    assert _if_wrong(np.array([0.1, 0.1])) == pytest.approx(np.log(10))

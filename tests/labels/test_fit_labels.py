@@ -145,7 +145,6 @@ def test_what_is_wrong_is_said() -> None:
     assert "anchors: row 1: no judge has labelled item 'z'" in message
     assert "anchors: row 3: item 'x' is 'b' here and 'a' before" in message
     assert "criteria= is not for tables of labels" in refused(criteria=one)
-    assert "anchor_mode='cut' is not for tables of labels" in refused(anchors=anchors, anchor_mode="cut")
     votes = pd.DataFrame({"judge": "j", "first": ["x"], "second": "y", "winner": "x"})
     assert "classes= is not for tables of votes" in refused(table=votes, classes=["a", "b"])
     scores = pd.DataFrame({"judge": "j", "item": ["x"], "score": [1]})

@@ -118,7 +118,8 @@ def anchored(
     for seed in range(draws):
         known = people.sample(20, random_state=seed)
         rest = people.drop(known.index)
-        helped = voirdire.fit(table, model=model, method="map", classes=classes, anchors=known)
+        how = {"model": model, "method": "map", "classes": classes}
+        helped = voirdire.fit(table, anchors=known, anchor_mode="joint", **how)
         found.append([fit.accuracy(rest, resamples=1)["value"][1] for fit in (helped, *others)])
     helped, alone, majority = np.array(found).T
     return helped, alone, majority

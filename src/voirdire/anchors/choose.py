@@ -88,28 +88,71 @@ def _chosen(
     default: str,
     shown_only: tuple[str, ...] = (BASELINE,),
 ) -> Choice:
-    rows, losses = [], {}
+    found = {}
     for name, (_, left_out) in predicted.items():
         p = np.where(evidence.answers > 0, left_out, 1.0 - left_out)
-        loss = -np.log(np.clip(p, 1e-12, 1.0))
-        losses[name] = np.append(loss, _if_wrong(left_out))
-        enough = len(p) >= 2
+        found[name] = LeftOut(p, np.minimum(p, 1.0 - p), (p > 0.5) + 0.5 * (p == 0.5))
+    chosen, rows = compare(found, default, shown_only)
+    return Choice(chosen, rows, predicted[chosen][0])
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What a method says of anchors that it did not see, shape (anchors,) each.
+
+    Attributes
+    ----------
+    p : array
+        Probability of what people answered.
+    doubt : array
+        Probability of all but the likeliest answer.
+    right : array
+        1 where the likeliest answer is people's, its share where several are equally likely.
+    """
+
+    p: Floats
+    doubt: Floats
+    right: Floats
+
+
+def compare(
+    found: dict[str, LeftOut], default: str, shown_only: tuple[str, ...] = (BASELINE,)
+) -> tuple[str, tuple[dict[str, Any], ...]]:
+    """The method to use, and the table of all of them (see :class:`voirdire.anchors.result.Anchored`).
+
+    Parameters
+    ----------
+    default : str
+        Used unless another is clearly better.
+    shown_only : tuple of str
+        Methods that cannot be used.
+
+    Examples
+    --------
+    >>> half, good = np.full(20, 0.5), np.full(20, 0.9)
+    >>> found = {"joint": LeftOut(half, half, half), "cut": LeftOut(good, 1 - good, half + 0.5)}
+    >>> compare(found, "joint")[0]
+    'cut'
+    """
+    rows, losses = [], {}
+    for name, left_out in found.items():
+        loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
+        losses[name] = np.append(loss, _if_wrong(left_out.doubt))
         rows.append(
             {
                 "method": name,
-                "log_loss": float(loss.mean()) if len(p) else None,
-                "log_loss_se": float(loss.std(ddof=1) / np.sqrt(len(p))) if enough else None,
-                "accuracy": float(((p > 0.5) + 0.5 * (p == 0.5)).mean()) if len(p) else None,
+                "log_loss": float(loss.mean()) if len(loss) else None,
+                "log_loss_se": float(loss.std(ddof=1) / np.sqrt(len(loss))) if len(loss) >= 2 else None,
+                "accuracy": float(left_out.right.mean()) if len(loss) else None,
             }
         )
     chosen = _best({name: loss for name, loss in losses.items() if name not in shown_only}, default)
-    marked = tuple({**row, "chosen": row["method"] == chosen} for row in rows)
-    return Choice(chosen, marked, predicted[chosen][0])
+    return chosen, tuple({**row, "chosen": row["method"] == chosen} for row in rows)
 
 
-def _if_wrong(p: Floats) -> float:
+def _if_wrong(doubt: Floats) -> float:
     """Loss of one more anchor, imagined, that a method gets wrong as surely as it answers on average."""
-    return float(np.mean(-np.log(np.clip(np.minimum(p, 1.0 - p), 1e-12, 1.0)))) if len(p) else 0.0
+    return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
 
 
 def _best(losses: dict[str, Floats], default: str) -> str:
@@ -152,31 +195,31 @@ def people_prefer(
 
 def _joint_left_out(problem: Problem, evidence: Evidence) -> Floats:
     """At the joint mode without each fold of anchors."""
-    folds = _folds(evidence)
-    modes = find_modes(problem.program, [_hidden(problem, evidence, fold) for fold in folds])
-    return _predicted(problem, evidence, folds, [mode.x for mode in modes])
+    parts = folds(len(evidence.rows))
+    modes = find_modes(problem.program, [_hidden(problem, evidence, fold) for fold in parts])
+    return _predicted(problem, evidence, parts, [mode.x for mode in modes])
 
 
 def _cut_left_out(problem: Problem, evidence: Evidence) -> Floats:
     """At the mode given the coins' means, without each fold of anchors."""
-    folds = _folds(evidence)
+    parts = folds(len(evidence.rows))
     found = []
-    for fold in folds:
+    for fold in parts:
         part = evidence
         for index in sorted(fold, reverse=True):
             part = part.without(int(index))
         found.append(cut_mode(problem, *candidates.coin_means(part), data=_hidden(problem, evidence, fold)).x)
-    return _predicted(problem, evidence, folds, found)
+    return _predicted(problem, evidence, parts, found)
 
 
-def _folds(evidence: Evidence) -> list[Ints]:
-    count = len(evidence.rows)
+def folds(count: int) -> list[Ints]:
+    """Parts of so many anchors that are left out together: one each, or ``FOLDS`` parts."""
     return [np.arange(start, count, FOLDS) for start in range(min(FOLDS, count))]
 
 
-def _predicted(problem: Problem, evidence: Evidence, folds: list[Ints], modes: list[Floats]) -> Floats:
+def _predicted(problem: Problem, evidence: Evidence, parts: list[Ints], modes: list[Floats]) -> Floats:
     p = np.empty(len(evidence.rows))
-    for fold, x in zip(folds, modes, strict=True):
+    for fold, x in zip(parts, modes, strict=True):
         values = problem.program.values(x[None], np)
         p[fold] = people_prefer(problem, values, evidence, evidence.rows[fold])
     return p

@@ -52,8 +52,8 @@ def _cut(problem: Problem, evidence: Evidence, how: Method) -> Inferred:
     return Inferred(Posterior(problem.program, draws.mean(axis=0), draws[None]), (found,))
 
 
-def in_words(anchored: Anchored, asked: str | None) -> str:
-    """What was done with the anchors, and why."""
+def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
+    """What was done with the anchors, and why; ``answers`` is what judges gave."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:
@@ -62,5 +62,5 @@ def in_words(anchored: Anchored, asked: str | None) -> str:
         why = "no other way predicts left-out anchors clearly better"
     else:
         why = "it predicts left-out anchors clearly better than the default"
-    judges = "the anchors alone" if anchored.mode == "cut" else "votes and anchors together"
+    judges = "the anchors alone" if anchored.mode == "cut" else f"{answers} and anchors together"
     return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."

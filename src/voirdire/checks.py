@@ -15,6 +15,7 @@ from voirdire.tables.graph import Connectivity, connectivity
 
 Level = Literal["ok", "warn", "fail"]
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 RHAT = 1.01
 ESS = 400.0
@@ -23,6 +24,10 @@ MIRROR_FAIL = 0.30
 REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
 EBFMI = 0.3
 LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
+REVERSED = (
+    "answers are used reversed. Look at their prompts and answers; if they are many, check the panel's orientation "
+    "with human answers."
+)
 _NAMED = 5  # names listed in a sentence before it only counts
 
 
@@ -169,19 +174,50 @@ def unvoted_weights(problem: Problem) -> list[Check]:
     return [Check("weights", "warn", float(len(problem.criteria)), message)]
 
 
-def below_chance(problem: Posed, summary: dict[str, Any]) -> list[Check]:
-    """Judges whose reliability is below one half with the interval's probability."""
+def below_chance(
+    problem: Posed, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED
+) -> list[Check]:
+    """Judges whose reliability is below that of guessing with the interval's probability.
+
+    ``instead`` says what their answers are used for, and what to do.
+    """
     high = np.asarray(summary["reliability_high"], dtype=float)
     if np.isnan(high).all():
         return []
-    names = [problem.judges[index] for index in np.flatnonzero(high < 0.5)]
+    names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
     if not names:
         return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
-    message = (
-        f"{listed(names)} clearly worse than chance: their answers are used reversed. Look at their prompts and "
-        "answers; if they are many, check the panel's orientation with human answers."
-    )
+    message = f"{listed(names)} clearly worse than chance: their {instead}"
     return [Check("below-chance", "warn", float(len(names)), message)]
+
+
+def constant_judges(
+    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, so: str
+) -> list[Check]:
+    """Judges that gave one answer to everything.
+
+    Parameters
+    ----------
+    judge, answer : array, shape (answers,)
+        Who gave what.
+    kind, so : str
+        What the answers are, and what follows, in words.
+
+    Examples
+    --------
+    >>> constant_judges(("ann", "bob"), np.array([0, 0, 1, 1]), np.array([2, 2, 2, 3]), "score", "...")[0].message
+    'ann is giving one score to everything: such answers say nothing about the items, ...'
+    """
+    size = len(judges)
+    who = np.unique(np.stack([judge, answer]), axis=1)[0].astype(np.int64)  # once for each of its answers
+    once = (np.bincount(judge, minlength=size) > 1) & (np.bincount(who, minlength=size) == 1)
+    names = [judges[index] for index in np.flatnonzero(once)]
+    if not names:
+        return [Check("constant-judges", "ok", 0.0, f"No judge gives the same {kind} to everything.")]
+    message = (
+        f"{listed(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
+    )
+    return [Check("constant-judges", "warn", float(len(names)), message)]
 
 
 def sampling(diagnostics: dict[str, float | str]) -> list[Check]:

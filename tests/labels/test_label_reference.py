@@ -108,18 +108,18 @@ def dices(shared: Path) -> tuple[pd.DataFrame, pd.Series]:
 
 
 def anchored(
-    dices: tuple[pd.DataFrame, pd.Series], model: str, draws: int
+    dices: tuple[pd.DataFrame, pd.Series], model: str, draws: int, mode: str = "joint", count: int = 20
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Balanced accuracy on the rest with 20 known items, without any, and the majority's, one of each per draw."""
+    """Balanced accuracy on the rest with known items, without any, and the majority's, one of each per draw."""
     table, classes = dices[0], ["No", "Yes"]  # an expert is never unsure; raters may be
     people = dices[1].rename("label").rename_axis("item").reset_index()
     others = [voirdire.fit(table, model=m, method="map", classes=classes) for m in (model, "majority-label")]
     found = []
     for seed in range(draws):
-        known = people.sample(20, random_state=seed)
+        known = people.sample(count, random_state=seed)
         rest = people.drop(known.index)
         how = {"model": model, "method": "map", "classes": classes}
-        helped = voirdire.fit(table, anchors=known, anchor_mode="joint", **how)
+        helped = voirdire.fit(table, anchors=known, anchor_mode=mode, **how)
         found.append([fit.accuracy(rest, resamples=1)["value"][1] for fit in (helped, *others)])
     helped, alone, majority = np.array(found).T
     return helped, alone, majority
@@ -143,6 +143,16 @@ def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
     assert np.mean(alone) == pytest.approx(0.6922, abs=5e-4)
     assert np.mean(helped - majority) == pytest.approx(0.0298, abs=5e-4)
     assert np.std(helped - majority) == pytest.approx(0.0086, abs=5e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "joint", "cut"), [(20, 0.6842, 0.6963), (60, 0.6799, 0.6967)])
+def test_matrices_from_known_items_alone_beat_joint_ones_on_dices(
+    dices: tuple[pd.DataFrame, pd.Series], count: int, joint: float, cut: float
+) -> None:
+    for mode, expected in (("joint", joint), ("cut", cut)):
+        helped, _, _ = anchored(dices, "dawid-skene", 100, mode, count)
+        assert np.mean(helped) == pytest.approx(expected, abs=5e-4)
 
 
 MEASURED = [

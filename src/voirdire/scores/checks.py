@@ -62,18 +62,8 @@ def linked(problem: ScoresProblem) -> Check:
 def constant(problem: ScoresProblem) -> list[Check]:
     """Judges that gave one score to everything."""
     table = problem.table
-    names = []
-    for judge, name in enumerate(table.judges):
-        own = table.score[table.judge == judge]
-        if len(own) > 1 and (own == own[0]).all():
-            names.append(name)
-    if not names:
-        return [Check("constant-judges", "ok", 0.0, "No judge gives the same score to everything.")]
-    message = (
-        f"{listed(names)} giving one score to everything: such answers say nothing about the items, and the judge's "
-        "severity is bounded by the prior alone. Leave the judge out, or read its answers."
-    )
-    return [Check("constant-judges", "warn", float(len(names)), message)]
+    so = "and the judge's severity is bounded by the prior alone. Leave the judge out, or read its answers."
+    return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
 
 
 def ends(problem: ScoresProblem) -> Check:

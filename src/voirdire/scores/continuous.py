@@ -87,16 +87,34 @@ def ends(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, i
     b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
     (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
     """
-    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
-    variance = np.exp(2.0 * values["log_noise"])
-    if "log_judge_item" in values:
-        variance = variance + np.exp(2.0 * values["log_judge_item"])
-    spread = np.sqrt(variance)[judge]
+    mu, spread = predicted(problem, values, judge, criterion, item)
     a, b = (-HALF - mu) / spread, (HALF - mu) / spread
     low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
     slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
     mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
     return np.stack([low, high, mean], axis=1)
+
+
+def predicted(
+    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
+) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
+    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
+    variance = np.exp(2.0 * values["log_noise"])
+    if "log_judge_item" in values:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])
+    return mu, np.sqrt(variance)[judge]
+
+
+def log_predicted(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
+    mu, spread = predicted(problem, values, judge, criterion, item)
+    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
+    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
+    log: Floats = log_score(number, end, mu, np.log(spread), np)
+    return np.where(end == 0, log - np.log(problem.scale.range), log)
 
 
 def information(program: ScoresProgram, values: Values, xp: Any) -> Array:

@@ -149,6 +149,25 @@ def scored() -> Fit:
 
 
 @pytest.fixture(scope="session")
+def both() -> Fit:
+    """Votes and scores of 12 items: judge 0 only scores, judge 4 only votes, two items have no vote."""
+    rng = np.random.default_rng(14)
+    quality = rng.normal(0.0, 1.5, 12)
+    scored, voted = [], []
+    for judge in range(5):
+        for item in range(12 if judge < 4 else 0):
+            felt = quality[item] - 0.4 * judge + rng.logistic()
+            score = 1 + int(np.searchsorted([-1.5, 0.0, 1.5], felt))
+            scored.append((f"judge {judge}", f"item {item:02d}", score))
+        for _ in range(50 if judge else 0):
+            a, b = rng.choice(10, 2, replace=False)
+            first = quality[a] - quality[b] + rng.logistic() > 0
+            voted.append((f"judge {judge}", f"item {a:02d}", f"item {b:02d}", "first" if first else "second"))
+    votes_of = pd.DataFrame(voted, columns=["judge", "first", "second", "winner"])
+    return fit([votes_of, pd.DataFrame(scored, columns=["judge", "item", "score"])])
+
+
+@pytest.fixture(scope="session")
 def hostile() -> Fit:
     """Items, judges and criteria whose names are anything but plain."""
     rng = np.random.default_rng(5)

@@ -25,7 +25,9 @@ from voirdire.report.replicated import calibration_bins, draws_of_cells, wilson,
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
 )
-NOT_HERE["severity"] = "knows no severity"
+NOT_HERE |= {"severity": "knows no severity"} | dict.fromkeys(
+    ("calibration-scores", "ppc-scores"), "there are no scores"
+)
 OF_LABELS = ("judges", "mirror", "classes", "confusion", "shares", "ppc", "calibration")
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import Fit, InputError, fit
+from voirdire import Fit, InputError, fit, kinds
 from voirdire.labels.influence import units
 from voirdire.posterior import some_draws
 from voirdire.report import rated
-from voirdire.report.drawn import predictive_shares
+from voirdire.report.drawn import calibration, predictive_shares
 from voirdire.report.figures import predictive
 from voirdire.report.page import Figure, Text
 from voirdire.scores.predict import chances
@@ -267,3 +267,58 @@ def test_a_mode_is_repeated(labelled: Fit) -> None:
     found = rated.answers(at_mode)
     assert len(found.drawn) == 200
     assert found.drawn.std(axis=0).max() > 0
+
+
+def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
+    """What is said of each table of a fit of both, against the definitions."""
+    votes, scores = kinds.parts(both.problem)
+    assert votes is not None
+    assert scores is not None
+    won, said = predictive.shares(both, "votes"), predictive.shares(both, "scores")
+    table = votes.votes
+    wins = {name: [0.0, 0] for name in table.items}
+    for cell, (first, second) in enumerate(zip(table.first, table.second, strict=True)):
+        for item, count in ((first, table.counts[cell, 0]), (second, table.counts[cell, 1])):
+            wins[table.items[item]][0] += count
+            wins[table.items[item]][1] += table.counts[cell].sum()
+    # items that were never voted on have no share of wins, judges that never scored none of levels
+    assert set(won.rows) == {name for name, (_, shown) in wins.items() if shown}
+    np.testing.assert_allclose(won.observed, [wins[name][0] / wins[name][1] for name in won.rows])
+    assert sorted(said.rows) == [f"judge {k}" for k in range(4)]
+    levels = pd.crosstab(np.array(scores.judges)[scores.table.judge], scores.table.score, normalize="index")
+    np.testing.assert_allclose(said.observed, levels.loc[said.rows].to_numpy())
+    # the fit is of answers that are as its model says
+    assert won.outside.sum() + said.outside.sum() <= 5
+    bins = rated.exceedance_bins(both)
+    assert bins["n"].sum() == 4 * 12 * 3
+    for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
+        ax = both.plot(name)
+        assert ax.get_xlabel() == predictive._BINS[of][1]
+        plt.close(ax.figure)
+    drawn = [block for block in (*calibration(both), *predictive_shares(both)) if isinstance(block, Figure)]
+    assert [block.title for block in drawn] == [
+        "Are the probabilities of votes right?",
+        "Are the probabilities of scores right?",
+        "Does the fit give votes like these?",
+        "Does the fit give scores like these?",
+    ]
+    with pytest.raises(InputError, match="model crowd-bt is one of votes: there are no scores"):
+        fit(table, model="crowd-bt", method="map").plot("ppc-scores")
+
+
+def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(both: Fit) -> None:
+    """As for scores alone: the votes, and the other scores, stay."""
+    votes, scores = kinds.parts(both.problem)
+    assert votes is not None
+    assert scores is not None
+    counts, chance = rated.scores_left_out(scores, some_draws(both.posterior, 1000))
+    order = np.lexsort((scores.table.item, scores.table.criterion, scores.table.judge))
+    for row in (5, 30):
+        left = np.arange(scores.table.rows) != order[row]
+        tables = [votes.votes, scores.table.subset(left)]
+        again = fit(tables, levels=list(scores.scale.levels), families={})
+        values = some_draws(again.posterior, 1000)
+        place = [getattr(scores.table, name)[order[[row]]] for name in ("judge", "criterion", "item")]
+        expected = np.mean([chances(scores, one, *place)[0] for one in values], axis=0)
+        assert counts[row].sum() == 1
+        np.testing.assert_allclose(chance[row], expected, atol=0.03)

@@ -67,34 +67,49 @@ _BINNED = {
 
 
 def calibration(fit: Fit) -> Iterator[Block]:
-    """Whether probabilities mean what they say."""
-    seen = fit.model.data == "scores" and fit.posterior.draws is None
-    more = (
-        f" Method {fit.method!r} has no draws to leave a score out with: here it has seen them all."
-        if seen
-        else ""
-    )
-    yield from figure(fit, "calibration", "Are the probabilities right?", _BINNED[fit.model.data] + more)
+    """Whether probabilities mean what they say; of votes and scores, one figure for each."""
+    for of in _tables(fit):
+        seen = of == "scores" and fit.posterior.draws is None
+        more = (
+            f" Method {fit.method!r} has no draws to leave a score out with: here it has seen them all."
+            if seen
+            else ""
+        )
+        about = f" of {of}" if fit.model.data == "mixed" else ""
+        title = f"Are the probabilities{about} right?"
+        yield from figure(fit, _kind(fit, "calibration", of), title, _BINNED[of] + more)
 
 
 def predictive_shares(fit: Fit) -> Iterator[Block]:
-    """The posterior predictive check: how many shares lie outside, in words, and the figure."""
-    data = fit.model.data
-    title = f"Does the fit give {data} like these?"
+    """The posterior predictive check: how many shares lie outside, in words, and the figure; one for each table."""
+    for of in _tables(fit):
+        yield from _shares_of(fit, of)
+
+
+def _tables(fit: Fit) -> tuple[str, ...]:
+    return ("votes", "scores") if fit.model.data == "mixed" else (fit.model.data,)
+
+
+def _kind(fit: Fit, name: str, of: str) -> str:
+    return name if of == predictive.default(fit) else f"{name}-{of}"
+
+
+def _shares_of(fit: Fit, of: str) -> Iterator[Block]:
+    title, kind = f"Does the fit give {of} like these?", _kind(fit, "ppc", of)
     try:
-        check(fit, "ppc")
+        check(fit, kind)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
-    found = predictive.shares(fit)
+    found = predictive.shares(fit, of)
     outside, size = int(found.outside.sum()), found.outside.size
-    told, whose = ("items", "items") if data == "votes" else ("shares", "judges")
-    rest = len(found.rows) - predictive.MOST if data != "votes" else 0
+    told, whose = ("items", "items") if of == "votes" else ("shares", "judges")
+    rest = len(found.rows) - predictive.MOST if of != "votes" else 0
     yield from figure(
         fit,
-        "ppc",
+        kind,
         title,
-        f"{_SHARES[data]}, and the {100 * fit.prob:g}% range of {data} drawn from the fit. {outside} of {size} {told} "
+        f"{_SHARES[of]}, and the {100 * fit.prob:g}% range of {of} drawn from the fit. {outside} of {size} {told} "
         f"lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} there, or "
         "fewer, as the fit has seen them"
         + (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from voirdire import kinds
 from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import table
 
@@ -60,7 +61,8 @@ def _data(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Items", f"{len(problem.items):,}"
     yield "Criteria", f"{len(problem.criteria):,}"
     yield "Judgements", f"{int(problem.judge_votes.sum()):,}"
-    votes = getattr(problem, "votes", None)
+    of_votes, _ = kinds.parts(problem)
+    votes = None if of_votes is None else of_votes.votes
     if votes is None or not hasattr(votes, "row_outcome"):
         return
     ties = int((votes.row_outcome == 2).sum())
@@ -73,7 +75,7 @@ def _data(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Pairs compared", f"{len(pairs):,} of {size * (size - 1) // 2:,}"
     if votes.contexts:
         yield "Contexts", f"{len(votes.contexts):,}"
-    on_criteria = getattr(problem, "criteria_votes", None)
+    on_criteria = None if of_votes is None else of_votes.criteria_votes
     if on_criteria is not None:
         yield "Votes on criteria", f"{on_criteria.rows:,}"
 

@@ -42,7 +42,16 @@ def _answers(fit: Fit) -> None:
     from voirdire.report.rated import rated_problem
     from voirdire.report.replicated import table_of
 
-    (table_of if fit.model.data == "votes" else rated_problem)(fit)
+    (table_of if fit.model.data in ("votes", "mixed") else rated_problem)(fit)
+
+
+def _score_answers(fit: Fit) -> None:
+    from voirdire import kinds
+    from voirdire.report.rated import rated_problem
+
+    if kinds.parts(fit.problem)[1] is None:
+        raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no scores")
+    rated_problem(fit)
 
 
 def _judges(fit: Fit) -> None:
@@ -110,6 +119,8 @@ _NEEDS: dict[str, Callable[[Fit], None]] = {
     "rank-probability": _rank_probability,
     "ppc": _answers,
     "calibration": _answers,
+    "ppc-scores": _score_answers,
+    "calibration-scores": _score_answers,
     "judges": _judges,
     "position": _position,
     "strengths": _strengths,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire import kinds
 from voirdire.errors import InputError
 from voirdire.labels.influence import codes, labels_given, units, without
 from voirdire.labels.problem import LabelsProblem
@@ -60,20 +61,18 @@ class Answers:
 
 
 def rated_problem(fit: Fit) -> ScoresProblem | LabelsProblem:
-    """The problem of a fit of scores or labels.
+    """The problem of a fit of scores or labels; the scores' of one of votes and scores.
 
     Raises
     ------
     InputError
         The model takes scores as numbers, or knows no classes: it gives no probability of single answers.
     """
-    problem = fit.problem
-    if isinstance(problem, ScoresProblem) and form_of(fit.model) is ordinal:
-        return problem
+    problem, (_, scores) = fit.problem, kinds.parts(fit.problem)
+    if scores is not None and form_of(scores.model) is ordinal:
+        return scores
     if isinstance(problem, LabelsProblem) and problem.program.latent:
         return problem
-    if fit.model.data == "mixed":
-        raise InputError("single answers are drawn of fits of votes or of scores, not of both together")
     raise InputError(
         f"model {fit.model.name} gives no probability of single {fit.model.data}: nothing to draw"
     )

@@ -69,6 +69,7 @@ def win_shares(fit: Fit) -> tuple[Floats, Floats]:
     Returns
     -------
     observed : array, shape (items,)
+        NaN for an item that was never voted on (beside scores).
     drawn : array, shape (replicates, items)
         One table drawn from the fit for each draw of the posterior (for each of 200 repeats without draws).
     """
@@ -80,7 +81,8 @@ def win_shares(fit: Fit) -> tuple[Floats, Floats]:
     def shares(counts: Any) -> Floats:
         won = np.bincount(votes.first, counts[:, 0] + 0.5 * counts[:, 2], size)
         won += np.bincount(votes.second, counts[:, 1] + 0.5 * counts[:, 2], size)
-        return np.asarray(won / shown)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(won / shown)
 
     rng = np.random.default_rng(fit.seed)
     draws = draws_of_cells(fit, REPLICATES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
@@ -39,7 +40,11 @@ def _items(fit: Fit) -> int:
 
 
 def _predicted(fit: Fit) -> int:
-    return _items(fit) if fit.model.data == "votes" else min(len(fit.judges()), predictive.MOST)
+    return _items(fit) if predictive.default(fit) == "votes" else _scoring(fit)
+
+
+def _scoring(fit: Fit) -> int:
+    return min(len(fit.judges()), predictive.MOST)
 
 
 def _in_rows(rows: Callable[[Fit], Rows], count: Callable[[Fit], int], extra: float = 0.0) -> Kind:
@@ -70,6 +75,8 @@ KINDS: dict[str, Kind] = {
     "agreement": Kind(heat.agreement, lambda fit: _square(len(fit.judges()))),
     "calibration": Kind(predictive.calibration, lambda fit: (4.2, 4.2)),
     "ppc": _in_rows(predictive.ppc, _predicted),
+    "calibration-scores": Kind(partial(predictive.calibration, of="scores"), lambda fit: (4.2, 4.2)),
+    "ppc-scores": _in_rows(partial(predictive.ppc, of="scores"), _scoring),
     "trace": Kind(sampler.trace, lambda fit: (WIDTH, 2.6)),
     "mirror": Kind(sampler.mirror, lambda fit: (WIDTH, 2.2)),
     "severity": _in_rows(forest.severity, lambda fit: len(fit.judges())),
@@ -89,7 +96,9 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         One of "ranking", "judges" (reliability), "position", "criteria" (weights), "strengths" (items by criteria),
         "rank-probability", "agreement" (judges by judges, observed over expected), "calibration", "ppc", "trace" and
         "mirror"; of labels "classes" (of the items that are least sure), "confusion", "shares" (of the classes),
-        "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes.
+        "judges", "calibration", "ppc", "trace" and "mirror"; of scores "severity" of the judges beside those of votes;
+        of votes and scores "calibration" and "ppc" are about the votes, "calibration-scores" and "ppc-scores" about the
+        scores.
     ax : matplotlib Axes, optional
         Where to draw; by default a new figure of pyplot, of a size that suits the number of rows.
 

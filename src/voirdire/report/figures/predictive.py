@@ -59,8 +59,19 @@ class Shares:
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def shares(fit: Fit) -> Shares:
+def default(fit: Fit) -> str:
+    """The answers that a figure is about where nothing else is said: of votes and scores, the votes."""
+    return "votes" if fit.model.data == "mixed" else fit.model.data
+
+
+def shares(fit: Fit, of: str | None = None) -> Shares:
     """Shares of wins of the items, or shares of the judges' answers.
+
+    Parameters
+    ----------
+    fit : Fit
+    of : "votes", "scores" or "labels", optional
+        Which answers; see :func:`default`.
 
     Raises
     ------
@@ -68,9 +79,11 @@ def shares(fit: Fit) -> Shares:
         The model gives no probability of single answers.
     """
     columns: list[str] = []
-    if fit.model.data == "votes":
+    if (of or default(fit)) == "votes":
         observed, drawn = win_shares(fit)
         names, found = list(fit.problem.items), fit.ranking()["item"].tolist()
+        unseen = {names[item] for item in np.flatnonzero(np.isnan(observed))}
+        found = [item for item in found if item not in unseen]
     else:
         every = answers(fit)
         names, columns, observed, drawn = every.judges, every.names, every.observed, every.drawn
@@ -91,7 +104,7 @@ def _standing(fit: Fit) -> list[str]:
     return list(found["judge"])
 
 
-def ppc(fit: Fit, found: Shares | None = None) -> Rows:
+def ppc(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
     """Posterior predictive check: observed shares, and those of tables drawn from the fit.
 
     Of votes each item's share of wins (a tie counts half), of scores and labels the shares of each judge's answers, one
@@ -103,8 +116,10 @@ def ppc(fit: Fit, found: Shares | None = None) -> Rows:
     fit : Fit
     found : Shares, optional
         What :func:`shares` gave, where it is at hand.
+    of : str, optional
+        As of :func:`shares`.
     """
-    known = shares(fit) if found is None else found
+    known = shares(fit, of) if found is None else found
     if not known.columns:
         return Rows(len(known.rows), partial(_ppc_rows, known))
     known = _furthest(known)
@@ -169,9 +184,9 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
     ax.set_xlabel("share of wins")
 
 
-def calibration(fit: Fit, ax: Axes) -> None:
+def calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
-    bin_answers, title = _BINS[fit.model.data]
+    bin_answers, title = _BINS[of or default(fit)]
     bins = bin_answers(fit)
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))

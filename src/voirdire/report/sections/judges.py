@@ -91,11 +91,11 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "top. A good judge is dark on its own class's label alone.",
         )
         yield from _confusion(fit, [row["judge"] for row in rows], result["confusion"])
-    if data == "votes":
+    if data in ("votes", "mixed"):
         yield from figure(
             fit,
             "agreement",
-            "Who agrees with whom",
+            "Who agrees with whom in votes" if data == "mixed" else "Who agrees with whom",
             "Agreement observed over agreement expected from the fit. Full colour where chance alone would hardly do "
             f"it (false discovery rate {RATE:g}), pale elsewhere; blank where fewer than five votes are on the same "
             "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "

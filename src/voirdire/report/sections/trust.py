@@ -33,8 +33,7 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "The classes renamed" if labels else "The panel turned round",
             f"How much less probable the prior finds each draw with {turned}; the data fit both alike.",
         )
-    if fit.model.data != "mixed":
-        yield from calibration(fit)
-        yield from predictive_shares(fit)
+    yield from calibration(fit)
+    yield from predictive_shares(fit)
     if fit.method == "nuts":
         yield from figure(fit, "trace", "Chains", "Draws of the value whose chains agree least.")

@@ -31,8 +31,8 @@ def has_anchors(problem: Posed) -> bool:
     """Whether people's answers are part of a problem."""
     if isinstance(problem, LabelsProblem):
         return bool((problem.known >= 0).any())
-    votes, _ = kinds.parts(problem)
-    return votes is not None and votes.anchors is not None
+    votes, scores = kinds.parts(problem)
+    return any(part is not None and part.anchors is not None for part in (votes, scores))
 
 
 def posed_again(
@@ -85,7 +85,7 @@ def posed_again(
         return pose(problem.model, posed, criteria, anchors=people, discount=discount)
     how: dict[str, Any] = {"levels": scores.scale.levels, "criteria": criteria, "discount": discount}
     if votes is None:
-        return pose_scores(problem.model, posed, **how)
+        return pose_scores(problem.model, posed, anchors=scores.anchors if table is None else None, **how)
     return pose_mixed(problem.model, posed, anchors=people, **how)
 
 

@@ -97,7 +97,7 @@ def curvature(smallest: float) -> Check:
     )
 
 
-def mirror(mass: float, at_mode: bool = False, anchored: bool = False) -> Check:
+def mirror(mass: float, at_mode: bool = False, anchored: bool = False, data: str = "votes") -> Check:
     """How much posterior mass the opposite orientation has."""
     level: Level = "fail" if mass > MIRROR_FAIL else "warn" if mass > MIRROR_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
@@ -106,11 +106,12 @@ def mirror(mass: float, at_mode: bool = False, anchored: bool = False) -> Check:
         message += " Human answers and the prior tell the two orientations apart."
     else:
         message += (
-            " The votes cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
+            f" The {data} cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
             "orientation rests on the prior alone."
         )
     if level != "ok":
-        message += " Collect human answers to some of these pairs and pass them as anchors."
+        answers = "scores of some of these items" if data == "scores" else "answers to some of these pairs"
+        message += f" Collect human {answers} and pass them as anchors."
     return Check("mirror", level, mass, message)
 
 
@@ -323,7 +324,7 @@ def listed(names: list[str], verb: bool = True) -> str:
 def with_turned_judges(entry: Check, problem: Posed, summary: dict[str, Any]) -> Check:
     """The mirror check with the judges that are worse than chance; other checks, and where people answered, as is."""
     reliability = np.asarray(summary["reliability"], dtype=float)
-    anchored = isinstance(problem, Problem) and problem.anchors is not None
+    anchored = getattr(problem, "anchors", None) is not None
     if entry.check != "mirror" or anchored or np.isnan(reliability).any():
         return entry
     information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)

@@ -74,7 +74,8 @@ def fit(
         Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
     anchors : path or dataframe, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
-        labels, items whose class is known: item, label and optionally criterion.
+        labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some
+        items: item, score and, where there are several, criterion.
     anchor_mode : "joint" or "cut", optional
         joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
         that a wrong consensus cannot talk them down (not with scores). By default what predicts left-out anchors best,
@@ -142,7 +143,7 @@ def fit(
         cut = anchor_mode if anchor_mode == "cut" and spec.data != "labels" else None
         unused: dict[str, object] = {"anchor_mode='cut'": cut}
         refused: dict[str, dict[str, object]] = {
-            "scores": {"classes": classes, "anchors": anchors},
+            "scores": {"classes": classes},
             "labels": {"criteria": criteria, "families": families},
             "mixed": {"classes": classes},
         }
@@ -170,6 +171,8 @@ def fit(
             problem, mode, grouped = panel.problem, panel.mode, panel.families
             notes += panel.notes
             found = infer(problem, mode, how)
+            if spec.data == "scores" and anchors is not None:
+                anchored = Anchored("joint", "joint", ())
     return Fit(
         problem,
         found.posterior,

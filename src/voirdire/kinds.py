@@ -47,6 +47,7 @@ _RESULTS: dict[str, Results] = {
         "criteria": summaries.criteria,
         "groups": score_results.groups,
         "cutpoints": score_results.cutpoints,
+        "people": score_results.people,
     },
     "mixed": {
         "items": mixed_results.ranking,
@@ -150,13 +151,13 @@ def pose_rated(
         Of scores, the levels of the scale (of labels, the reader has taken them).
     anchors : path, dataframe or None
         Of labels: columns ``item``, ``label`` and optionally ``criterion``; no judges. Of votes and scores: answers to
-        comparisons, as for votes.
+        comparisons, as for votes. Of scores: columns ``item``, ``score`` and ``criterion`` where there are several.
     """
     if isinstance(table, VotesAndScores):
         people = None if anchors is None else read_anchors(anchors, table.votes)
         return pose_mixed(model, table, levels=levels, criteria=criteria, anchors=people)
     if isinstance(table, Scores):
-        return pose_scores(model, table, levels=levels, criteria=criteria)
+        return pose_scores(model, table, levels=levels, criteria=criteria, anchors=anchors)
     known = None
     if anchors is not None:
         known = read_labels(anchors, name="anchors", levels=table.labels, judge="people")
@@ -214,6 +215,8 @@ def parts(problem: Posed) -> tuple[Problem | None, ScoresProblem | None]:
 
 def notes(problem: Posed) -> tuple[str, ...]:
     """What was done with the tables on the user's behalf, in words."""
+    if isinstance(problem, ScoresProblem):
+        return () if problem.anchors is None else problem.anchors.notes
     people = problem.of_votes.anchors if isinstance(problem, MixedProblem) else None
     return () if people is None else people.notes
 
@@ -266,8 +269,8 @@ def mirror_check(problem: Posed, mass: float, at_mode: bool = False) -> Check:
     """How much posterior mass the twins have that only the prior (and people) tell apart."""
     if isinstance(problem, LabelsProblem):
         return label_checks.renaming(mass, at_mode)
-    anchored = isinstance(problem, Problem) and problem.anchors is not None
-    return check.mirror(mass, at_mode, anchored=anchored)
+    anchored = isinstance(problem, Problem | ScoresProblem) and problem.anchors is not None
+    return check.mirror(mass, at_mode, anchored=anchored, data=problem.model.data)
 
 
 def packed(table: Labels | Scores) -> tuple[dict[str, Any], dict[str, Any]]:

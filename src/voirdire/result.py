@@ -143,6 +143,14 @@ class Fit:
         kinds.require(self.problem, ("scores", "mixed"), "groups")
         return summaries.frame(self._results["groups"])
 
+    def people(self) -> pd.DataFrame:
+        """People who gave anchors of scores: criterion, scores, severity, discrimination or noise, with intervals.
+
+        On the scales of :meth:`judges`; see :func:`.scores.results.people`. Empty without anchors.
+        """
+        kinds.require(self.problem, "scores", "people")
+        return summaries.frame(self._results["people"])
+
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
 

@@ -20,6 +20,7 @@ from voirdire.terms import (
     RATERS,
     RELIABILITY,
     REPEATS,
+    SCORE_ANCHORS,
     SCORE_STRENGTH,
     SEVERITY,
     STRENGTH,
@@ -47,6 +48,7 @@ SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
         "reliability": {name: term for name, term in RATERS.items() if name not in LINKED},
         "repeats": REPEATS,
         "weights": WEIGHTS,
+        "anchors": SCORE_ANCHORS,
     },
     "mixed": {
         "strength": STRENGTH,

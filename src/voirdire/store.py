@@ -17,6 +17,7 @@ import numpy as np
 
 from voirdire import kinds
 from voirdire.anchors.result import Anchored
+from voirdire.anchors.scored import ScoredAnchors
 from voirdire.anchors.table import Anchors
 from voirdire.checks import Check
 from voirdire.errors import InputError
@@ -82,6 +83,11 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
             tables["criteria"] = of_scores.criteria_votes
             if of_scores.discount is not None:
                 arrays["discount"] = of_scores.discount
+        if of_scores.anchors is not None:
+            scored = of_scores.anchors
+            names["people"], codes = packed(scored.table)
+            names["people_notes"] = scored.notes
+            arrays |= {f"people_{name}": value for name, value in codes.items()}
     for key, votes in tables.items():
         if votes is not None:
             names[key] = {name: getattr(votes, name) for name in _NAMES}
@@ -198,7 +204,12 @@ def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Posed:
     weights = tables.get("weights")
     criteria = on_criteria if weights is None else tuple(weights)
     if model.data == "scores":
-        return pose_scores(model, scored, levels=tables["levels"], criteria=criteria, discount=discount)
+        anchors = None
+        if "people" in tables:
+            given = Scores(**unpacked(tables["people"], _codes(arrays, "people_")))
+            anchors = ScoredAnchors(given, tuple(tables["people_notes"]))
+        how = {"levels": tables["levels"], "criteria": criteria, "discount": discount, "anchors": anchors}
+        return pose_scores(model, scored, **how)
     both = VotesAndScores(_votes(tables["votes"], arrays, "votes"), scored)
     how_posed: dict[str, Any] = {"levels": tables["levels"], "criteria": criteria, "anchors": people}
     return pose_mixed(model, both, **how_posed, discount=discount)

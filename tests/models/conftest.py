@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -89,7 +90,7 @@ class LabelCase(Case):
 
 class ScoreCase(Case):
     """A model posed to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
-    scores and groups of judges, in which not every judge scores every item."""
+    scores, groups of judges and human scores, in which not every judge scores every item."""
 
     def __init__(self, name: str, ties: bool) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)
@@ -117,10 +118,26 @@ class ScoreCase(Case):
         )
         learned = self.model.weights is not None and self.model.weights.kind == "votes"
         votes = read_votes(self.on_criteria) if learned else None
-        self.problem = pose_scores(self.model, read_scores(self.scores), levels=[1, 2, 3, 4], criteria=votes)
+        anchored = ties and self.model.anchors is not None
+        self.people = self.scores.iloc[:10].assign(score=self.scores["score"].iloc[::-1].iloc[:10].to_numpy())
+        self.people = self.people[["criterion", "item", "score"]] if anchored else self.people.iloc[:0]
+        self.problem = pose_scores(
+            self.model,
+            read_scores(self.scores),
+            levels=[1, 2, 3, 4],
+            criteria=votes,
+            anchors=self.people if anchored else None,
+        )
         self.program = self.problem.program
-        rng = np.random.default_rng(3)
-        self.points = [rng.normal(size=self.program.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+        rng, more = np.random.default_rng(3), np.random.default_rng(6)
+        size = sum(math.prod(p.free_shape(self.program.sizes)) for p in of_people(self.program))
+        panel = [rng.normal(size=self.program.size - size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+        self.points = [np.append(x, more.normal(size=size) * np.any(x)) for x in panel]
+
+
+def of_people(program: Any) -> list[Any]:
+    """The parameters of people, which stand last in the flat vector."""
+    return [p for p in program.parameters if p.name.endswith("people")]
 
 
 class MixedCase(Case):

@@ -211,11 +211,32 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
 
         sigma = math.exp(v["log_judge_item"][k]) if case.ties else 0.0
         total += math.log(ruled(lambda z: chance(eta + sigma * z)) if case.ties else chance(eta))  # noqa: B023
+    if case.model.data == "scores":
+        total += human_scores(case, v)
     if case.name == "rating-maple":
         for judge, first, second, winner in case.on_criteria.itertuples(index=False, name=None):
             w, names = v["weight"], problem.criteria
             d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
             total += math.log(s(d if winner == "first" else -d))
+    return total
+
+
+def human_scores(case: Any, v: dict[str, Any]) -> float:
+    """People perceive exp(log_people) theta - severity_people on the panel's limits."""
+    problem, total = case.problem, 0.0
+    for criterion, item, score in case.people.itertuples(index=False, name=None):
+        c = problem.criteria.index(criterion)
+        sharpness = math.exp(float(v["log_people"])) if "log_people" in v else 1.0
+        eta = sharpness * v["strength"][c][problem.items.index(item)] - v["severity_people"][c]
+        if case.name == "rating-continuous":
+            y, noise = (score - 2.5) / 3, math.exp(float(v["log_noise_people"]))
+            below, above = (stats.norm.logcdf((sign * eta - 0.5) / noise) for sign in (-1, 1))
+            inside = stats.norm.logpdf(y, eta, noise)
+            total += float(below if y == -0.5 else above if y == 0.5 else inside)
+            continue
+        cut = [-math.inf, *shared_limits(v, 0, c), math.inf]
+        low, high = cut[score - 1] - eta, cut[score] - eta
+        total += math.log(s(-low) - s(-high) if high > 0 else s(high) - s(low))
     return total
 
 
@@ -424,6 +445,9 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
         "log_gap_judge": lambda v: normal(v, 0.0, file["cutpoints"]["judge_gap_sd"]),
         "raw_discrimination": two_sided,
+        "severity_people": lambda v: normal(v, 0.0, file["anchors"]["severity_sd"]),
+        "log_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
+        "log_noise_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
     }
@@ -448,10 +472,20 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
     else:
         slopes = [sharp(v, k) if "raw_discrimination" in v else 1.0 for k in range(len(own))]
         each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
+    cells = np.zeros((len(v["strength"]), len(v["strength"][0])))
+    for criterion, item, _ in case.people.itertuples(index=False, name=None):
+        cells[case.problem.criteria.index(criterion), case.problem.items.index(item)] += 1
+    person = 1.0 / (math.pi**2 / 3)
+    if "log_people" in v or "log_noise_people" in v:
+        sharp_people = "log_people" in v
+        person = (
+            math.exp(2 * v["log_people"]) * person if sharp_people else math.exp(-2 * v["log_noise_people"])
+        )
     total = 0.0
     for c, row in enumerate(v["strength"]):
         sd = fixed or math.exp(v["log_spread"][c])
-        log_unit = math.log(sd) - 0.5 * math.log1p(answers * statistics.mean(each) * sd**2)
+        known = [answers * statistics.mean(each) + count * person for count in cells.ravel()]
+        log_unit = math.log(sd) - 0.5 * statistics.mean(math.log1p(known_of * sd**2) for known_of in known)
         around = [x - (v["level"][c] if "level" in v else 0.0) for x in row]
         assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))
         # on the plane of sum zero there is one coordinate fewer

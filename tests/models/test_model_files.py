@@ -71,6 +71,7 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
         "severity",
         "cutpoints",
         "repeats",
+        *["anchors"] * (content["data"] == "scores"),
     ):
         for key in content.get(section, {}):
             # "sd" belongs to several sections, so the equation must say whose it is
@@ -101,8 +102,12 @@ def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> No
     for x in case.points:
         twin = program.mirror(x, np)
         np.testing.assert_allclose(program.mirror(twin, np), x, atol=1e-13)
-        ours, theirs = (case.log_likelihood(case.values(y)) for y in (x, twin))
+        # human answers keep their direction
+        ours, theirs = (float(program.log_panel(case.values(y), case.problem.data, np)) for y in (x, twin))
         assert theirs == pytest.approx(ours, rel=1e-12)
+        if program.people_parts(case.values(x), case.problem.data, np) and np.any(x):
+            one, other = (program.log_people(case.values(y), case.problem.data, np) for y in (x, twin))
+            assert abs(one - other) > 0.01
         expected = turned(case.values(x))
         for name, value in case.values(twin).items():
             np.testing.assert_allclose(value, expected[name], atol=1e-12, err_msg=name)

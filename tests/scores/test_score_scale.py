@@ -98,7 +98,6 @@ def test_judges_of_no_group() -> None:
 def test_what_other_tables_take_is_refused() -> None:
     frame = table([1, 2, 2, 1])
     assert refused(frame, classes=["1"]) == ["classes= is not for tables of scores; leave it out"]
-    assert refused(frame, anchors=frame) == ["anchors= is not for tables of scores; leave it out"]
     assert refused(frame, model="maple") == [
         "model maple is for votes, but the table has scores; take "
         + ", ".join(name for name in voirdire.models() if load_model(name).data == "scores")

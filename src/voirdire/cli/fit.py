@@ -85,7 +85,8 @@ def fit(
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="People's answers to some comparisons: first, second, winner; or to some items: item, label.",
+            help="People's answers to some comparisons: first, second, winner; or to some items: item, label; or "
+            "item, score.",
         ),
     ] = None,
     anchor_mode: Annotated[
@@ -193,7 +194,11 @@ def show(result: Fit) -> None:
         out.print(console.plain(note))
     judges = show.judges(found["judges"], result.prob)
     if result.anchored is not None:
-        for part in (show.pairs(found.get("pairs", [])), show.anchor_methods(found["anchors"]["methods"])):
+        for part in (
+            show.pairs(found.get("pairs", [])),
+            show.anchor_methods(found["anchors"]["methods"]),
+            show.people(found.get("people", [])),
+        ):
             if part is not None:
                 out.print()
                 out.print(part)

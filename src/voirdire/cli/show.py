@@ -224,6 +224,23 @@ def pairs(rows: Sequence[Row]) -> RenderableType | None:
     return _with_rest(table, len(rows) - LIMIT, "pairs")
 
 
+def people(rows: Sequence[Row]) -> Table | None:
+    """People who gave anchors of scores, beside the judges; None without."""
+    if not rows:
+        return None
+    table = _table("People, beside the judges", None)
+    several = len(rows) > 1
+    names = [name for name in ("severity", "discrimination", "noise") if name in rows[0]]
+    for name in [*["criterion"] * several, "scores", *names]:
+        table.add_column(name, justify="left" if name == "criterion" else "right", overflow="fold")
+    for row in rows:
+        cells = [row["criterion"]] if several else []
+        cells.append(str(row["scores"]))
+        cells += [_with_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in names]
+        _add(table, cells)
+    return table
+
+
 def anchor_methods(rows: Sequence[Row]) -> Table | None:
     """How well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:

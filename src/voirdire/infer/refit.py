@@ -122,8 +122,8 @@ def resampled(problem: Posed, rng: np.random.Generator) -> Data:
 
 
 def _reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
-    """A table whose answers weigh as often as they are drawn; one without weights as it is."""
-    if "weight" not in part:
+    """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
+    if "weight" not in part or "judge" not in part:
         return part
     each = np.ones(len(part["weight"])) if discount is None else discount[part["judge"]]
     times = part["weight"] / each

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voirdire.result import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
-_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups")
+_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")
 _LONG = 400  # rows from which a table that no section knows is left to the saved result
 
 

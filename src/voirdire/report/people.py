@@ -32,9 +32,12 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
                 for name in unknown
             ]
         )
-    anchors = fit.as_dict().get("anchors")
+    result = fit.as_dict()
+    anchors = result.get("anchors")
     if anchors:
-        yield from _anchors(anchors)
+        yield from _anchors(anchors, fit.model.data)
+    if result.get("people"):
+        yield table("people-beside", "People beside the judges", result["people"])
     if not human and not anchors:
         yield Text("This run names no person, so it says nothing about agreement with people.", "lead")
         yield Text(
@@ -65,10 +68,15 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         )
 
 
-def _anchors(anchors: Mapping[str, Any]) -> Iterator[Block]:
+def _anchors(anchors: Mapping[str, Any], data: str) -> Iterator[Block]:
     """How the answers of people entered the fit, and how well each way of using them predicts those left out."""
     facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
-    yield Text("Answers of people to some comparisons are part of this fit.", "lead")
+    given = (
+        "Scores that people gave to some items"
+        if data == "scores"
+        else "Answers of people to some comparisons"
+    )
+    yield Text(f"{given} are part of this fit.", "lead")
     yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))
     for key, rows in anchors.items():
         if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):

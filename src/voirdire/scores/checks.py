@@ -10,6 +10,7 @@ from voirdire import checks
 from voirdire.checks import Check, listed
 from voirdire.posterior import Posterior
 from voirdire.scores import ordinal
+from voirdire.scores.concordance import against_anchors
 from voirdire.scores.problem import ScoresProblem
 from voirdire.scores.program import form_of
 
@@ -19,6 +20,7 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
+    own += against_anchors(problem, seed)
     if posterior.values is not None:
         own += checks.below_chance(problem, judge_summary)
     if form_of(problem.model) is ordinal:

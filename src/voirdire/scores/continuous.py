@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.terms import SCORE_ANCHORS
 from voirdire.terms.arrays import Array, log_normal_cdf
 from voirdire.terms.censored import HALF, log_score, log_scores
 from voirdire.terms.parameters import Normal
@@ -77,6 +78,23 @@ def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tup
     log_noise = values["log_noise"][judge]
     if program.repeats:
         return log_scores(part, mu, log_noise, values["log_judge_item"][judge], xp), part["weight"]
+    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+
+
+def people_information(values: Values, xp: Any) -> Array:
+    """Information of one human score about an item's strength, were it at no end; shape (..., 1)."""
+    return xp.exp(-2.0 * values["log_noise_people"])[..., None]
+
+
+def people_part(
+    program: ScoresProgram, values: Values, part: dict[str, Array], xp: Any
+) -> tuple[Array, Array]:
+    """Log density of each human score, shape (..., scores), and its weight."""
+    assert program.model.anchors is not None  # else there are no human scores
+    strength = values["strength"][..., part["criterion"], part["item"]]
+    term = SCORE_ANCHORS[program.model.anchors.kind]
+    mu = term.perceived(values, strength, part["criterion"], xp)
+    log_noise = values["log_noise_people"][..., None]
     return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
 
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.terms import CUTPOINTS, RATERS
+from voirdire.terms import CUTPOINTS, RATERS, SCORE_ANCHORS
 from voirdire.terms.arrays import Array
 from voirdire.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
+from voirdire.terms.cutpoints import SharedCutpoints
+from voirdire.terms.parameters import Normal
 from voirdire.terms.raters import slopes
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
@@ -146,11 +148,36 @@ def log_part(program: ScoresProgram, values: Values, data: Data, xp: Any) -> tup
     return log_level(eta, lower, upper, part["level"], program.levels - 1, xp), part["weight"]
 
 
+def people_seen(
+    program: ScoresProgram, values: Values, criterion: Array, item: Array, xp: Any
+) -> tuple[Array, Array]:
+    """What people perceive of items, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
+    assert program.model.anchors is not None  # else there are no human scores
+    strength = values["strength"][..., criterion, item]
+    eta = SCORE_ANCHORS[program.model.anchors.kind].perceived(values, strength, criterion, xp)
+    return eta, SharedCutpoints().cuts(values, program.levels, xp)
+
+
+def people_information(values: Values, xp: Any) -> Array:
+    """Information of one human score about an item's strength, as :func:`information`; shape (..., 1)."""
+    log_people = values["log_people"] if "log_people" in values else 0.0 * values["severity_people"][..., 0]
+    return xp.exp(2.0 * log_people)[..., None] / LOGISTIC
+
+
+def people_part(
+    program: ScoresProgram, values: Values, part: dict[str, Array], xp: Any
+) -> tuple[Array, Array]:
+    """Log probability of each distinct human score, shape (..., scores), and its weight."""
+    eta, cuts = people_seen(program, values, part["criterion"], part["item"], xp)
+    lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
+    return log_level(eta, lower, upper, part["level"], program.levels - 1, xp), part["weight"]
+
+
 def starts(program: ScoresProgram, data: Data) -> list[Values]:
     """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
 
     The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
-    straight; they give a second start where some are negative.
+    straight; they give a second start where some are negative. With human scores either orientation is a start.
     """
     part, top = data["scores"], program.levels - 1
     if program.repeats:
@@ -165,6 +192,9 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     above = 1.0 - total.cumsum(axis=1)[:, :-1] / total.sum(axis=1, keepdims=True)
     cuts = -np.log(above / (1.0 - above))
     found = {p.name: np.zeros(p.shape(program.sizes)) for p in program.parameters}
+    for parameter in program.parameters:
+        if parameter.name.endswith("people") and isinstance(parameter.prior, Normal):
+            found[parameter.name] += parameter.prior.mean
     found["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
     if "log_gap" in found:
         found["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), SMALLEST_GAP))
@@ -180,6 +210,9 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     if (turned < 0).any():
         strength = _strengths(program, part, net, weight, turned)
         every.append({**found, "strength": strength, "raw_discrimination": turned})
+    if program.anchors:
+        signed = ("strength", "raw_discrimination")
+        every += [{**values, **{name: -values[name] for name in signed}} for values in every]
     return every
 
 

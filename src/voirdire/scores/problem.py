@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.anchors.scored import ScoredAnchors, read_scored_anchors
 from voirdire.errors import InputError
 from voirdire.problem import Floats, Ints, Posed
 from voirdire.scores import baseline, continuous, ordinal
@@ -40,6 +41,8 @@ class ScoresProblem(Posed):
     criteria_votes : Votes or None
     discount : array, shape (judges,), or None
         What one answer of each judge counts for.
+    anchors : ScoredAnchors or None
+        Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     """
 
     program: ScoresProgram
@@ -49,6 +52,7 @@ class ScoresProblem(Posed):
     judge_group: Ints
     criteria_votes: Votes | None = None
     discount: Floats | None = None
+    anchors: ScoredAnchors | None = None
 
     @property
     def unit(self) -> tuple[float, float]:
@@ -78,6 +82,7 @@ def pose_scores(
     repeats: bool | None = None,
     complete: bool = True,
     discount: Floats | None = None,
+    anchors: object = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -94,6 +99,8 @@ def pose_scores(
         Whether every item must have a score under every criterion.
     discount : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
+    anchors : path, dataframe or ScoredAnchors, optional
+        Human scores, see :func:`voirdire.anchors.scored.read_scored_anchors`.
 
     Raises
     ------
@@ -111,6 +118,11 @@ def pose_scores(
     >>> pose_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
     [0, 2, 1, 2]
     """
+    if anchors is not None and model.anchors is None:
+        raise InputError(
+            f"model {model.name} has no [anchors] section, so it cannot use anchors; take rating-severity or "
+            "rating-discrimination"
+        )
     problems, form = Problems("scores"), form_of(model)
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
@@ -137,6 +149,11 @@ def pose_scores(
     if discount is not None:
         encoded["weight"] = encoded["weight"] * discount[encoded["judge"]]
     data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": {"group": judge_group}}
+    people = None
+    if anchors is not None:
+        how = {"ordinal": form is ordinal, "declared": levels is not None}
+        people = read_scored_anchors(anchors, table, scale, **how)
+        data["anchors"] = _people(people, scale, sizes, form)
     if votes is not None:
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
         if discount is not None:
@@ -153,6 +170,7 @@ def pose_scores(
         given=None if isinstance(given, Votes) else given,
         answers=answers,
         runs=runs,
+        anchors=() if people is None else shares_of(people.table, sizes),
     )
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
@@ -168,7 +186,21 @@ def pose_scores(
         judge_group,
         votes,
         discount,
+        people,
     )
+
+
+def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: Any) -> dict[str, Any]:
+    """Distinct human scores and how often each was given; of no judge."""
+    table = people.table
+    codes = (table.judge, table.criterion, table.item)
+    if form is ordinal:
+        level = np.searchsorted(scale.levels, table.score)
+        encoded = ordinal.encode(*codes, level, len(scale.levels), sizes, repeats=False)
+    else:
+        number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
+        encoded = continuous.encode(*codes, number, sizes, repeats=False)
+    return {name: column for name, column in encoded.items() if name != "judge"}
 
 
 def weights_of(model: Model, table: Scores, criteria: object) -> Votes | tuple[float, ...] | None:
@@ -232,6 +264,21 @@ def answers_of(table: Scores) -> tuple[float, float]:
     unit = table.criterion * len(table.items) + table.item
     cells = len(np.unique(table.judge * (len(table.criteria) * len(table.items)) + unit))
     return round(cells / max(len(np.unique(unit)), 1), 1), round(table.rows / max(cells, 1), 1)
+
+
+def shares_of(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
+    """Shares of the cells (criteria, items) that have so many human scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> shares_of(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
+    ((0.25, 1.0), (0.25, 2.0))
+    """
+    cell = people.criterion * sizes[1] + people.item
+    count, cells = np.unique(np.unique(cell, return_counts=True)[1], return_counts=True)
+    return tuple((float(n / (sizes[0] * sizes[1])), float(k)) for k, n in zip(count, cells, strict=True))
 
 
 def unrated(table: Scores, problems: Problems) -> None:

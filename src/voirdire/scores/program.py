@@ -15,6 +15,15 @@ score an item repeatedly, what a judge makes of the item is integrated out (``re
 P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
 
 Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
+
+Human scores (``anchors``) are those of one more rater, with the panel's cutpoints:
+
+    P(y above level l) = sigmoid(eta - kappa_c,l),   eta = a_people theta_c,i - severity_people_c,   a_people > 0
+
+(on a continuous scale with a noise of their own). Severities of the judges sum to zero, so people's is how much more
+severe they are than the panel; the scale of the strengths is the panel's (the root mean square of a_k is 1, or every
+a_k is), so that the differences between anchored items tell a_people. It keeps its sign where strengths and
+discriminations change theirs: human scores have one orientation, and break the mirror.
 """
 
 from __future__ import annotations
@@ -28,7 +37,7 @@ import numpy as np
 from voirdire.program import Data, Floats, Program
 from voirdire.scores import baseline, continuous, ordinal
 from voirdire.specs import Model, Section
-from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SCORE_STRENGTH, SEVERITY, WEIGHTS
+from voirdire.terms import CUTPOINTS, RATERS, REPEATS, SCORE_ANCHORS, SCORE_STRENGTH, SEVERITY, WEIGHTS
 from voirdire.terms.arrays import Array, log_sigmoid
 from voirdire.terms.parameters import Parameter, Spread
 from voirdire.terms.reliability import Values
@@ -54,6 +63,8 @@ class ScoresProgram(Program):
         Weights of the criteria, where they are given; they sum to one.
     answers, runs : float
         Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+    anchors : tuple of (share, count)
+        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
 
     Examples
     --------
@@ -69,6 +80,7 @@ class ScoresProgram(Program):
     given: tuple[float, ...] | None = None
     answers: float = 1.0
     runs: float = 1.0
+    anchors: tuple[tuple[float, float], ...] = ()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -95,6 +107,7 @@ class ScoresProgram(Program):
             (CUTPOINTS, model.cutpoints),
             (RATERS, model.reliability),
             (REPEATS, model.repeats if self.repeats else None),
+            (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
             found += () if section is None else _parameters(registry, section)
         nothing = {
@@ -105,6 +118,21 @@ class ScoresProgram(Program):
     def information(self, values: Values, xp: Any) -> Array:
         """About what the answers say of an item's strength, shape (..., criteria or 1)."""
         return self.form.information(self, values, xp)
+
+    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
+        """As of every program; with human scores the mean over cells, of which the anchored ones are better known.
+
+        The mean of the logarithms is what stands in the determinant (:class:`.Spread`): without it, strengths would
+        follow the people at the mode, and people would look too sharp.
+        """
+        log_sd, panel = prior.log_sd(values), self.information(values, xp)
+        log_ratio = prior.log_ratio(log_sd, panel, xp)
+        if self.anchors:
+            own = self.form.people_information(values, xp)
+            log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
+            for share, count in self.anchors:
+                log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)
+        return log_sd + log_ratio, log_ratio
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
@@ -147,9 +175,13 @@ class ScoresProgram(Program):
             parts.append((log_sigmoid(seen, xp), votes["weight"]))
         return parts
 
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of human scores; leading axes of the values (draws) are kept."""
+        return [self.form.people_part(self, values, data["anchors"], xp)] if self.anchors else []
+
     def part_names(self, data: Data) -> list[str]:
-        """A name for each of :meth:`log_parts`."""
-        return ["scores", "criteria_votes"] if self.voted else ["scores"]
+        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
+        return ["scores", *["criteria_votes"] * self.voted, *["anchors"] * bool(self.anchors)]
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

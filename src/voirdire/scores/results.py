@@ -89,6 +89,40 @@ def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
     return columns
 
 
+def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """People who gave anchors: criterion, scores given, and what the model says of them, each with interval.
+
+    ``severity`` is how much more severe people are than the mean judge, ``discrimination`` how well they tell items
+    apart (1 for a typical judge; not shown where the model takes it so) and, on a continuous scale, ``noise`` the
+    standard deviation of their scores around what they perceive. Empty without anchors.
+    """
+    if problem.anchors is None:
+        return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
+    size = len(problem.criteria)
+    given = np.bincount(problem.anchors.table.criterion, minlength=size)
+    columns: Columns = {"criterion": _named(problem.criteria), "scores": given}
+    centre = people_values(problem, posterior.central_values)
+    draws = None if posterior.values is None else people_values(problem, posterior.values)
+    for name, value in centre.items():
+        low = high = np.full(size, np.nan)
+        if draws is not None:
+            low, high = posterior.interval(draws[name], prob)
+        columns |= {name: value, f"{name}_low": low, f"{name}_high": high}
+    return columns
+
+
+def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
+    """What :func:`people` shows, shape (..., criteria)."""
+    one, severity = problem.unit[1], values["severity_people"]
+    scoring = np.unique(problem.table.judge)
+    panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)
+    found = {"severity": one * severity - panel[..., None]}
+    for name, log, unit in (("discrimination", "log_people", 1.0), ("noise", "log_noise_people", one)):
+        if log in values:
+            found[name] = unit * np.exp(values[log])[..., None] + 0.0 * severity
+    return found
+
+
 def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
     """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
 

@@ -12,6 +12,7 @@ from voirdire.terms.person import Person
 from voirdire.terms.raters import AlikeRaters, RaterDiscrimination, RaterNoise, Raters
 from voirdire.terms.reliability import Reliability
 from voirdire.terms.repeats import JudgeItem
+from voirdire.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
 from voirdire.terms.severity import Severity
 from voirdire.terms.strength import (
     LearnedLevelStrength,
@@ -44,6 +45,9 @@ RELIABILITY: dict[str, Reliability] = {
 }
 TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
 ANCHORS = {Person.kind: Person()}
+SCORE_ANCHORS: dict[str, ScoringPeople] = {
+    term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
+}
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
 CLASSES = {term.kind: term for term in (Shares(), ByItem())}
 CONFUSION: dict[str, Confusion] = {

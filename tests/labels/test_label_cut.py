@@ -119,7 +119,9 @@ def test_coins_are_drawn_from_their_mixture_of_betas() -> None:
     assert stats.kstest(drawn, law).pvalue > 0.01
 
 
-@pytest.mark.parametrize("model", ["dawid-skene", "dawid-skene-pooled"])
+@pytest.mark.parametrize(
+    "model", ["dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)]
+)
 def test_rows_of_matrices_are_those_of_the_known_items_alone(model: str) -> None:
     """With two labels the right label's log-odds is lean + panel + own, normal a priori with variances 2 sd^2."""
     rows = [(judge, f"x{n}", "y") for judge in "ab" for n in range(6)]
@@ -237,7 +239,7 @@ def test_several_criteria_share_judges_and_not_shares(simulate: Simulate) -> Non
             truth.head(15).rename("label").rename_axis("item").reset_index().assign(criterion=criterion)
         )
     table, anchors = pd.concat(parts, ignore_index=True), pd.concat(known, ignore_index=True)
-    fit = voirdire.fit(table, anchors=anchors, anchor_mode="cut")
+    fit = voirdire.fit(table, model="one-coin-label", anchors=anchors, anchor_mode="cut")
     found = fit.shares().set_index(["criterion", "class"])
     assert found.loc[("p", "y"), "high"] < 0.5 < found.loc[("q", "y"), "low"]
     assert fit.classes()["known"].sum() == 30

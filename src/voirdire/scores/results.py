@@ -49,6 +49,8 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
     an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
+    ``variance_item`` is the median over draws, where there are any: strengths at the mode are drawn together, so that
+    their variance is too small there.
     """
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:
@@ -58,10 +60,12 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     centre = judge_values(problem, posterior.central_values)
     draws = None if posterior.values is None else judge_values(problem, posterior.values)
     for name, value in centre.items():
-        columns[name] = value
         low = high = np.full(len(problem.judges), np.nan)
         if draws is not None and not np.isnan(draws[name]).any():
             low, high = posterior.interval(draws[name], prob)
+            if name == "variance_item":
+                value = np.median(draws[name], axis=0)
+        columns[name] = value
         columns[f"{name}_low"], columns[f"{name}_high"] = low, high
     return columns
 

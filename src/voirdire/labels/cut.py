@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaln, logit
+from scipy.special import betaln, expit, logit
 
 from voirdire.errors import InputError
 from voirdire.infer.laplace import laplace
@@ -132,7 +132,7 @@ def _coins(given: LabelsProblem, count: int, rng: np.random.Generator) -> Floats
         log_odds = (
             np.log(turned) - np.log1p(-turned) + betaln(b + right, a + wrong) - betaln(a + right, b + wrong)
         )
-    back = rng.random((count, len(right))) < 1.0 / (1.0 + np.exp(-log_odds))
+    back = rng.random((count, len(right))) < expit(log_odds)
     drawn = np.where(
         back, rng.beta(b + right, a + wrong, back.shape), rng.beta(a + right, b + wrong, back.shape)
     )

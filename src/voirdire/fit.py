@@ -18,6 +18,7 @@ from voirdire.labels.problem import LabelsProblem
 from voirdire.mixed.tables import read_votes_and_scores
 from voirdire.problem import Posed, Problem, pose
 from voirdire.result import Fit
+from voirdire.scores.problem import ScoresProblem
 from voirdire.specs import Model, Priors, load_model
 from voirdire.tables.counted import CountedVotes
 from voirdire.tables.detect import read_table
@@ -78,8 +79,8 @@ def fit(
         items: item, score and, where there are several, criterion.
     anchor_mode : "joint" or "cut", optional
         joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
-        that a wrong consensus cannot talk them down (not with scores). By default what predicts left-out anchors best,
-        which the result says.
+        that a wrong consensus cannot talk them down (not with votes and scores together). By default what predicts
+        left-out anchors best, which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
         anchors, and their votes or scores are discounted as far as they agree beyond the model. By default near-copies
@@ -140,7 +141,7 @@ def fit(
         )
         notes += more
     else:
-        cut = anchor_mode if anchor_mode == "cut" and spec.data != "labels" else None
+        cut = anchor_mode if anchor_mode == "cut" and spec.data == "mixed" else None
         unused: dict[str, object] = {"anchor_mode='cut'": cut}
         refused: dict[str, dict[str, object]] = {
             "scores": {"classes": classes},
@@ -170,9 +171,14 @@ def fit(
             panel = discounted(problem, families)
             problem, mode, grouped = panel.problem, panel.mode, panel.families
             notes += panel.notes
-            found = infer(problem, mode, how)
-            if spec.data == "scores" and anchors is not None:
-                anchored = Anchored("joint", "joint", ())
+            if isinstance(problem, ScoresProblem) and anchors is not None:
+                from voirdire.anchors.infer import in_words
+                from voirdire.scores.anchored import infer_anchored as infer_scored
+
+                found, anchored = infer_scored(problem, mode, anchor_mode, how)
+                notes.append(in_words(anchored, anchor_mode, "scores"))
+            else:
+                found = infer(problem, mode, how)
     return Fit(
         problem,
         found.posterior,

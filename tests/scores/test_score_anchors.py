@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
+from voirdire.infer.refit import resampled
 from voirdire.scores.concordance import against_anchors
 from voirdire.scores.problem import pose_scores
 from voirdire.specs import load_model
@@ -51,8 +52,9 @@ def wrong(simulate: Simulate) -> tuple[pd.DataFrame, pd.Series]:
 def test_ten_human_scores_turn_a_panel_that_is_wrong_as_a_whole(wrong) -> None:
     table, truth = wrong
     how = {"model": "rating-discrimination", "levels": LEVELS, "method": "map"}
+    mode = {"anchor_mode": "joint"}
     people = people_score(truth, list(truth.index[:10]), seed=5)
-    alone, told = (voirdire.fit(table, anchors=anchors, **how) for anchors in (None, people))
+    alone, told = voirdire.fit(table, **how), voirdire.fit(table, anchors=people, **mode, **how)
     with_truth = [
         np.corrcoef(fit.ranking().set_index("item").loc[truth.index, "score"], truth)[0, 1]
         for fit in (alone, told)
@@ -79,20 +81,29 @@ def test_many_human_scores_overrule_any_panel(simulate: Simulate) -> None:
     score = 1 + (seen[:, :, None] > CUTS).sum(axis=2)
     people = pd.DataFrame({"item": np.repeat(theta.index, 200), "score": score.ravel()})
     fitted = voirdire.fit(
-        table.drop(columns=["run", "criterion"]), anchors=people, levels=LEVELS, model="rating-severity"
+        table.drop(columns=["run", "criterion"]),
+        anchors=people,
+        levels=LEVELS,
+        model="rating-severity",
+        method="map",
     )
     found = fitted.strengths().set_index("item").loc[theta.index, "strength"]
     np.testing.assert_allclose(found, theta, atol=0.5)
     np.testing.assert_allclose(np.abs(found - theta).mean(), 0.0, atol=0.2)
 
 
+@pytest.mark.slow
 def test_people_are_told_from_the_panel_in_severity_and_discrimination(simulate: Simulate) -> None:
     """People 1.5 more severe than the panel and twice as sharp as a typical judge, on 60 items under one criterion."""
     table, truth = simulate([1.0, 0.0, -1.0, 0.0], 60, seed=11)
     theta = truth["criterion-0"]
     people = people_score(theta, list(theta.index), seed=2, sharpness=2.0, severity=1.5)
     fitted = voirdire.fit(
-        table.drop(columns=["run", "criterion"]), anchors=people, levels=LEVELS, model="rating-discrimination"
+        table.drop(columns=["run", "criterion"]),
+        anchors=people,
+        levels=LEVELS,
+        model="rating-discrimination",
+        anchor_mode="joint",
     )
     row = fitted.people().iloc[0]
     assert (row["criterion"], row["scores"]) == ("overall", 60)
@@ -102,6 +113,7 @@ def test_people_are_told_from_the_panel_in_severity_and_discrimination(simulate:
     assert row["discrimination"] > 1.2
 
 
+@pytest.mark.slow
 def test_continuous_scores_of_people_have_a_noise_of_their_own() -> None:
     rng = np.random.default_rng(4)
     theta = rng.uniform(2.0, 4.0, 30)
@@ -201,7 +213,16 @@ def test_a_fit_with_human_scores_is_kept_whole_and_shown(tmp_path: Path) -> None
     )
     small().to_csv(tmp_path / "scores.csv", index=False)
     people.to_csv(tmp_path / "people.csv", index=False)
-    call = ["fit", str(tmp_path / "scores.csv"), "--anchors", str(tmp_path / "people.csv"), "--method", "map"]
+    call = [
+        "fit",
+        str(tmp_path / "scores.csv"),
+        "--anchors",
+        str(tmp_path / "people.csv"),
+        "--method",
+        "map",
+        "--anchor-mode",
+        "joint",
+    ]
     done = CliRunner().invoke(
         app, [*call, "--model", "rating-discrimination", "--out", str(tmp_path / "run"), "--json"]
     )
@@ -224,7 +245,9 @@ def test_a_fit_with_human_scores_is_kept_whole_and_shown(tmp_path: Path) -> None
 def test_bootstrap_keeps_the_anchors_and_update_refuses_them() -> None:
     people = pd.DataFrame({"item": ["x1", "x3", "x1"], "criterion": ["p", "q", "p"], "score": [1, 4, 2]})
     fitted = voirdire.fit(small(), anchors=people, method="map", model="rating-severity")
-    assert fitted.bootstrap(3)["low"].notna().all()
+    drawn = resampled(fitted.problem, np.random.default_rng(0))
+    assert drawn["scores"]["weight"].sum() == len(small())
+    np.testing.assert_array_equal(drawn["anchors"]["weight"], fitted.problem.data["anchors"]["weight"])
     with pytest.raises(InputError, match=r"update\(\) is for fits without anchors"):
         fitted.update(small())
 
@@ -298,14 +321,18 @@ def test_the_check_trusts_a_panel_that_orders_as_people_do_and_not_three_items(s
 
 
 @pytest.mark.slow
-def test_nuts_and_laplace_agree_with_human_scores(wrong) -> None:
-    table, truth = wrong
-    people = people_score(truth, list(truth.index[:10]), seed=5)
-    how = {"model": "rating-discrimination", "levels": LEVELS, "anchors": people, "families": {}}
+def test_nuts_and_laplace_agree_with_human_scores(simulate: Simulate) -> None:
+    """800 draws of which at least 300 count: means of draws within 0.06 standard deviations; Laplace is not exact."""
+    table, truth = simulate([0.5, 0.0, -0.5], 10, seed=6, cuts=[(-0.8, 0.8)])
+    theta = truth["criterion-0"]
+    people = people_score(theta, list(theta.index), seed=5).assign(score=lambda t: t["score"].clip(2, 4) - 1)
+    how = {"model": "rating-severity", "levels": [1, 2, 3], "families": {}, "anchors": people}
+    table = table.drop(columns=["run", "criterion"])
     one = voirdire.fit(table, **how)
-    two = voirdire.fit(table, method="nuts", draws=500, **how)
-    a, b = (fit.ranking().set_index("item")["score"].loc[truth.index] for fit in (one, two))
-    assert np.corrcoef(a, b)[0, 1] > 0.99
-    assert two.people()["discrimination"][0] == pytest.approx(one.people()["discrimination"][0], rel=0.25)
-    assert two.checks().set_index("check").loc["mirror", "level"] == "ok"
-    assert two.checks().set_index("check").loc["rhat", "value"] < 1.02
+    two = voirdire.fit(table, method="nuts", draws=400, warmup=300, chains=2, **how)
+    a, b = (fit.posterior.values["strength"].reshape(-1, 10) for fit in (one, two))
+    np.testing.assert_array_less(np.abs(a.mean(axis=0) - b.mean(axis=0)), 0.2 * b.std(axis=0))
+    (a,), (b,) = (fit.people().to_dict("records") for fit in (one, two))
+    width = b["severity_high"] - b["severity_low"]
+    for end in ("severity_low", "severity_high"):
+        assert a[end] == pytest.approx(b[end], abs=0.12 * width)

@@ -21,7 +21,7 @@ from voirdire.terms.arrays import Array
 from voirdire.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
 from voirdire.terms.cutpoints import SharedCutpoints
 from voirdire.terms.parameters import Normal
-from voirdire.terms.raters import slopes
+from voirdire.terms.raters import discrimination, slopes
 from voirdire.terms.reliability import Values
 from voirdire.terms.severity import severity_of
 
@@ -177,7 +177,8 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
 
     The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
-    straight; they give a second start where some are negative. With human scores either orientation is a start.
+    straight; they give a second start where some are negative. With human scores either orientation is a start; where
+    discriminations are held (:meth:`.Program.log_density`), theirs alone.
     """
     part, top = data["scores"], program.levels - 1
     if program.repeats:
@@ -199,6 +200,11 @@ def starts(program: ScoresProgram, data: Data) -> list[Values]:
     if "log_gap" in found:
         found["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), SMALLEST_GAP))
     net = mean / top - _mean_by(part["criterion"], mean / top, weight, program.criteria)[part["criterion"]]
+    if "pinned" in data:  # the direction of every judge is known
+        held = program.values(np.asarray(data["pinned"]["x"]), np)
+        found |= {name: held[name] for name in ("raw_discrimination", "log_people", "log_spread")}
+        signs = np.clip(discrimination(held["raw_discrimination"]), -1.0, 1.0)
+        return [{**found, "strength": _strengths(program, part, net, weight, signs)}]
     signs = np.ones(program.judges)
     found["strength"] = _strengths(program, part, net, weight, signs)
     if "log_spread" in found:

@@ -36,8 +36,7 @@ def by_hand(table: pd.DataFrame, group: pd.Series, model: str) -> np.ndarray:
     loss = np.zeros(len(table))
     for name in group.unique():
         held = (group == name).to_numpy()
-        alone = {} if model == "rating-continuous" else {"families": {}}
-        found = fit(table[~held], model=model, method="map", levels=LEVELS, **alone)
+        found = fit(table[~held], model=model, method="map", levels=LEVELS, families={})
         predicted = found.predict(table[held])
         if model == "rating-continuous":
             loss[held] = density(found, table[held], predicted)

@@ -9,10 +9,8 @@ import numpy as np
 from voirdire import checks
 from voirdire.checks import Check, listed
 from voirdire.posterior import Posterior
-from voirdire.scores import ordinal
 from voirdire.scores.concordance import against_anchors
 from voirdire.scores.problem import ScoresProblem
-from voirdire.scores.program import form_of
 
 
 def all_checks(
@@ -23,11 +21,11 @@ def all_checks(
     own += against_anchors(problem, seed)
     if posterior.values is not None:
         own += checks.below_chance(problem, judge_summary)
-    if form_of(problem.model) is ordinal:
-        from voirdire.scores.dependence import residuals
+    if problem.model.pool == "none":
         from voirdire.trust.checks import dependent_judges, influence
+        from voirdire.trust.kinds import answered_beyond
 
-        own += dependent_judges(problem, residuals(problem, posterior), seed)
+        own += dependent_judges(problem, answered_beyond(problem, posterior), seed)
         own += influence(problem, posterior) if own[0].level == "ok" else []
     return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
 

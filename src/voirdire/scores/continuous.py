@@ -135,6 +135,22 @@ def log_predicted(
     return np.where(end == 0, log - np.log(problem.scale.range), log)
 
 
+def beyond_ends(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
+
+    With a and b as in :func:`ends`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at the
+    other.
+    """
+    mu, spread = predicted(problem, values, judge, criterion, item)
+    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
+    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
+    inward = (HALF - end * mu) / spread
+    hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
+    return np.where(end == 0, number, mu + end * spread * hazard)
+
+
 def information(program: ScoresProgram, values: Values, xp: Any) -> Array:
     """Information of the answers about an item's strength, were none at an end; see :class:`.Spread`."""
     variance = xp.exp(2.0 * values["log_noise"]) / program.runs

@@ -58,24 +58,30 @@ def discounted(problem: Posed, families: object, start: Floats | None = None) ->
         The families are not those of the problem's judges.
     """
     named = None if families is None else read_families(families, problem.judges)
-    if problem.model.data == "scores" and problem.model.cutpoints is None:
+    if problem.model.data == "scores" and problem.model.pool != "none":
         if named:
             raise InputError(
-                f"families= is for models of levels; model {problem.model.name} takes scores as numbers"
+                f"families= is for models of single scores; model {problem.model.name} pools them, judges alike"
             )
         return Panel(problem, find_mode(problem, start=start), named, ())
-    mode = find_mode(problem, start=start)
     alone = named is not None and len(set(named.values())) == len(problem.judges)
     if alone or (named is None and not tells_apart(problem)):
-        return Panel(problem, mode, named, ())
-    left = answered_beyond(problem, Posterior(problem.program, mode.x, None))
+        return Panel(problem, find_mode(problem, start=start), named, ())
+    mode: Mode | None = None
+    if problem.model.reliability.kind == "rater-noise":
+        # with copies in the panel the noise of these has no mode to speak of, and none is needed to find them
+        first = problem.program.starts(problem.data)[0] if start is None else start
+    else:
+        mode = find_mode(problem, start=start)
+        first = mode.x
+    left = answered_beyond(problem, Posterior(problem.program, first, None))
     groups = near_copies(problem, left) if named is None else named
     if not groups:
-        return Panel(problem, mode, named, ())
+        return Panel(problem, mode or find_mode(problem, start=start), named, ())
     discount = family_discount(problem, groups, left)
     again = posed_again(problem, discount=discount)
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
-    return Panel(again, find_mode(again, start=mode.x), named, (note,))
+    return Panel(again, find_mode(again, start=first), named, (note,))
 
 
 def _families_note(problem: Posed, families: dict[str, str], discount: Floats) -> str:

@@ -12,6 +12,7 @@ from voirdire.anchors.comparisons import answered, comparisons
 from voirdire.checks import Check, listed
 from voirdire.posterior import Posterior, scores
 from voirdire.problem import Posed, Problem
+from voirdire.scores.shared_errors import SharedErrors
 from voirdire.tables.graph import components
 from voirdire.terms import RELIABILITY
 from voirdire.trust.dependence import dependence, most_alike
@@ -57,7 +58,9 @@ def trust_checks(
     ]
 
 
-def dependent_judges(problem: Posed, left: Residuals, seed: int, chosen: str | None = None) -> list[Check]:
+def dependent_judges(
+    problem: Posed, left: Residuals | SharedErrors, seed: int, chosen: str | None = None
+) -> list[Check]:
     """Whether judges agree more than independent ones would, and how many the panel is worth."""
     count = len(left.judges)
     if count < 2:

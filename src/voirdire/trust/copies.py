@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.problem import Posed
+from voirdire.scores.shared_errors import SharedErrors
 from voirdire.trust.dependence import correlations, most_alike
 from voirdire.trust.residuals import Residuals
 
@@ -23,12 +24,12 @@ def tells_apart(problem: Posed) -> bool:
     return not one and len(problem.judges) > 1
 
 
-def near_copies(problem: Posed, found: Residuals) -> dict[str, str]:
+def near_copies(problem: Posed, found: Residuals | SharedErrors) -> dict[str, str]:
     """Family of each judge by its near-copies: the first name among judges that pairs of near-copies join.
 
     Parameters
     ----------
-    found : Residuals
+    found : Residuals or SharedErrors
         At the posterior's mode.
 
     Returns

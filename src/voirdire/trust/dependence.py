@@ -8,6 +8,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.scores.shared_errors import SharedErrors
 from voirdire.trust.residuals import Residuals
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +52,7 @@ class Dependence(Correlations):
     high: float
 
 
-def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
+def dependence(found: Residuals | SharedErrors, rng: np.random.Generator) -> Dependence:
     """Test all pairs of judges.
 
     Examples
@@ -66,19 +67,18 @@ def dependence(found: Residuals, rng: np.random.Generator) -> Dependence:
     >>> bool(found.z[0, 1] > 15), round(found.size, 1)
     (True, 1.8)
     """
-    comparisons = found.r.shape[2]
-    whole = _moments(found)
-    r, v, root = found.r[0], found.v[0], np.sqrt(found.v[0])
+    comparisons = found.comparisons
+    whole = found.sums()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
-    sizes = [_size(*_weighted(r, v, root, weight.astype(float))) for weight in weights]
+    sizes = [_size(*found.sums(weight.astype(float))) for weight in weights]
     low, high = np.quantile(sizes, [0.05, 0.95])
     pairs, size = _correlations(*whole), _size(*whole)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
-def correlations(found: Residuals) -> Correlations:
+def correlations(found: Residuals | SharedErrors) -> Correlations:
     """Residual agreement of all pairs of judges."""
-    return _correlations(*_moments(found))
+    return _correlations(*found.sums())
 
 
 def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
@@ -86,19 +86,6 @@ def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
     z = np.where(usable, t / np.sqrt(np.where(usable, var, 1.0)), 0.0)
     rho = np.where(usable, t / np.where(usable, scale, 1.0), 0.0)
     return Correlations(z, rho, int(usable.sum()) // 2)
-
-
-def _moments(found: Residuals) -> tuple[Floats, Floats, Floats]:
-    """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
-    even = np.ones(found.r.shape[2])
-    sums = [_weighted(r, v, np.sqrt(v), even) for r, v in zip(found.r, found.v, strict=True)]
-    t, var, scale = (np.mean([part[index] for part in sums], axis=0) for index in range(3))
-    return t, var, scale
-
-
-def _weighted(r: Floats, v: Floats, root: Floats, weight: Floats) -> tuple[Floats, Floats, Floats]:
-    """T, its variance and its scale at one draw, ``root`` being sqrt(v), of comparisons that count ``weight`` times."""
-    return (r * weight) @ r.T, (v * weight) @ v.T, (root * weight) @ root.T
 
 
 def _size(t: Floats, var: Floats, scale: Floats) -> float:

@@ -13,19 +13,20 @@ import numpy.typing as npt
 
 from voirdire.anchors.families import family_codes
 from voirdire.problem import Posed
+from voirdire.scores.shared_errors import SharedErrors
 from voirdire.trust.residuals import Residuals
 
 Floats = npt.NDArray[np.float64]
 
 
-def family_discount(problem: Posed, families: dict[str, str], found: Residuals) -> Floats:
+def family_discount(problem: Posed, families: dict[str, str], found: Residuals | SharedErrors) -> Floats:
     """Discount of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters
     ----------
     families : dict
         Family of every judge.
-    found : Residuals
+    found : Residuals or SharedErrors
         At the mode of the undiscounted posterior.
 
     Examples
@@ -47,16 +48,15 @@ def family_discount(problem: Posed, families: dict[str, str], found: Residuals) 
     >>> family_discount(problem, families, residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
-    codes = family_codes(families, problem.judges)
+    codes, (t, _, scale) = family_codes(families, problem.judges), found.sums()
     out = np.ones(len(problem.judges))
     for code in np.unique(codes):
         members = np.flatnonzero(codes == code)
         rows = np.flatnonzero(np.isin(found.judges, members))
         if len(rows) < 2:
             continue
-        r, spread = found.r[0][rows], np.sqrt(found.v[0][rows])
         between = ~np.eye(len(rows), dtype=bool)
-        total = float((spread @ spread.T)[between].sum())
-        rho = float((r @ r.T)[between].sum()) / total if total > 0 else 0.0
+        total = float(scale[np.ix_(rows, rows)][between].sum())
+        rho = float(t[np.ix_(rows, rows)][between].sum()) / total if total > 0 else 0.0
         out[members] = 1.0 / (1.0 + (len(members) - 1) * min(max(rho, 0.0), 1.0))
     return out

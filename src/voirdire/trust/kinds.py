@@ -8,15 +8,20 @@ import numpy.typing as npt
 from voirdire.mixed.problem import MixedProblem
 from voirdire.posterior import Posterior
 from voirdire.problem import Posed, Problem
+from voirdire.scores import continuous
 from voirdire.scores.dependence import residuals as score_residuals
 from voirdire.scores.problem import ScoresProblem
+from voirdire.scores.program import form_of
+from voirdire.scores.shared_errors import SharedErrors, shared_errors
 from voirdire.trust.residuals import Residuals, residuals
 
 Floats = npt.NDArray[np.float64]
 
 
-def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals:
+def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals | SharedErrors:
     """Residual votes, or scores, or both side by side (with the comparisons of the votes alone).
+
+    Of scores on a continuous scale, what judges' errors have in common.
 
     Examples
     --------
@@ -29,6 +34,8 @@ def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals:
     (1, 2, 3)
     """
     if isinstance(problem, ScoresProblem):
+        if form_of(problem.model) is continuous:
+            return shared_errors(problem, posterior)
         return score_residuals(problem, posterior)
     if isinstance(problem, MixedProblem):
         votes = residuals(problem.of_votes, posterior)

@@ -15,6 +15,7 @@ conservative.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -56,6 +57,31 @@ class Residuals:
     one: Ints
     other: Ints
     criterion: Ints
+
+    @property
+    def comparisons(self) -> int:
+        """Number of comparisons."""
+        return int(self.r.shape[2])
+
+    @cached_property
+    def _roots(self) -> Floats:
+        return np.sqrt(self.v)
+
+    def sums(self, weight: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """T, its variance and its scale, shape (judges, judges) each, averaged over draws.
+
+        Parameters
+        ----------
+        weight : array, shape (comparisons,), optional
+            How often each comparison counts; then of the first draw alone.
+        """
+        draws = len(self.r) if weight is None else 1
+        even = np.ones(self.comparisons) if weight is None else weight
+        found: list[Floats] = []
+        for r, v, root in zip(self.r[:draws], self.v[:draws], self._roots[:draws], strict=True):
+            found.append(np.stack([(part * even) @ part.T for part in (r, v, root)]))
+        t, var, scale = np.mean(found, axis=0)
+        return t, var, scale
 
 
 def residuals(problem: Problem, posterior: Posterior) -> Residuals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +25,7 @@ class Posterior:
     ----------
     program : Program
     centre : array, shape (size,)
-        The mode, or the mean of the draws for NUTS.
+        The mode, or the mean of the draws where the mode is not typical of them (see :mod:`.infer.method`).
     draws : array, shape (chains, draws, size), or None for the mode alone
     """
 
@@ -44,10 +45,37 @@ class Posterior:
             return None
         return self.program.values(self.draws.reshape(-1, self.program.size), np)
 
+    def shown(
+        self, of: Callable[[Values], dict[str, Floats]], prob: float
+    ) -> dict[str, tuple[Floats, Floats, Floats]]:
+        """Mean of the draws of each quantity, and the ends of its equal-tailed interval of ``prob``.
+
+        Without draws they are those of the mode, and the ends are missing. (A quantity of many parameters, such as how
+        well a judge tells a typical pair of items apart, may at the mode of all of them lie outside its own interval.)
+
+        Parameters
+        ----------
+        of : callable
+            Named quantities of named values; their leading axes are those of the values.
+        prob : float
+        """
+        if self.values is None:
+            return {name: (value, *_missing(value)) for name, value in of(self.central_values).items()}
+        found = {}
+        for name, draws in of(self.values).items():
+            ends = _missing(draws[0]) if np.isnan(draws).any() else self.interval(draws, prob)
+            found[name] = (draws.mean(axis=0), *ends)
+        return found
+
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
         """Equal-tailed interval of ``prob`` along the first axis."""
         low, high = np.quantile(draws, [0.5 * (1 - prob), 0.5 * (1 + prob)], axis=0)
         return low, high
+
+
+def _missing(value: Floats) -> tuple[Floats, Floats]:
+    nothing = np.full(np.shape(value), np.nan)
+    return nothing, nothing
 
 
 def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,12 @@ MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sq
 
 def ranking(problem: Posed, posterior: Posterior, prob: float) -> Columns:
     """Items by score: score, sd, interval, rank with interval, probability of being best; best first."""
-    centre = scores(problem.program, posterior.central_values)
-    rank = _ranks(centre)
+    score = scores(problem.program, posterior.central_values)
+    rank = _ranks(score)
     order = np.argsort(rank)
-    columns: Columns = {"item": np.array(problem.items, dtype=object), "score": centre}
+    columns: Columns = {"item": np.array(problem.items, dtype=object), "score": score}
     names = ("sd", "low", "high", "rank", "rank_low", "rank_high", "p_best")
-    columns |= dict.fromkeys(names, np.full(len(centre), np.nan))
+    columns |= dict.fromkeys(names, np.full(len(score), np.nan))
     columns["rank"] = rank
     if posterior.values is not None:
         draws = scores(problem.program, posterior.values)
@@ -54,14 +55,17 @@ def judges(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """
     size = len(problem.judges)
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
-    centre = judge_values(problem, posterior.central_values)
-    draws = None if posterior.values is None else judge_values(problem, posterior.values)
-    for name, value in centre.items():
-        columns[name] = np.broadcast_to(value, (size,))
-        low = high = np.full(size, np.nan)
-        if draws is not None and not np.isnan(draws[name]).any():
-            low, high = posterior.interval(draws[name], prob)
-        columns[f"{name}_low"], columns[f"{name}_high"] = low, high
+    return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
+
+
+def with_intervals(
+    posterior: Posterior, of: Callable[[Values], dict[str, Floats]], prob: float, size: int
+) -> Columns:
+    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`."""
+    columns: Columns = {}
+    for name, (value, low, high) in posterior.shown(of, prob).items():
+        for column, part in ((name, value), (f"{name}_low", low), (f"{name}_high", high)):
+            columns[column] = np.broadcast_to(part, (size,))
     return columns
 
 
@@ -98,24 +102,20 @@ def judges_by_criterion(problem: Problem, posterior: Posterior, prob: float) -> 
     ValueError
         The model has one reliability per judge.
     """
-    values = posterior.central_values
-    if "reliability_deviation" not in values:
+    if "reliability_deviation" not in posterior.central_values:
         raise ValueError(f"model {problem.model.name} has one reliability per judge; use judges()")
 
-    def reliability(values: Values) -> Floats:
-        return np.asarray(sigmoid(values["reliability"][..., None] + values["reliability_deviation"], np))
+    def reliability(values: Values) -> dict[str, Floats]:
+        log_odds = values["reliability"][..., None] + values["reliability_deviation"]
+        return {"reliability": np.asarray(sigmoid(log_odds, np))}
 
     names = np.meshgrid(problem.judges, problem.criteria, indexing="ij")
     columns: Columns = {
         "judge": names[0].ravel().astype(object),
         "criterion": names[1].ravel().astype(object),
     }
-    centre = reliability(values)
-    columns["reliability"] = centre.ravel()
-    columns["low"] = columns["high"] = np.full(centre.size, np.nan)
-    if posterior.values is not None:
-        draws = reliability(posterior.values).reshape(-1, centre.size)
-        columns["low"], columns["high"] = posterior.interval(draws, prob)
+    shown = posterior.shown(reliability, prob)["reliability"]
+    columns |= zip(("reliability", "low", "high"), (part.ravel() for part in shown), strict=True)
     return columns
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy import stats
 
 from voirdire.checks import LARGEST_K
+from voirdire.infer import refine
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
@@ -63,6 +65,23 @@ def test_draws_are_those_of_the_posterior(wins: int, losses: int) -> None:
     assert losses > 0 or max(off) > band
 
 
+def test_proposals_move_to_where_the_weights_say_the_posterior_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A normal distribution 2 sd off and a third as wide: at first its weights cannot be trusted, matched they can."""
+    problem = two_items(7, 3)
+    right = laplace(problem, find_mode(problem))
+    off = replace(right, mean=right.mean + 2.0 * right.root[:, 0], root=0.3 * right.root)
+    draws, k = laplace_draws(problem, off, COUNT, np.random.default_rng(0))
+    monkeypatch.setattr(refine, "ROUNDS", 0)
+    plain, plain_k = laplace_draws(problem, off, COUNT, np.random.default_rng(0))
+    assert k < LARGEST_K < plain_k
+    d, weight = exact(7, 3)
+    mean = float((d * weight).sum())
+    sd = float(np.sqrt(((d - mean) ** 2 * weight).sum()))
+    assert gaps(problem, draws).mean() == pytest.approx(mean, abs=0.1 * sd)
+    assert gaps(problem, draws).std() == pytest.approx(sd, rel=0.1)
+    assert gaps(problem, plain).std() < 0.8 * sd
+
+
 def test_the_third_order_correction_alone_finds_mean_and_lean() -> None:
     """Of seven votes against three: the normal mean misses by a tenth of a sd, the corrected one by a hundredth."""
     problem = two_items(7, 3)
@@ -97,7 +116,7 @@ def test_a_normal_posterior_is_left_alone() -> None:
 def test_the_density_of_skewed_draws_is_the_change_of_variables() -> None:
     """One coordinate: the log density given with a draw is that of the shifted lognormal variable, numerically."""
     base = Laplace(np.array([0.5]), np.array([[1.5]]), 0.0, 1.0)
-    made = Skewed(base, np.array([1.5]), np.array([0.2]), np.array([0.9]))
+    made = Skewed(base, np.array([1.5]), np.array([0.2]), np.array([0.9]), np.array([1.3]))
     x = made.draws(400_000, np.random.default_rng(0))
     log_density = made.log_density(x)
     edges = np.quantile(x[:, 0], np.linspace(0.05, 0.95, 19))

@@ -25,6 +25,7 @@ Progress = Callable[[int, int], None]
 METHODS = ("laplace", "nuts", "map")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
+TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,17 @@ def _by_laplace(problem: Posed, approximation: Laplace, how: Method, found: list
         weighted = k is not None
         mass = mirror.mass_from_symmetric(ratio) if weighted else mirror.mass_from_unweighed(ratio, turned)
         found.append(kinds.mirror_check(problem, mass))
-    return Inferred(Posterior(program, approximation.mean, draws), tuple(found))
+    return Inferred(Posterior(program, _centre(approximation.mean, draws), draws), tuple(found))
+
+
+def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """The mode, or the mean of the draws, shape (chains, draws, size), where the mode is not typical of them.
+
+    A mode may lie in a corner that hardly any draw visits: strengths that follow one judge, a noise near zero. It is
+    typical where no coordinate is more than a standard deviation from the draws' mean.
+    """
+    mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
+    return mode if np.all(np.abs(mean - mode) <= TYPICAL * sd) else mean
 
 
 def _by_nuts(problem: Posed, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:

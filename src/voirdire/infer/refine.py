@@ -8,21 +8,29 @@ Under a model with a mirror M, proposals are folded into the half A where the pr
 density q(x) + q(Mx) (the sum over all twins, where there are more), and the target is that of the folded posterior,
 L(x) (prior(x) + prior(Mx)).
 
+Where the weights are too uneven to be trusted, mean and standard deviation of each coordinate of the proposals are
+moved to what the weights say of the posterior's, as far as so few even draws can tell, and new ones are drawn; the
+round with the most even weights counts (moment matching: Paananen, Piironen, Bürkner and Vehtari 2021, Statistics and
+Computing 31).
+
 Posteriors of mixtures (labels, whose hidden classes are summed out) have tails and peaks that no such proposal reaches:
 there the resampled draws are moved until they have forgotten where they began (:mod:`voirdire.infer.moves`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.checks import LARGEST_K
 from voirdire.infer import engine
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
 from voirdire.infer.moves import FORGOTTEN, affordable, moved
-from voirdire.infer.skew import skewed
+from voirdire.infer.skew import Skewed, skewed
 from voirdire.problem import Posed
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +38,9 @@ Floats = npt.NDArray[np.float64]
 RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
 PROPOSALS = 4  # per draw wanted, and one more
 FREEDOM = 30.0  # of the proposals' multivariate t distribution
+ROUNDS = 3  # of matching moments, at most
+FEW = 20.0  # even draws at which proposals go half of the way
+NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
 
 
 def laplace_draws(
@@ -62,23 +73,58 @@ def laplace_draws(
     moving = program.mixture and affordable(problem)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
-    proposals = corrected.draws(PROPOSALS * (count + 1), rng, FREEDOM)
-    if program.has_mirror:
-        proposals = fold(program, proposals, problem.data)[0]
-    with engine.double_precision():
-        log_target = np.asarray(engine.log_densities(program)(proposals, problem.data))
-    log_proposal = corrected.log_density(proposals, FREEDOM)
-    if program.has_mirror:
-        log_target = (
-            log_target
-            - program.log_oriented(proposals, problem.data, np)
-            + symmetric_log_prior(program, proposals, problem.data, np)
-        )
-        for twin in program.twins(proposals, np):
-            log_proposal = np.logaddexp(log_proposal, corrected.log_density(np.asarray(twin), FREEDOM))
-    weights, k = pareto_smoothed(np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal)
-    draws = proposals[systematic(weights, count, rng)]
+    wanted = PROPOSALS * (count + 1)
+    latest = best = _weigh(problem, corrected, wanted, rng)
+    for _ in range(0 if moving else ROUNDS):
+        if best.k <= LARGEST_K:
+            break
+        latest = _weigh(problem, _matched(latest), wanted, rng)
+        best = min(best, latest, key=lambda found: found.k)
+    k, draws = best.k, best.draws[systematic(best.weights, count, rng)]
     if not moving:
         return draws, k
     draws, memory = moved(problem, approximation, draws, count, rng)
     return draws, 0.0 if memory <= FORGOTTEN else k
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """Proposals with their weights: ``draws``, shape (count, size), and the tail shape ``k`` of the weights."""
+
+    proposal: Skewed
+    draws: Floats
+    weights: Floats
+    k: float
+
+
+def _weigh(problem: Posed, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
+    program = problem.program
+    draws = proposal.draws(count, rng, FREEDOM)
+    if program.has_mirror:
+        draws = fold(program, draws, problem.data)[0]
+    with engine.double_precision():
+        log_target = np.asarray(engine.log_densities(program)(draws, problem.data))
+    log_proposal = proposal.log_density(draws, FREEDOM)
+    if program.has_mirror:
+        log_target = (
+            log_target
+            - program.log_oriented(draws, problem.data, np)
+            + symmetric_log_prior(program, draws, problem.data, np)
+        )
+        for twin in program.twins(draws, np):
+            log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), FREEDOM))
+    log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal
+    return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))
+
+
+def _matched(found: _Weighed) -> Skewed:
+    """The proposals with the means and standard deviations that the weights say, as far as they can tell."""
+    proposal, weights = found.proposal, found.weights
+    t = (found.draws - proposal.base.mean) / proposal.scale
+    mean = weights @ t
+    sd = np.sqrt(weights @ (t - mean) ** 2)
+    even = 1.0 / (weights * weights).sum()
+    share = even / (even + FEW)
+    narrowed = np.maximum(sd / t.std(axis=0), NARROWEST) ** share
+    shift = proposal.shift + share * (mean - t.mean(axis=0))
+    return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

@@ -3,9 +3,10 @@
 Write a draw of the Laplace approximation as x = mean + s z, with s the marginal standard deviations and z marginally
 standard normal. The corrected draw replaces each z_i by
 
-    t_i = shift_i + (exp(g_i z_i) - exp(g_i^2 / 2)) / g_i,   g_i = skewness_i / 3,
+    t_i = shift_i + stretch_i (exp(g_i z_i) - exp(g_i^2 / 2)) / g_i,   g_i = skewness_i / 3,
 
-a shifted lognormal variable of mean ``shift_i`` whose skewness is ``skewness_i`` to first order. The dependence between
+a shifted lognormal variable of mean ``shift_i`` whose skewness is ``skewness_i`` to first order (``stretch_i`` is 1
+until importance weights tell better, see :mod:`.refine`). The dependence between
 the coordinates stays that of the Laplace approximation (a Gaussian copula), as in INLA's skewness-corrected draws.
 Both numbers come from the third derivatives D of the log density at the mode, taken along v_i, the direction in which
 the other coordinates follow the i-th one (v_i = the i-th column of the covariance over s_i):
@@ -51,12 +52,14 @@ class Skewed:
         Marginal standard deviations of ``base``.
     shift, skewness : array, shape (size,)
         In units of ``scale`` (see the module).
+    stretch : array, shape (size,)
     """
 
     base: Laplace
     scale: Floats
     shift: Floats
     skewness: Floats
+    stretch: Floats
 
     def draws(self, count: int, rng: np.random.Generator, freedom: float = np.inf) -> Floats:
         """Return draws, shape (count, size); with ``freedom``, z is multivariate t instead of normal."""
@@ -64,14 +67,15 @@ class Skewed:
         if np.isfinite(freedom):
             white *= np.sqrt(freedom / rng.chisquare(freedom, (count, 1)))
         z, g = white @ self.base.root.T / self.scale, self._g
-        t = self.shift + (np.exp(g * z) - np.exp(0.5 * g * g)) / g
+        t = self.shift + self.stretch * (np.exp(g * z) - np.exp(0.5 * g * g)) / g
         return np.asarray(self.base.mean + self.scale * t)
 
     def log_density(self, x: Floats, freedom: float = np.inf) -> Floats:
         """Log density of the draws at points of shape (points, size), up to a constant."""
         g = self._g
         # exp(g z), which no z makes negative: points beyond the shifted lognormal's end have no density
-        grown = 1.0 + g * ((x - self.base.mean) / self.scale - self.shift) + np.expm1(0.5 * g * g)
+        t = ((x - self.base.mean) / self.scale - self.shift) / self.stretch
+        grown = 1.0 + g * t + np.expm1(0.5 * g * g)
         inside = np.all(grown > 0, axis=1, keepdims=True)
         slope = np.log(np.where(inside, grown, 1.0))
         white = np.linalg.solve(self.base.root, (self.scale * slope / g).T)
@@ -126,4 +130,5 @@ def skewed(problem: Posed, approximation: Laplace) -> Skewed:
         scale,
         np.clip(np.nan_to_num(shift), -LARGEST_SHIFT, LARGEST_SHIFT),
         np.clip(np.nan_to_num(skewness), -LARGEST_SKEWNESS, LARGEST_SKEWNESS),
+        np.ones(size),
     )

@@ -7,8 +7,9 @@ With H the Hessian at the mode, s_i = H_ii^(-1/2) and (lambda, q) the eigenpairs
 has precisely the approximation's covariance where the sum is over all j. Those with lambda_j within 10% of 1 are left
 out: what remains has standard deviations within 5% of 1. Items that depend on each other through a few common
 parameters alone (scores, whose 1,694 parameters for 420 items leave 30 pairs) then take two thin matrices instead of
-one square one, which would be most of a gradient's cost. Any such map is exact for a sampler, which draws from the
-posterior in whatever coordinates.
+one square one, which would be most of a gradient's cost. With few parameters all pairs are kept: tables of one shape
+then have maps of one shape, and what was compiled for one serves the others. Any such map is exact for a sampler, which
+draws from the posterior in whatever coordinates.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from voirdire.terms.arrays import Array
 Floats = npt.NDArray[np.float64]
 
 NEAR = 0.1  # of the logarithm of an eigenvalue
+FEW = 150  # parameters up to which all pairs are kept
 
 
 class Whitening(NamedTuple):
@@ -64,5 +66,5 @@ def whitening(approximation: Laplace) -> Whitening:
     hessian = inverse.T @ inverse
     scale = 1.0 / np.sqrt(np.diag(hessian))
     eigenvalue, vector = np.linalg.eigh(hessian * scale[:, None] * scale)
-    kept = np.abs(np.log(np.maximum(eigenvalue, 1e-300))) > NEAR
+    kept = (np.abs(np.log(np.maximum(eigenvalue, 1e-300))) > NEAR) | (size <= FEW)
     return Whitening(approximation.mean, scale, vector[:, kept], eigenvalue[kept] ** -0.5 - 1.0)

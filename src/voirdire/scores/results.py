@@ -57,17 +57,10 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
         names = _named(problem.groups)[problem.judge_group]
         names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
-    centre = judge_values(problem, posterior.central_values)
-    draws = None if posterior.values is None else judge_values(problem, posterior.values)
-    for name, value in centre.items():
-        low = high = np.full(len(problem.judges), np.nan)
-        if draws is not None and not np.isnan(draws[name]).any():
-            low, high = posterior.interval(draws[name], prob)
-            if name == "variance_item":
-                value = np.median(draws[name], axis=0)
-        columns[name] = value
-        columns[f"{name}_low"], columns[f"{name}_high"] = low, high
-    return columns
+    size = len(problem.judges)
+    return columns | summaries.with_intervals(
+        posterior, lambda values: judge_values(problem, values), prob, size
+    )
 
 
 def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -80,10 +73,9 @@ def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
         names_only: Columns = {"criterion": np.array([], dtype=object)}
         return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
     centre = _cuts(problem, posterior.central_values)
-    shape = centre.shape
-    judge, criterion, limit = (part.ravel() for part in np.indices(shape))
+    judge, criterion, limit = (part.ravel() for part in np.indices(centre.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if shape[0] == 1 else {"judge": _named(problem.judges)[judge]}
+    columns: Columns = {} if len(centre) == 1 else {"judge": _named(problem.judges)[judge]}
     columns["criterion"] = _named(problem.criteria)[criterion]
     columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": centre.ravel()}
     columns["low"] = columns["high"] = np.full(centre.size, np.nan)
@@ -146,11 +138,8 @@ def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     nothing = np.full(size, np.nan)
     columns |= {"severity": nothing, "low": nothing, "high": nothing}
     if "severity" in posterior.central_values:
-        columns["severity"] = _group_severity(problem, posterior.central_values)
-        if posterior.values is not None:
-            columns["low"], columns["high"] = posterior.interval(
-                _group_severity(problem, posterior.values), prob
-            )
+        shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
+        columns["severity"], columns["low"], columns["high"] = shown["severity"]
     return columns
 
 

@@ -65,13 +65,15 @@ def log_every_level(eta: Array, cuts: Array, levels: int, xp: Any) -> list[Array
     >>> [float(np.exp(log).round(3)) for log in logs]
     [0.182, 0.44, 0.378]
     """
+    above = [eta - cuts[..., level] for level in range(levels - 1)]
+    log_above = [log_sigmoid(x, xp) for x in above]
     found = []
     for level in range(levels):
         log = 0.0 * eta
         if level < levels - 1:
-            log = log + log_sigmoid(cuts[..., level] - eta, xp)
+            log = log + (log_above[level] - above[level])  # log sigmoid(-x), whose exponential is at hand
         if level > 0:
-            log = log + log_sigmoid(eta - cuts[..., level - 1], xp)
+            log = log + log_above[level - 1]
         if 0 < level < levels - 1:
             log = log + xp.log(-xp.expm1(cuts[..., level - 1] - cuts[..., level]))
         found.append(log)

@@ -217,6 +217,9 @@ def test_criteria_are_weighed_and_judges_grouped() -> None:
     assert found.model.name == "mixed-maple-position"
     weights = found.criteria().set_index("criterion")["weight"]
     assert weights["clear"] > 0.6
+    undecided = on_criteria.assign(winner=["first"] * 6 + ["tie"] * 6)
+    less = voirdire.fit([scores, votes], undecided, levels=LEVELS, method="map").criteria()
+    assert 0.5 < less.set_index("criterion")["weight"]["clear"] < weights["clear"]
     judges = found.judges().set_index("judge")
     assert judges.loc["new", ["severity", "group"]].isna().all()
     assert found.groups()["group"].tolist() == ["False", "True"]

@@ -12,7 +12,7 @@ import pytest
 
 from voirdire.errors import InputError
 from voirdire.simulate.studies import calibration, load_study, run_study
-from voirdire.simulate.studies.prior_panels import PriorPanel, prior_draw
+from voirdire.simulate.studies.prior_panels import PriorPanel, panel_of, prior_draw
 from voirdire.simulate.studies.runner import JOURNAL
 from voirdire.simulate.studies.study import Study
 from voirdire.specs import Model, load_model, locate
@@ -63,6 +63,22 @@ def test_every_generative_model_file_is_in_the_study() -> None:
         *load_study("calibration-mixed").settings["models"],
     ]
     assert sorted(studied) == sorted(shipped - {"majority-vote", "mean-score", "median-score"})
+
+
+@pytest.mark.parametrize(
+    "name", ["calibration", "calibration-labels", "calibration-scores", "calibration-mixed"]
+)
+def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
+    """Three tables each, whose arrays have one shape, so that one compilation serves all."""
+    study = load_study(name)
+    for model in map(load_model, study.settings["models"]):
+        panel = panel_of(model, study.settings["shape"], study.settings["ties"])
+        drawn = [panel.draw(model, np.random.default_rng([study.seed, table])) for table in range(3)]
+        assert {problem.program for _, problem in drawn} == {panel.program}
+        shapes = [
+            [np.shape(x) for part in problem.data.values() for x in part.values()] for _, problem in drawn
+        ]
+        assert shapes[0] == shapes[1] == shapes[2]
 
 
 @pytest.mark.parametrize(("model", "ties"), [("bradley-terry", False), ("crowd-bt", True)])

@@ -84,7 +84,7 @@ def pose_mixed(
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """
-    given = weights_of(model, tables.scores, criteria)
+    given = weights_of(model, tables.scores, criteria, ties=model.ties is not None)
     on_criteria = given if isinstance(given, Votes) else None
     if on_criteria is not None:
         tables = in_one_coding(tables.votes, tables.scores, on_criteria.judges)

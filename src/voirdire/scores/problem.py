@@ -203,7 +203,9 @@ def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: A
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 
-def weights_of(model: Model, table: Scores, criteria: object) -> Votes | tuple[float, ...] | None:
+def weights_of(
+    model: Model, table: Scores, criteria: object, *, ties: bool = False
+) -> Votes | tuple[float, ...] | None:
     """Weights or votes on criteria as the model takes them; None where nothing was given.
 
     Raises
@@ -213,7 +215,11 @@ def weights_of(model: Model, table: Scores, criteria: object) -> Votes | tuple[f
     """
     if criteria is None:
         return None
-    found = criteria if isinstance(criteria, tuple) else weighing.read_criteria(criteria, table.criteria)
+    found = (
+        criteria
+        if isinstance(criteria, tuple)
+        else weighing.read_criteria(criteria, table.criteria, ties=ties)
+    )
     if isinstance(found, Votes) and (model.weights is None or model.weights.kind != "votes"):
         raise InputError(
             f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "

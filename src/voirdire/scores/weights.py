@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 NAME = "criteria"
 
 
-def read_criteria(table: object, criteria: Sequence[str]) -> Votes | tuple[float, ...]:
+def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False) -> Votes | tuple[float, ...]:
     """Read a table that says how much criteria matter.
 
     Parameters
@@ -30,16 +30,18 @@ def read_criteria(table: object, criteria: Sequence[str]) -> Votes | tuple[float
         criteria: ``judge``, ``first``, ``second``, ``winner``.
     criteria : sequence of str
         Those of the scores.
+    ties : bool
+        Whether votes may be ties, as where there are votes on items, too.
 
     Returns
     -------
     Votes, or tuple of float
-        Votes without ties whose items are criteria; or the weights, which sum to one.
+        Votes whose items are criteria; or the weights, which sum to one.
 
     Raises
     ------
     InputError
-        Unknown, missing or repeated criteria, weights that are no numbers from zero, ties.
+        Unknown, missing or repeated criteria, weights that are no numbers from zero, ties where there may be none.
 
     Examples
     --------
@@ -48,10 +50,10 @@ def read_criteria(table: object, criteria: Sequence[str]) -> Votes | tuple[float
     (0.25, 0.75)
     """
     if isinstance(table, Votes):
-        return _votes(table, criteria)
+        return _votes(table, criteria, ties)
     found = read_columns(table, [], ["criterion", "weight", "winner"], Problems(NAME))
     if "weight" not in found or "winner" in found:
-        return _votes(read_votes(table, name="votes on criteria"), criteria)
+        return _votes(read_votes(table, name="votes on criteria"), criteria, ties)
     return _weights(found, criteria)
 
 
@@ -80,9 +82,9 @@ def _weights(cells: dict[str, Any], criteria: Sequence[str]) -> tuple[float, ...
     return tuple(given[name] / total for name in criteria)
 
 
-def _votes(votes: Votes, criteria: Sequence[str]) -> Votes:
+def _votes(votes: Votes, criteria: Sequence[str], ties: bool) -> Votes:
     problems = []
-    if votes.has_ties:
+    if votes.has_ties and not ties:
         problems.append(
             f"votes on criteria: {int(votes.counts[:, 2].sum())} ties, which models of scores refuse; ask for a forced "
             "choice"

@@ -97,14 +97,9 @@ def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     size = len(problem.criteria)
     given = np.bincount(problem.anchors.table.criterion, minlength=size)
     columns: Columns = {"criterion": _named(problem.criteria), "scores": given}
-    centre = people_values(problem, posterior.central_values)
-    draws = None if posterior.values is None else people_values(problem, posterior.values)
-    for name, value in centre.items():
-        low = high = np.full(size, np.nan)
-        if draws is not None:
-            low, high = posterior.interval(draws[name], prob)
-        columns |= {name: value, f"{name}_low": low, f"{name}_high": high}
-    return columns
+    return columns | summaries.with_intervals(
+        posterior, lambda values: people_values(problem, values), prob, size
+    )
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:

@@ -143,8 +143,8 @@ def test_two_coins_make_reliability_and_position_bias() -> None:
     draws = chained(known)
     e1, e2 = s(draws["coin_first"]), s(draws["coin_second"])
     bias = (e1 - e2) / 2
-    np.testing.assert_allclose(found["reliability"], ((e1 + e2) / 2).mean(axis=0))
-    np.testing.assert_allclose(found["position_bias"], bias.mean(axis=0))
+    np.testing.assert_allclose(found["reliability"], np.median((e1 + e2) / 2, axis=0))
+    np.testing.assert_allclose(found["position_bias"], np.median(bias, axis=0))
     np.testing.assert_allclose(found["position_bias_low"], np.quantile(bias, 0.05, axis=0))
     np.testing.assert_allclose(found["position_bias_high"], np.quantile(bias, 0.95, axis=0))
     assert found["votes"].tolist() == [6, 6, 6]
@@ -189,8 +189,8 @@ def test_behaviour_on_a_typical_pair_by_hand(model: str) -> None:
     for judge in range(3):
         row = found.loc[judge]
         each = [behaviour_by_hand(model, {k: v[i] for k, v in draws.items()}, judge) for i in range(COUNT)]
-        mean = tuple(np.mean(each, axis=0))
-        assert (row["p_right"], row["first_rate"], row["tie_rate"]) == pytest.approx(mean, rel=1e-6)
+        middle = tuple(np.median(each, axis=0))
+        assert (row["p_right"], row["first_rate"], row["tie_rate"]) == pytest.approx(middle, rel=1e-6)
         ends = np.quantile(np.array(each), [0.05, 0.95], axis=0)
         for column, (low, high) in zip(("p_right", "first_rate", "tie_rate"), ends.T, strict=True):
             assert (row[f"{column}_low"], row[f"{column}_high"]) == pytest.approx((low, high), rel=1e-6)
@@ -212,7 +212,7 @@ def test_the_discrimination_family_is_reported_on_the_coins_scale() -> None:
     found = pd.DataFrame(summaries.judges(problem, known, 0.9))
     np.testing.assert_array_equal(found["reliability"], found["p_right"])
     np.testing.assert_allclose(found["position_bias"], found["first_rate"] - 0.5)
-    sharpness = np.exp(chained(known)["log_discrimination"]).mean(axis=0)
+    sharpness = np.median(np.exp(chained(known)["log_discrimination"]), axis=0)
     np.testing.assert_allclose(found["discrimination"], sharpness)
 
 
@@ -230,7 +230,7 @@ def test_reliability_by_criterion() -> None:
         for c, criterion in enumerate(problem.criteria):
             row = found.loc[(judge, criterion)]
             each = s(draws["reliability"][:, k] + draws["reliability_deviation"][:, k, c])
-            assert row["reliability"] == pytest.approx(each.mean())
+            assert row["reliability"] == pytest.approx(np.median(each))
             np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(each, [0.05, 0.95]))
     with pytest.raises(ValueError, match="one reliability per judge"):
         summaries.judges_by_criterion(posed("maple"), posterior(posed("maple")), 0.9)

@@ -119,9 +119,7 @@ def test_coins_are_drawn_from_their_mixture_of_betas() -> None:
     assert stats.kstest(drawn, law).pvalue > 0.01
 
 
-@pytest.mark.parametrize(
-    "model", ["dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("model", ["dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)])
 def test_rows_of_matrices_are_those_of_the_known_items_alone(model: str) -> None:
     """With two labels the right label's log-odds is lean + panel + own, normal a priori with variances 2 sd^2."""
     rows = [(judge, f"x{n}", "y") for judge in "ab" for n in range(6)]

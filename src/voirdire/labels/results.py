@@ -60,7 +60,9 @@ def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Colu
         "class": _named(problem.labels)[of],
         "label": _named(problem.labels)[label],
     }
-    shown = posterior.shown(lambda values: {"rate": np.exp(problem.program.rates(values, np))}, prob)["rate"]
+    shown = posterior.shown(lambda values: {"rate": np.exp(problem.program.rates(values, np))}, prob, True)[
+        "rate"
+    ]
     for name, part in zip(("probability", "low", "high"), shown, strict=True):
         columns[name] = np.broadcast_to(part, shape).ravel()
     return columns
@@ -74,7 +76,7 @@ def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     shape = (len(problem.criteria), problem.classes)
     criterion, of = (part.ravel() for part in np.indices(shape))
     columns: Columns = {"criterion": _named(problem.criteria)[criterion], "class": _named(problem.labels)[of]}
-    shown = posterior.shown(lambda values: {"share": np.exp(problem.program.shares(values, np))}, prob)[
+    shown = posterior.shown(lambda values: {"share": np.exp(problem.program.shares(values, np))}, prob, True)[
         "share"
     ]
     columns |= zip(("share", "low", "high"), (part.ravel() for part in shown), strict=True)

@@ -49,8 +49,8 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
     an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
-    ``variance_item`` is the median over draws, where there are any: strengths at the mode are drawn together, so that
-    their variance is too small there.
+    All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
+    from how far items lie apart is too small there.
     """
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
     if problem.table.group is not None:

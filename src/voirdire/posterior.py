@@ -46,7 +46,7 @@ class Posterior:
         return self.program.values(self.draws.reshape(-1, self.program.size), np)
 
     def shown(
-        self, of: Callable[[Values], dict[str, Floats]], prob: float, shares: bool = False
+        self, of: Callable[[Values], dict[str, Floats]], prob: float
     ) -> dict[str, tuple[Floats, Floats, Floats]]:
         """Median of the draws of each quantity, and the ends of its equal-tailed interval of ``prob``.
 
@@ -58,15 +58,13 @@ class Posterior:
         of : callable
             Named quantities of named values; their leading axes are those of the values.
         prob : float
-        shares : bool
-            Whether quantities sum to one: then they are shown by their means, which do, too.
         """
         if self.values is None:
             return {name: (value, *_missing(value)) for name, value in of(self.central_values).items()}
-        found, middle = {}, np.mean if shares else np.median
+        found = {}
         for name, draws in of(self.values).items():
             ends = _missing(draws[0]) if np.isnan(draws).any() else self.interval(draws, prob)
-            found[name] = (middle(draws, axis=0), *ends)
+            found[name] = (np.median(draws, axis=0), *ends)
         return found
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:

@@ -59,7 +59,10 @@ def judges(problem: Problem, posterior: Posterior, prob: float) -> Columns:
 
 
 def with_intervals(
-    posterior: Posterior, of: Callable[[Values], dict[str, Floats]], prob: float, size: int
+    posterior: Posterior,
+    of: Callable[[Values], dict[str, Floats]],
+    prob: float,
+    size: int,
 ) -> Columns:
     """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`."""
     columns: Columns = {}

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from voirdire.labels.problem import LabelsProblem
 from voirdire.labels.program import class_probabilities
 from voirdire.posterior import Floats, Posterior, some_draws
-from voirdire.summaries import Columns, with_intervals
+from voirdire.summaries import Columns
 from voirdire.terms.reliability import Values
 
 
@@ -45,7 +45,15 @@ def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     """
     size = len(problem.judges)
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
-    return columns | with_intervals(posterior, lambda values: _judge_values(problem, values), prob, size)
+    centre = _judge_values(problem, posterior.central_values)
+    draws = None if posterior.values is None else _judge_values(problem, posterior.values)
+    for name, value in centre.items():
+        columns[name] = np.broadcast_to(value, (size,))
+        low = high = np.full(size, np.nan)
+        if draws is not None and not np.isnan(draws[name]).any():
+            low, high = (np.broadcast_to(end, (size,)) for end in posterior.interval(draws[name], prob))
+        columns[f"{name}_low"], columns[f"{name}_high"] = low, high
+    return columns
 
 
 def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -60,11 +68,12 @@ def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Colu
         "class": _named(problem.labels)[of],
         "label": _named(problem.labels)[label],
     }
-    shown = posterior.shown(lambda values: {"rate": np.exp(problem.program.rates(values, np))}, prob, True)[
-        "rate"
-    ]
-    for name, part in zip(("probability", "low", "high"), shown, strict=True):
-        columns[name] = np.broadcast_to(part, shape).ravel()
+    centre = np.exp(problem.program.rates(posterior.central_values, np))
+    columns["probability"] = np.broadcast_to(centre, shape).ravel()
+    columns["low"] = columns["high"] = np.full(len(judge), np.nan)
+    if posterior.values is not None:
+        ends = posterior.interval(np.exp(problem.program.rates(posterior.values, np)), prob)
+        columns["low"], columns["high"] = (np.broadcast_to(end, shape).ravel() for end in ends)
     return columns
 
 
@@ -76,10 +85,11 @@ def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     shape = (len(problem.criteria), problem.classes)
     criterion, of = (part.ravel() for part in np.indices(shape))
     columns: Columns = {"criterion": _named(problem.criteria)[criterion], "class": _named(problem.labels)[of]}
-    shown = posterior.shown(lambda values: {"share": np.exp(problem.program.shares(values, np))}, prob, True)[
-        "share"
-    ]
-    columns |= zip(("share", "low", "high"), (part.ravel() for part in shown), strict=True)
+    columns["share"] = np.exp(problem.program.shares(posterior.central_values, np)).ravel()
+    columns["low"] = columns["high"] = np.full(len(of), np.nan)
+    if posterior.values is not None:
+        draws = np.exp(problem.program.shares(posterior.values, np)).reshape(-1, len(of))
+        columns["low"], columns["high"] = posterior.interval(draws, prob)
     return columns
 
 

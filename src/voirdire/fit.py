@@ -24,6 +24,9 @@ from voirdire.tables.counted import CountedVotes
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import Votes, read_votes
 
+# the problem, its posterior, how anchors were used, the families named, and the choices made, in words
+_Done = tuple[Posed, Inferred, Anchored | None, dict[str, str] | None, list[str]]
+
 
 def fit(
     votes: object,
@@ -131,54 +134,13 @@ def fit(
     spec = load_model(model).with_priors(priors)
     kinds.check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
-    problem: Posed
-    anchored: Anchored | None = None
-    grouped: dict[str, str] | None = None
     if isinstance(table, Votes):
         _not_for("votes", {"levels": levels, "classes": classes})
-        problem, found, anchored, grouped, more = _fit_votes(
-            spec, table, criteria, anchors, anchor_mode, families, how
-        )
-        notes += more
+        done = _fit_votes(spec, table, criteria, anchors, anchor_mode, families, how)
     else:
-        cut = anchor_mode if anchor_mode == "cut" and spec.data == "mixed" else None
-        unused: dict[str, object] = {"anchor_mode='cut'": cut}
-        refused: dict[str, dict[str, object]] = {
-            "scores": {"classes": classes},
-            "labels": {"criteria": criteria, "families": families},
-            "mixed": {"classes": classes},
-        }
-        unused |= refused[spec.data]
-        _not_for(kinds.NAMES.get(spec.data, spec.data), unused)
-        from voirdire.infer.mode import find_mode
-
-        problem = kinds.pose_rated(
-            spec, table, criteria=criteria, levels=levels, classes=classes, anchors=anchors
-        )
-        notes += kinds.notes(problem)
-        check_size(problem, how)
-        if isinstance(problem, LabelsProblem) and anchors is not None:
-            from voirdire.anchors.infer import in_words
-            from voirdire.labels.anchored import infer_anchored
-
-            found, anchored = infer_anchored(problem, anchor_mode, how)
-            notes.append(in_words(anchored, anchor_mode, "labels"))
-        elif isinstance(problem, LabelsProblem):
-            found = infer(problem, find_mode(problem), how)
-        else:
-            from voirdire.trust.alike import discounted
-
-            panel = discounted(problem, families)
-            problem, mode, grouped = panel.problem, panel.mode, panel.families
-            notes += panel.notes
-            if isinstance(problem, ScoresProblem) and anchors is not None:
-                from voirdire.anchors.infer import in_words
-                from voirdire.scores.anchored import infer_anchored as infer_scored
-
-                found, anchored = infer_scored(problem, mode, anchor_mode, how)
-                notes.append(in_words(anchored, anchor_mode, "scores"))
-            else:
-                found = infer(problem, mode, how)
+        done = _fit_rated(spec, table, criteria, anchors, anchor_mode, families, levels, classes, how)
+    problem, found, anchored, grouped, more = done
+    notes += more
     return Fit(
         problem,
         found.posterior,
@@ -196,6 +158,54 @@ def fit(
     )
 
 
+def _fit_rated(
+    spec: Model,
+    table: kinds.Rated,
+    criteria: object,
+    anchors: object,
+    anchor_mode: str | None,
+    families: object,
+    levels: Sequence[object] | None,
+    classes: Sequence[object] | None,
+    how: Method,
+) -> _Done:
+    from voirdire.anchors.infer import in_words
+    from voirdire.infer.mode import find_mode
+    from voirdire.trust.alike import discounted
+
+    unused: dict[str, dict[str, object]] = {
+        "scores": {"classes": classes},
+        "labels": {"criteria": criteria, "families": families},
+        "mixed": {"classes": classes, "anchor_mode='cut'": anchor_mode if anchor_mode == "cut" else None},
+    }
+    _not_for(kinds.NAMES.get(spec.data, spec.data), unused[spec.data])
+    posed = kinds.pose_rated(spec, table, criteria=criteria, levels=levels, classes=classes, anchors=anchors)
+    notes = [*kinds.notes(posed)]
+    check_size(posed, how)
+    if isinstance(posed, LabelsProblem):
+        if anchors is None:
+            return posed, infer(posed, find_mode(posed), how), None, None, notes
+        from voirdire.labels.anchored import infer_anchored as infer_labelled
+
+        found, anchored = infer_labelled(posed, anchor_mode, how)
+        return posed, found, anchored, None, [*notes, in_words(anchored, anchor_mode, "labels")]
+    panel = discounted(posed, families)
+    notes += panel.notes
+    if isinstance(panel.problem, ScoresProblem) and anchors is not None:
+        from voirdire.scores.anchored import infer_anchored as infer_scored
+
+        found, anchored = infer_scored(panel.problem, panel.mode, anchor_mode, how)
+        return (
+            panel.problem,
+            found,
+            anchored,
+            panel.families,
+            [*notes, in_words(anchored, anchor_mode, "scores")],
+        )
+    jointly = None if anchors is None else Anchored("joint", "joint", ())
+    return panel.problem, infer(panel.problem, panel.mode, how), jointly, panel.families, notes
+
+
 def _fit_votes(
     spec: Model,
     votes: Votes,
@@ -204,8 +214,7 @@ def _fit_votes(
     anchor_mode: str | None,
     families: object,
     how: Method,
-) -> tuple[Posed, Inferred, Anchored | None, dict[str, str] | None, list[str]]:
-    """The problem, its posterior, how anchors were used, the families named, and the choices made, in words."""
+) -> _Done:
     from voirdire.trust.alike import discounted
 
     notes: list[str] = []

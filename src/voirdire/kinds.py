@@ -57,7 +57,8 @@ _RESULTS: dict[str, Results] = {
         "cutpoints": mixed_results.cutpoints,
     },
 }
-Table = Votes | Scores | Labels | VotesAndScores
+Rated = Scores | Labels | VotesAndScores
+Table = Votes | Rated
 NAMES = {"mixed": "votes and scores"}  # of kinds of data, in words, where they differ
 _ASKED = {  # what to ask a fit for in the place of a table that its kind of data does not have
     "labels": "classes() for the items, judges(), confusion() and shares()",
@@ -131,7 +132,7 @@ def kind_of(table: Table) -> str:
 
 def pose_rated(
     model: Model,
-    table: Scores | Labels | VotesAndScores,
+    table: Rated,
     *,
     criteria: object,
     levels: Sequence[object] | None,

@@ -234,8 +234,9 @@ def test_anchors_count_as_votes_of_people(panel: Any) -> None:
     before = voirdire.fit([votes, scores], levels=LEVELS, method="map").ranking().set_index("item")["score"]
     better, worse = before.index[10:15], before.index[15]
     anchors = pd.DataFrame({"first": worse, "second": better, "winner": "first"})
-    told = voirdire.fit([votes, scores], levels=LEVELS, method="map", anchors=anchors).ranking()
-    after = told.set_index("item")["score"]
+    told = voirdire.fit([votes, scores], levels=LEVELS, method="map", anchors=anchors)
+    assert told.as_dict()["anchors"] == {"mode": "joint", "chosen": "joint", "methods": []}
+    after = told.ranking().set_index("item")["score"]
     assert after[worse] - after[better].mean() > before[worse] - before[better].mean() + 0.1
 
 

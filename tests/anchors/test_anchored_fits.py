@@ -141,6 +141,7 @@ def linked() -> tuple[pd.DataFrame, pd.DataFrame]:
     return made.votes, pd.DataFrame(rows, columns=["first", "second", "winner"])
 
 
+@pytest.mark.slow
 def test_left_out_anchors_choose_between_joint_and_cut(linked) -> None:
     votes, anchors = linked
     fitted = voirdire.fit(votes.drop(columns="criterion", errors="ignore"), anchors=anchors, seed=1)

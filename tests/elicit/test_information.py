@@ -241,6 +241,7 @@ def rounds(informed: bool, runs: int, items: int = 15) -> np.ndarray:
     return right
 
 
+@pytest.mark.slow
 def test_chosen_batches_order_more_pairs_rightly_than_random_ones() -> None:
     informed, chance = (rounds(kind, RUNS) for kind in (True, False))
     gain = informed.mean(axis=1) - chance.mean(axis=1)

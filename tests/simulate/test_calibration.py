@@ -81,7 +81,9 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
         assert shapes[0] == shapes[1] == shapes[2]
 
 
-@pytest.mark.parametrize(("model", "ties"), [("bradley-terry", False), ("crowd-bt", True)])
+@pytest.mark.parametrize(
+    ("model", "ties"), [("bradley-terry", False), pytest.param("crowd-bt", True, marks=pytest.mark.slow)]
+)
 def test_right_models_pass(study: Study, model: str, ties: bool) -> None:
     """Coverage over 120 tables is within 3.5 Monte Carlo errors of nominal; crowd-bt has a mirror.
 

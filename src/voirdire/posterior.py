@@ -45,6 +45,11 @@ class Posterior:
             return None
         return self.program.values(self.draws.reshape(-1, self.program.size), np)
 
+    @property
+    def at_mean(self) -> bool:
+        """Whether the centre is the mean of the draws, not the mode."""
+        return self.draws is not None and np.allclose(self.centre, self.draws.mean(axis=(0, 1)), atol=1e-12)
+
     def shown(
         self, of: Callable[[Values], dict[str, Floats]], prob: float
     ) -> dict[str, tuple[Floats, Floats, Floats]]:

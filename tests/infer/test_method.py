@@ -33,6 +33,7 @@ def test_what_is_shown_lies_inside_its_interval() -> None:
     ]
     table = pd.DataFrame(rows, columns=["judge", "item", "score"])
     fit = voirdire.fit(table, model="rating-severity")
+    assert fit.posterior.at_mean
     shown = {"items": "score", "criteria": "weight", "cutpoints": "cutpoint", "groups": "severity"}
     for name, make in kinds.results(fit.problem).items():
         found = make(fit.problem, fit.posterior, fit.prob)

@@ -8,6 +8,9 @@ import pandas as pd
 import voirdire
 from voirdire import kinds
 from voirdire.infer.method import _centre
+from voirdire.posterior import Posterior
+from voirdire.program import VotesProgram
+from voirdire.specs import load_model
 
 
 def test_a_typical_mode_is_shown() -> None:
@@ -20,6 +23,10 @@ def test_one_in_a_corner_gives_way_to_the_mean() -> None:
     draws = np.random.default_rng(0).normal([1.0, -2.0], [1.0, 0.1], (1, 4000, 2))
     found = _centre(np.array([1.0, -2.2]), draws)  # two standard deviations off
     np.testing.assert_allclose(found, draws.mean(axis=(0, 1)))
+    program = VotesProgram(load_model("bradley-terry"), judges=1, criteria=1, items=3, ties=False)
+    assert Posterior(program, found, draws).at_mean
+    assert not Posterior(program, found + 0.1, draws).at_mean
+    assert not Posterior(program, found, None).at_mean
 
 
 def test_what_is_shown_lies_inside_its_interval() -> None:
@@ -33,7 +40,6 @@ def test_what_is_shown_lies_inside_its_interval() -> None:
     ]
     table = pd.DataFrame(rows, columns=["judge", "item", "score"])
     fit = voirdire.fit(table, model="rating-severity")
-    assert fit.posterior.at_mean
     shown = {"items": "score", "criteria": "weight", "cutpoints": "cutpoint", "groups": "severity"}
     for name, make in kinds.results(fit.problem).items():
         found = make(fit.problem, fit.posterior, fit.prob)

@@ -202,7 +202,10 @@ def _fit_rated(
             panel.families,
             [*notes, in_words(anchored, anchor_mode, "scores")],
         )
-    jointly = None if anchors is None else Anchored("joint", "joint", ())
+    jointly = None
+    if anchors is not None:
+        jointly = Anchored("joint", "joint", ())
+        notes.append(in_words(jointly, anchor_mode, "votes, scores"))
     return panel.problem, infer(panel.problem, panel.mode, how), jointly, panel.families, notes
 
 

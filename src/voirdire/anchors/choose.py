@@ -23,6 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 FOLDS = 20  # joint and cut posteriors are refitted this many times at most
 LEAST = 3  # anchors from which methods are compared
+TIED = 1e-9  # answers whose probabilities differ by less are equally likely
 CLEAR = 2.0  # standard errors by which a method must predict better than the default
 
 BASELINE = "majority"
@@ -113,6 +114,26 @@ class LeftOut:
     p: Floats
     doubt: Floats
     right: Floats
+
+    @classmethod
+    def of_several(cls, chance: Floats, answer: Ints) -> LeftOut:
+        """Of answers that are one of several.
+
+        Parameters
+        ----------
+        chance : array, shape (anchors, answers)
+            Probability of every answer.
+        answer : int array, shape (anchors,)
+            What people answered.
+
+        Examples
+        --------
+        >>> LeftOut.of_several(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
+        [1.0, 0.5]
+        """
+        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIED
+        doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
+        return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1))
 
 
 def compare(

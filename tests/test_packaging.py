@@ -169,8 +169,8 @@ def test_importing_voirdire_imports_no_heavy_library(tmp_path: Path) -> None:
 
 def requirements(project: Path) -> list[Requirement]:
     settings = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))
-    lines = settings["project"]["dependencies"] + settings["dependency-groups"]["dev"]
-    return [Requirement(line) for line in lines]
+    groups = settings["dependency-groups"].values()
+    return [Requirement(line) for lines in (settings["project"]["dependencies"], *groups) for line in lines]
 
 
 def test_the_tests_run_on_versions_that_the_project_allows(project: Path) -> None:

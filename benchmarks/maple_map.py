@@ -11,9 +11,9 @@ from common import median, ratio, show, small, timed
 from voirdire.infer import engine
 from voirdire.infer.mode import find_mode
 from voirdire.problem import pose
+from voirdire.research.studies import load_study
+from voirdire.research.studies.study import simulation
 from voirdire.simulate import simulate_votes
-from voirdire.simulate.studies import load_study
-from voirdire.simulate.studies.study import simulation
 from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 

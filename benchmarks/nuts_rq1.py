@@ -12,9 +12,9 @@ import warnings
 import numpy as np
 from common import show, small
 
+from voirdire.research.studies import load_study
+from voirdire.research.studies.study import simulation
 from voirdire.simulate import simulate_votes
-from voirdire.simulate.studies import load_study
-from voirdire.simulate.studies.study import simulation
 from voirdire.tables.votes import Votes, read_votes
 
 TUNE, DRAWS, OWN = (10, 20, (50, 50)) if small() else (200, 400, (500, 1000))

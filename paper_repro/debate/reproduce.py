@@ -1,8 +1,8 @@
 """DEBATE: claims, figures and runs.
 
-python paper_repro/debate/reproduce.py                    the claims
-python paper_repro/debate/reproduce.py --figures DIR      Figure 2, as far as its points are printed
-python paper_repro/debate/reproduce.py --run summeval --data FILE --out DIR
+voirdire repro debate                    the claims
+voirdire repro debate --figures DIR      Figure 2, as far as its points are printed
+voirdire repro debate --run summeval --data FILE --out DIR
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from voirdire.repro.claims import System
-from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, save, unprinted
+from voirdire.cli import app
+from voirdire.research.repro.claims import System
+from voirdire.research.repro.draw import COLOURS, canvas, save, unprinted
 
 PANELS = {
     "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),
@@ -62,4 +62,4 @@ def draw(system: System, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main("debate", draw))
+    app(["repro", "debate", *sys.argv[1:]])

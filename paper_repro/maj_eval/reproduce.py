@@ -1,8 +1,8 @@
 """MAJ-EVAL: claims, figures and runs.
 
-python paper_repro/maj_eval/reproduce.py                  the claims
-python paper_repro/maj_eval/reproduce.py --figures DIR    Figures 3 to 5
-python paper_repro/maj_eval/reproduce.py --run storysparkqa --data FILE --out DIR
+voirdire repro maj_eval                  the claims
+voirdire repro maj_eval --figures DIR    Figures 3 to 5
+voirdire repro maj_eval --run storysparkqa --data FILE --out DIR
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from voirdire.repro.claims import System
-from voirdire.repro.command import main
-from voirdire.repro.draw import canvas, column, grouped_bars, save
+from voirdire.cli import app
+from voirdire.research.repro.claims import System
+from voirdire.research.repro.draw import canvas, column, grouped_bars, save
 
 DATA_SETS = {"table3": "StorySparkQA", "table4": "MSLR-COCHRANE"}
 METHODS = {
@@ -101,4 +101,4 @@ def draw(system: System, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main("maj_eval", draw))
+    app(["repro", "maj_eval", *sys.argv[1:]])

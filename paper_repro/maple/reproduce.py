@@ -1,8 +1,8 @@
 """MAPLE: claims, figures and runs.
 
-    python paper_repro/maple/reproduce.py                     the claims
-    python paper_repro/maple/reproduce.py --figures DIR       Figures 1 to 6
-    python paper_repro/maple/reproduce.py --run asap2 --data FILE --out DIR
+    voirdire repro maple                     the claims
+    voirdire repro maple --figures DIR       Figures 1 to 6
+    voirdire repro maple --run asap2 --data FILE --out DIR
 
 Bars of Figures 1, 2 and 4 are not printed as numbers in the paper: they are drawn from a synthetic panel
 (runs/synthetic/study.toml), Figure 5 from runs/position/study.toml; ``--simulate`` makes their results anew.
@@ -16,10 +16,10 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from voirdire.repro.checks.studies import rows_of
-from voirdire.repro.claims import System
-from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, points, save
+from voirdire.cli import app
+from voirdire.research.repro.checks.studies import rows_of
+from voirdire.research.repro.claims import System
+from voirdire.research.repro.draw import COLOURS, canvas, column, points, save
 
 HERE = Path(__file__).resolve().parent
 SYNTHETIC = HERE / "runs" / "synthetic"
@@ -29,7 +29,7 @@ OURS = "Our run: synthetic panel (paper_repro/maple/runs/synthetic), 20 replicat
 
 def simulate() -> None:
     """Run the synthetic panels; keep each replicate's concordance of one, the means of the other."""
-    from voirdire.simulate.studies import run_study
+    from voirdire.research.studies import run_study
 
     for folder in (POSITION, TARGETS):
         table = run_study(folder / "study.toml").table
@@ -157,7 +157,7 @@ def bad_judges(path: Path) -> None:
 
 def first_picks(path: Path) -> None:
     """How often each judge of the synthetic panel picks the item shown first (Figure 6)."""
-    from voirdire.simulate.studies import load_study
+    from voirdire.research.studies import load_study
     from voirdire.simulate.votes import simulate_votes
 
     panel = load_study(SYNTHETIC / "study.toml").settings["panels"][0]["judges"]
@@ -195,4 +195,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--simulate"]:
         simulate()
     else:
-        sys.exit(main("maple", draw))
+        app(["repro", "maple", *sys.argv[1:]])

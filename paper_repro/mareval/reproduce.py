@@ -1,8 +1,8 @@
 """MAREval: claims, figures and runs.
 
-python paper_repro/mareval/reproduce.py                   the claims
-python paper_repro/mareval/reproduce.py --figures DIR     Figure 3, as far as its points are printed
-python paper_repro/mareval/reproduce.py --run topical-chat --out DIR
+voirdire repro mareval                   the claims
+voirdire repro mareval --figures DIR     Figure 3, as far as its points are printed
+voirdire repro mareval --run topical-chat --out DIR
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from voirdire.repro.claims import System
-from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, save, unprinted
+from voirdire.cli import app
+from voirdire.research.repro.claims import System
+from voirdire.research.repro.draw import COLOURS, canvas, column, save, unprinted
 
 #: The text's range of Kendall's coefficient with more than four evaluators.
 BEYOND_FOUR = (0.468, 0.475)
@@ -53,4 +53,4 @@ def draw(system: System, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main("mareval", draw))
+    app(["repro", "mareval", *sys.argv[1:]])

@@ -1,8 +1,8 @@
 """MASA: claims, figures and runs.
 
-python paper_repro/masa/reproduce.py                      the claims
-python paper_repro/masa/reproduce.py --figures DIR        win rates with intervals (Table 3; the paper draws none)
-python paper_repro/masa/reproduce.py --run masa --data FILE --out DIR
+voirdire repro masa                      the claims
+voirdire repro masa --figures DIR        win rates with intervals (Table 3; the paper draws none)
+voirdire repro masa --run masa --data FILE --out DIR
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from voirdire.repro.claims import System
-from voirdire.repro.command import main
-from voirdire.repro.draw import COLOURS, canvas, column, points, save
+from voirdire.cli import app
+from voirdire.research.repro.claims import System
+from voirdire.research.repro.draw import COLOURS, canvas, column, points, save
 
 
 def draw(system: System, folder: Path) -> None:
@@ -34,4 +34,4 @@ def draw(system: System, folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main("masa", draw))
+    app(["repro", "masa", *sys.argv[1:]])

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from voirdire.catalogue import models
     from voirdire.crossval import cross_validate
     from voirdire.metaeval.verb import metaeval
+    from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
-    from voirdire.simulate.plan import plan
     from voirdire.store import load
     from voirdire.tables.votes import read_votes
 
@@ -55,7 +55,7 @@ _HOMES = {
     "cross_validate": "voirdire.crossval",
     "load": "voirdire.store",
     "models": "voirdire.catalogue",
-    "plan": "voirdire.simulate.plan",
+    "plan": "voirdire.research.plan",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }

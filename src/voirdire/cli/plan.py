@@ -31,7 +31,7 @@ def plan(
 ) -> None:
     """Plan a collection: the votes a wanted precision needs, split into judges, pairs and repeats."""
     from voirdire.cli.simulate import readable
-    from voirdire.simulate.plan import plan as run
+    from voirdire.research.plan import plan as run
 
     with console.progress("Planning") as progress:
         found = run(

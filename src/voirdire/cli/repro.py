@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.repro.claims import System
-    from voirdire.repro.verdicts import Row
+    from voirdire.research.repro.claims import System
+    from voirdire.research.repro.verdicts import Row
 
 # a claim is shown in the colour of its worst figure
 _STYLES = {
@@ -37,11 +38,53 @@ def repro(
         ),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not look for public data.")] = False,
+    figures: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Draw the paper's figures into DIR instead."),
+    ] = None,
+    run: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Collect and compute a run of the paper instead.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="The run's data set, where none can be fetched."),
+    ] = None,
+    panel: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Judges instead of the run's panel.toml."),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the run's first items; no result.")] = None,
+    smoke: Annotated[
+        bool,
+        typer.Option("--smoke", help="The run on invented items with very small local models; no result."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", readable=False, help="The run's journal and tables; a stopped run goes on."
+        ),
+    ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="The page of all claims and runs as Markdown.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Check published numbers: published, ours, tolerance, verdict."""
-    from voirdire.repro import judge_claims, load_system, system_names
+    """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did."""
+    from voirdire.research.repro import judge_claims, load_system, system_names
 
+    if page:
+        from voirdire.research.repro.page import page as written
+
+        print(written(), end="")
+        return
+    if figures is not None or run is not None:
+        made = _made(paper, figures, run, data, panel, limit, smoke, out)
+        if json:
+            console.emit({"written": [str(path) for path in made]})
+        else:
+            for path in made:
+                print(path)
+        return
     systems = [load_system(name) for name in ([paper] if paper else system_names())]
     judged = []
     with console.progress("Claims") as progress:
@@ -56,12 +99,36 @@ def repro(
     _show_counts([row for _, rows in judged for row in rows])
 
 
+def _made(
+    paper: str | None,
+    figures: Path | None,
+    run: str | None,
+    data: Path | None,
+    panel: Path | None,
+    limit: int | None,
+    smoke: bool,
+    out: Path | None,
+) -> list[Path]:
+    """The pictures drawn, and the folder of the run."""
+    from voirdire.research.repro import load_system
+    from voirdire.research.repro.draw import figures as draw
+    from voirdire.research.repro.runs import run as collect
+
+    if paper is None:
+        raise InputError("--figures and --run are of one paper; name it: voirdire repro PAPER --run NAME")
+    system = load_system(paper)
+    made = draw(system, figures) if figures is not None else []
+    if run is not None:
+        made.append(collect(system, run, data=data, panel=panel, limit=limit, smoke=smoke, out=out))
+    return made
+
+
 def _show(system: System, rows: list[Row]) -> None:
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    from voirdire.repro.summary import summarise
+    from voirdire.research.repro.summary import summarise
 
     table = Table(
         title=Text(system.paper, style="bold"),
@@ -92,8 +159,8 @@ def _show_counts(rows: list[Row]) -> None:
     from rich import box
     from rich.table import Table
 
-    from voirdire.repro.summary import counts
-    from voirdire.repro.verdicts import VERDICTS
+    from voirdire.research.repro.summary import counts
+    from voirdire.research.repro.verdicts import VERDICTS
 
     found = counts(rows)
     used = [verdict for verdict in VERDICTS if any(found[kind][verdict] for kind in found)]

@@ -31,11 +31,19 @@ def simulate(
             help="Keep finished batches and results.csv here; a stopped run goes on.",
         ),
     ] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="The page of all studies and their results as Markdown.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Run a simulation study: robustness, recovery, calibration, with Monte Carlo errors."""
-    from voirdire.simulate.studies import load_study, run_study, study_names
+    from voirdire.research.studies import load_study, run_study, study_names
 
+    if page:
+        from voirdire.research.studies.readme import page as written
+
+        print(written(), end="")
+        return
     if study is None:
         studies = [load_study(name) for name in study_names()]
         if json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import platform
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.specs import locate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -177,18 +179,17 @@ def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
 
 def _about(run: Mapping[str, Any]) -> dict[str, str]:
     """Title, aim, source and finding: from the run, else from the shipped study of that name."""
-    from voirdire.simulate.studies.study import load_study, study_names
-
     found = {key: str(run[key]) for key in ABOUT if run.get(key)}
-    if run["study"] not in study_names():
+    path = locate("simulations") / str(run["study"]) / "study.toml"
+    if not path.is_file():
         return found
-    study = load_study(run["study"])
-    found = {"title": study.title, "aim": study.aim, "source": study.source} | found
-    whole = (run.get("replicates"), run.get("seed")) == (study.replicates, study.seed)
-    # what was found holds for the study as its file has it, not for a shorter run
-    return found | (
-        {"finding": str(study.settings["finding"])} if whole and "finding" in study.settings else {}
-    )
+    study = tomllib.loads(path.read_text(encoding="utf-8"))
+    told = {key: str(study[key]) for key in (*ABOUT, "finding") if study.get(key)}
+    if any(run.get(key) != study[key] for key in ("replicates", "seed")):
+        told.pop(
+            "finding", None
+        )  # what was found holds for the study as its file has it, not for a shorter run
+    return told | found
 
 
 def number(text: str | None) -> Any:

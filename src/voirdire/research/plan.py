@@ -1,0 +1,242 @@
+"""Plan a collection: how many votes a wanted precision needs, and how to split them, by simulation.
+
+Candidates are the best m judges (by information per price) comparing a share of the pairs, once or several times.
+Each is simulated and fitted; the cheapest whose concordance with the truth reaches the target is recommended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.research.studies.runner import run_study
+from voirdire.research.studies.study import Study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SPLITS = ((0.1, 1), (0.25, 1), (0.25, 2), (0.5, 1), (1.0, 1), (1.0, 2), (1.0, 4))  # share of pairs, repeats
+MOST_PANELS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What :func:`plan` found.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row per candidate, cheapest first: judges, share (of pairs), repeats, votes, price, concordance (mean over
+        replicates), sd, mcse, reached (whether the mean is at least the target by more than its Monte Carlo error).
+    target : float
+    best : dict or None
+        The cheapest candidate that reaches the target, None if none does.
+    """
+
+    table: pd.DataFrame
+    target: float
+    best: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        if self.best is None:
+            top = self.table.sort_values("concordance").iloc[-1]
+            return (
+                f"No candidate reaches a concordance of {self.target:g}; the highest is {top['concordance']:.3f} "
+                f"with {int(top['votes'])} votes. Better judges help more than further votes."
+            )
+        best = self.best
+        return (
+            f"{best['votes']} votes (price {best['price']:g}): {best['judges']}; {best['share']:.0%} of the pairs, "
+            f"{best['repeats']} vote(s) each; expected concordance {best['concordance']:.3f} +- {best['mcse']:.3f}."
+        )
+
+
+def plan(
+    judges: Mapping[str, Mapping[str, float]] | Sequence[float],
+    *,
+    items: int,
+    criteria: int = 1,
+    target: float = 0.9,
+    price: float = 1.0,
+    spread: float = 1.0,
+    replicates: int = 20,
+    seed: int = 0,
+    jobs: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Plan:
+    """Find the cheapest way to a wanted concordance of the ranking with the truth.
+
+    Parameters
+    ----------
+    judges : mapping or sequence
+        Expected judges: name -> {"reliability": eta, "price": of one vote}, or just the reliabilities (one-coin, from
+        0.5 to 1).
+    items, criteria : int
+    target : float
+        Wanted concordance index, the share of pairs of items that the ranking orders rightly, between 0.5 and 1.
+    price : float
+        Of a vote, for judges without a price of their own.
+    spread : float
+        Standard deviation of the items' strengths (log-odds): how different the items are expected to be.
+    replicates : int
+        Simulated panels per candidate.
+    seed : int
+    jobs : int or None
+        As in :func:`voirdire.research.studies.run_study`.
+
+    Raises
+    ------
+    InputError
+        Numbers outside their range, all named at once.
+
+    Examples
+    --------
+    >>> plan([0.9, 0.8], items=5, target=0.6, replicates=2).best["votes"] > 0
+    True
+    """
+    panel = _panel(judges, price)
+    _check(panel, items, criteria, target, spread, replicates)
+    ordered = sorted(panel, key=lambda name: -((2 * panel[name][0] - 1) ** 2) / max(panel[name][1], 1e-12))
+    sizes = np.unique(np.linspace(1, len(ordered), min(len(ordered), MOST_PANELS)).round().astype(int))
+    study = _study([ordered[:size] for size in sizes], panel, items, criteria, spread, replicates, seed)
+    found = run_study(study, jobs=jobs, progress=progress).table
+    table = _priced(found, panel, target)
+    reached = table[table["reached"]]
+    best = None if reached.empty else {str(key): value for key, value in reached.iloc[0].to_dict().items()}
+    return Plan(table, target, best)
+
+
+def _panel(
+    judges: Mapping[str, Mapping[str, float]] | Sequence[float], price: float
+) -> dict[str, tuple[float, float]]:
+    """Reliability and price of each judge.
+
+    Raises
+    ------
+    InputError
+        Judges that are described in another way.
+    """
+    if isinstance(judges, Mapping):
+        described = {str(name): judge for name, judge in judges.items()}
+    else:
+        described = {f"judge-{number}": {"reliability": eta} for number, eta in enumerate(judges, start=1)}
+    panel, problems = {}, []
+    for name, judge in described.items():
+        if not isinstance(judge, Mapping):
+            problems.append(
+                f"judge {name!r}: {judge!r} is no table; give {{'reliability': ..., 'price': ...}}"
+            )
+            continue
+        problems += [
+            f"judge {name!r}: {key!r} is neither reliability nor price"
+            for key in judge
+            if key not in ("reliability", "price")
+        ]
+        numbers = judge.get("reliability", float("nan")), judge.get("price", price)
+        if all(isinstance(each, Real) for each in numbers):
+            panel[name] = float(numbers[0]), float(numbers[1])
+        else:
+            problems.append(
+                f"judge {name!r}: reliability {numbers[0]!r} and price {numbers[1]!r} must be numbers"
+            )
+    if problems:
+        raise InputError(problems)
+    return panel
+
+
+def _check(
+    panel: dict[str, tuple[float, float]],
+    items: int,
+    criteria: int,
+    target: float,
+    spread: float,
+    replicates: int,
+) -> None:
+    problems = []
+    if not panel:
+        problems.append("judges is empty; name at least one judge with its expected reliability")
+    for name, (eta, cost) in panel.items():
+        if not 0.5 < eta <= 1.0:
+            problems.append(f"judge {name!r}: reliability {eta} must be above 0.5 (chance) and at most 1")
+        if not 0.0 <= cost < float("inf"):
+            problems.append(f"judge {name!r}: price {cost} must be at least 0")
+        if "|" in name:
+            problems.append(f"judge {name!r}: a name must not contain '|'")
+    if items < 3:
+        problems.append(f"items {items}: at least 3")
+    if criteria < 1:
+        problems.append(f"criteria {criteria}: at least 1")
+    if not 0.5 < target < 1.0:
+        problems.append(f"target {target}: a concordance between 0.5 (chance) and 1")
+    if not 0.0 < spread < float("inf"):
+        problems.append(f"spread {spread}: must be positive")
+    if replicates < 2:
+        problems.append(f"replicates {replicates}: at least 2")
+    if problems:
+        raise InputError(problems)
+
+
+def _study(
+    panels: list[list[str]],
+    panel: dict[str, tuple[float, float]],
+    items: int,
+    criteria: int,
+    spread: float,
+    replicates: int,
+    seed: int,
+) -> Study:
+    designs = [
+        {"name": f"{share}|{repeats}", **_pairs(share), "order": "random", "repeats": repeats}
+        for share, repeats in SPLITS
+        if share * items * (items - 1) / 2 >= items  # fewer pairs could not link the items
+        or share == 1.0
+    ]
+    settings: dict[str, Any] = {
+        "items": items,
+        "criteria": criteria,
+        "batch": replicates,
+        "roomy": True,
+        "truth": {"kind": "normal", "sd": spread, "sd_w": 1.0, "correlation": 0.3},
+        "models": ["maple-position" if criteria > 1 else "crowd-bt-position"],
+        "measures": ["items", "votes"],
+        "panels": [
+            {
+                "name": "|".join(names),
+                "judges": [{"name": name, "kind": "one-coin", "eta": panel[name][0]} for name in names],
+            }
+            for names in panels
+        ],
+        "designs": designs,
+    }
+    return Study("plan", "recovery", "", "", "", seed, replicates, settings, Path())
+
+
+def _pairs(share: float) -> dict[str, Any]:
+    return {"kind": "all-pairs"} if share == 1.0 else {"kind": "share", "share": share, "connect": "tree"}
+
+
+def _priced(found: pd.DataFrame, panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
+    items = found[found["measure"] == "items"]
+    votes = found[found["measure"] == "votes"].set_index(["panel", "design"])["mean"]
+    table = items[["panel", "design", "mean", "sd", "mcse"]].rename(columns={"mean": "concordance"})
+    total = [
+        votes[panel_name, design] for panel_name, design in zip(table["panel"], table["design"], strict=True)
+    ]
+    each = [np.mean([panel[name][1] for name in names.split("|")]) for names in table["panel"]]
+    split = [design.split("|") for design in table["design"]]
+    table = table.assign(
+        judges=[", ".join(names.split("|")) for names in table["panel"]],
+        share=[float(part[0]) for part in split],
+        repeats=[int(part[1]) for part in split],
+        votes=np.round(total).astype(int),
+        price=np.array(each) * np.array(total),  # every judge of a panel casts the same number of votes
+        reached=table["concordance"] - table["mcse"] >= target,
+    )
+    columns = ["judges", "share", "repeats", "votes", "price", "concordance", "sd", "mcse", "reached"]
+    return table[columns].sort_values(["price", "concordance"], ascending=[True, False], ignore_index=True)

@@ -1,0 +1,142 @@
+"""What may be wrong with a claims file, said by file and line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from voirdire.research.repro.checks import CHECKS, problems_of
+from voirdire.research.repro.tables import Table
+
+KINDS = {
+    "rerun": "our simulations or models give it again",
+    "rederive": "it follows from other published figures",
+    "public-data": "it follows from data that anyone can fetch",
+    "needs-llm": "a protocol must be run with paid or large models",
+    "needs-metric": "a metric with a trained model of its own must be run, which voirdire does not do",
+    "not-available": "the data are not public",
+}
+COMPUTED = ("rerun", "rederive", "public-data")
+HEAD = ("system", "paper", "title")
+_KEYS = {
+    "id": str,
+    "where": str,
+    "says": str,
+    "kind": str,
+    "published": (int, float, str),
+    "cells": dict,
+    "check": dict,
+    "tolerance": (int, float, dict),
+    "because": str,
+    "run": (str, list),
+    "finding": str,
+}
+NEEDED = ("id", "where", "says", "kind", "because")
+
+
+class Lines:
+    """Where entries of a claims file stand; TOML readers do not say."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        self.path = path
+        self.text = text.split("\n")
+        self.starts = [n for n, line in enumerate(self.text, 1) if line.strip() == "[[claims]]"]
+
+    def line(self, number: int, key: str) -> int:
+        """Line of a key of the claim of that number, else of the claim's beginning."""
+        if number >= len(self.starts):  # claims written as an inline array
+            return 1
+        start = self.starts[number]
+        end = self.starts[number + 1] if number + 1 < len(self.starts) else len(self.text) + 1
+        for n in range(start, end):
+            if re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", self.text[n - 1]):
+                return n
+        return start
+
+    def of(self, number: int, key: str) -> str:
+        """File and line in words."""
+        return f"{self.path} line {self.line(number, key)}"
+
+
+def faults_of(entry: Any, number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
+    """What is wrong with one entry of a claims file, by file and line.
+
+    Examples
+    --------
+    >>> faults_of("mean", 0, Lines(Path("claims.toml"), ""), {})
+    ['claims.toml: claims are written as [[claims]] sections']
+    """
+    if not isinstance(entry, dict):
+        return [f"{lines.path}: claims are written as [[claims]] sections"]
+    found = []
+
+    def fault(key: str, text: str) -> None:
+        found.append(f"{lines.of(number, key)}: {text}")
+
+    for key, value in entry.items():
+        if key not in _KEYS:
+            fault(key, f"unknown key {key!r}{nearest(key, list(_KEYS))}")
+        elif not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
+            fault(key, f"{key} = {value!r} is not what it must be; see CONTRIBUTING.md")
+    for key in NEEDED:
+        if key not in entry:
+            fault(key, f"{key!r} is missing")
+    kind = entry.get("kind")
+    if isinstance(kind, str) and kind not in KINDS:
+        fault("kind", f"kind {kind!r} is unknown{nearest(kind, list(KINDS))}; known: {', '.join(KINDS)}")
+    if ("cells" in entry) == ("published" in entry):
+        fault("cells", "give the published figure as 'cells' of a table or as 'published', one of the two")
+    tolerance = entry.get("tolerance")
+    exact = isinstance(entry.get("published"), str)
+    if tolerance is None and kind != "not-available" and not exact:
+        fault("kind", "tolerance is missing: how far may ours be from the published figure?")
+    if isinstance(tolerance, int | float) and not 0 <= tolerance < 1e6:
+        fault("tolerance", f"tolerance {tolerance!r} must be a number from 0 up")
+    if isinstance(tolerance, dict) and list(tolerance) != ["items"]:
+        fault("tolerance", "a tolerance that is no number must be { items = NUMBER }")
+    if kind in COMPUTED and "check" not in entry and "run" not in entry:
+        fault("kind", f"a claim of kind {kind!r} needs a check; known: {', '.join(sorted(CHECKS))}")
+    if kind not in COMPUTED and "check" in entry:
+        fault("check", f"a claim of kind {kind!r} has no check")
+    if isinstance(entry.get("cells"), dict):
+        found += [f"{lines.of(number, 'cells')}: {text}" for text in _cell_faults(entry["cells"], tables)]
+    if isinstance(entry.get("check"), dict):
+        found += [f"{lines.of(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)]
+    return found
+
+
+def _cell_faults(cells: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:
+    name = str(cells.get("table"))
+    if name not in tables:
+        return [f"table {name!r} is unknown or has faults of its own; known: {', '.join(sorted(tables))}"]
+    table = tables[name]
+    faults = []
+    for column, entry in cells.items():
+        if column in ("table", "rest"):
+            continue
+        if column not in table.columns:
+            faults.append(f"{name}.csv has no column {column!r}{nearest(column, list(table.columns))}")
+            continue
+        known = {cell.by[column] for cell in table.cells}
+        wanted = entry if isinstance(entry, list) else [entry]
+        faults += [
+            f"{name}.csv has no {column} {one!r}{nearest(str(one), sorted(known))}"
+            for one in wanted
+            if str(one) not in known
+        ]
+    return faults
+
+
+def nearest(word: str, known: list[str]) -> str:
+    """The known word that is meant, as a question, or "".
+
+    Examples
+    --------
+    >>> nearest("tolerence", ["tolerance", "because"])
+    " (did you mean 'tolerance'?)"
+    """
+    match = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""

@@ -1,0 +1,152 @@
+"""Correlation and agreement of a run's scores with people's, by criterion; what varies from run to run; alphas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from voirdire.research.repro.fill import scores as of
+from voirdire.research.repro.fill.example import example
+from voirdire.research.repro.fill.filled import Filled
+from voirdire.research.repro.fill.texts import text_of
+from voirdire.research.repro.items import HUMAN
+from voirdire.research.repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MEASURES = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall_tau_b"}
+
+
+def correlations(job: Job) -> Filled:
+    """Figures of all parts, by judge, criterion and coefficient, and the claims in the text that hang on them."""
+    how = job.spec["statistic"]
+    filled = Filled()
+    every = {part["name"]: of.collected(job, part) for part in job.spec["parts"]}
+    for part in job.spec["parts"]:
+        scores = every[part["name"]]
+        if scores.empty:
+            continue
+        own = of.after(scores, part["until"]) if "until" in part else of.results(scores)
+        for row in coefficients(job, own):
+            keys = {how["judge"]: row["judge"], how["criterion"]: row["criterion"]}
+            for fill in part.get("fills", []):
+                filled.add(
+                    fill["table"], **keys, coefficient=row["coefficient"], value=row["value"], **fill["keys"]
+                )
+        for table in part.get("groups", []):
+            _by_group(job, filled, table, part, scores)
+        if "alpha" in part:
+            _alphas(filled, part["alpha"], scores)
+    _spread(job, filled)
+    example(job, filled, every)
+    for text in job.spec.get("texts", []):
+        value = text_of(job, text, every, coefficients)
+        if value is not None:
+            filled.texts[text["claim"]] = value
+    return filled
+
+
+def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows with judge, criterion (as the paper calls it), coefficient and value; ``average``: the criteria's mean."""
+    import pandas as pd
+
+    import voirdire
+
+    how, called = job.spec["statistic"], job.spec.get("names", {})
+    human = job.human[
+        job.human["criterion"].isin(scores["criterion"]) & job.human["item"].isin(scores["item"])
+    ]
+    if scores.empty or human.empty:
+        return []
+    # where items have no context, each is one of its own, as for the scores
+    human = human.assign(context=human["item"].map(dict(zip(scores["item"], scores["context"], strict=True))))
+    # where there is one score for all criteria it is compared with people's on those they judged
+    both = pd.concat([scores[scores["criterion"].isin(human["criterion"])], human])
+    names = {_MEASURES[name]: name for name in how["coefficients"] if name in _MEASURES}
+    table = voirdire.metaeval(both, HUMAN, level=how["level"], coefficients=list(names), resamples=100)
+    rows = [
+        {
+            "judge": row["judges"][0],
+            "criterion": called.get(row["criterion"], row["criterion"]),
+            "coefficient": names[row["measure"]],
+            "value": row["value"],
+        }
+        for row in table.to_dict("records")
+    ]
+    for (judge, name), one in pd.DataFrame(rows).groupby(["judge", "coefficient"]):
+        rows.append(
+            {"judge": judge, "criterion": "average", "coefficient": name, "value": one["value"].mean()}
+        )
+    return rows + (_kappas(both, called) if "kappa" in how["coefficients"] else [])
+
+
+def _kappas(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Cohen's kappa of scores and people's mean score, both rounded to whole numbers (of a half, to the even one)."""
+    import voirdire
+
+    labels = both.assign(label=both["score"].round().astype(int))[["judge", "item", "criterion", "label"]]
+    found = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
+    rows = []
+    for row in found.to_dict("records"):
+        (judge,) = (name for name in row["judges"] if name != HUMAN)
+        criterion = called.get(row["criterion"], row["criterion"])
+        rows.append({"judge": judge, "criterion": criterion, "coefficient": "kappa", "value": row["value"]})
+    return rows
+
+
+def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], scores: pd.DataFrame) -> None:
+    """Rows of the published table that speak of a stakeholder group; the model finds the groups and names them."""
+    how = job.spec["statistic"]
+    (keys,) = (fill["keys"] for fill in part["fills"] if fill["table"] == table)
+    for row in coefficients(job, of.of_groups(scores)):
+        judge, group = row["judge"].split("/", 1)
+        own = {how["judge"]: judge, how["criterion"]: row["criterion"]}
+        filled.add(
+            table, **{**keys, **own, "group": group}, coefficient=row["coefficient"], value=row["value"]
+        )
+
+
+def _alphas(filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
+    """Krippendorff's interval alpha among the agents of each group; an item's rating by one criterion is a unit."""
+    import voirdire
+
+    if "level" not in scores:
+        return
+    agents = scores[scores["level"] == "agent"]
+    owner = agents["judge"].str.split("/").str[0]
+    for (judge, group, phase), one in agents.groupby([owner, "group", "phase"]):
+        if one["judge"].nunique() < 2:
+            continue
+        units = one.assign(item=one["item"] + "/" + one["criterion"] + "/" + one["run"])
+        found = voirdire.agreement(
+            units[["judge", "item", "score"]],
+            measures="krippendorff_alpha_interval",
+            pairs=False,
+            resamples=100,
+        )
+        value = float(found["value"].iloc[0])
+        filled.add(where["table"], **where["keys"], model=judge, group=group, phase=phase, value=value)
+
+
+def _spread(job: Job, filled: Filled) -> None:
+    """Mean over items of the sd of a score over repetitions of the whole protocol (``[spread]``)."""
+    import pandas as pd
+
+    how = job.spec.get("spread")
+    if how is None:
+        return
+    criterion = job.spec["statistic"]["criterion"]
+    called = job.spec.get("names", {})
+    for part in job.spec["parts"]:
+        if "spread" not in part:
+            continue
+        parts = [of.collected(job, part, repeat) for repeat in range(how["repeats"])]
+        every = pd.concat([of.results(scores) for scores in parts if not scores.empty] or [pd.DataFrame()])
+        if every.empty:
+            continue
+        sds = every.groupby(["judge", "criterion", "item"])["score"].std(ddof=1)
+        means = sds.groupby("criterion").mean()
+        for name, value in [*means.items(), ("average", means.mean())]:
+            keys = {how["column"]: part["spread"], criterion: called.get(str(name), str(name))}
+            filled.add(how["table"], **keys, value=float(value))

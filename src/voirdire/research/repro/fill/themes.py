@@ -1,0 +1,129 @@
+"""MAPLE's figures: concordance of item scores with people's, by theme and sample; all judges beside each alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.research.repro.fill.filled import Filled
+from voirdire.research.repro.job import Job
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Models that are fitted to the votes on criteria too.
+WEIGHED = ("maple", "maple-fixed-reliability")
+Runs = dict[tuple[str, int], float]
+
+
+def concordance(job: Job) -> Filled:
+    """Means and sds by theme and over all samples, how often an entry alone is best, and the claims in the text.
+
+    A part's ``alone`` names a model that is fitted to each judge's votes alone.
+    """
+    import pandas as pd
+
+    values: dict[tuple[str, str, str], Runs] = {}
+    alone: dict[str, dict[str, Runs]] = {}
+    votes_of: dict[str, list[pd.DataFrame]] = {}
+    for theme, sample, items in _samples(job):
+        run = (theme, sample)
+        for part in job.spec["parts"]:
+            place = Path(theme.replace("/", "-")) / str(sample) / part["name"]
+            folder = job.collect(part["protocol"], part.get("options", {}), place, items)
+            if not (folder / "votes.csv").is_file():
+                continue
+            votes = pd.read_csv(folder / "votes.csv", dtype={"first": str, "second": str, "winner": str})
+            criteria = folder / "criteria.csv"
+            weights = pd.read_csv(criteria) if criteria.is_file() else None
+            votes_of.setdefault(part["name"], []).append(votes)
+            for fill in part["fills"]:
+                key = (fill["table"], fill["column"], fill["entry"])
+                values.setdefault(key, {})[run] = _index(job, votes, weights, fill["model"])
+            if "alone" in part:
+                for judge, own in votes.groupby("judge"):
+                    theirs = None if weights is None else weights[weights["judge"] == judge]
+                    index = _index(job, own, theirs, part["alone"])
+                    alone.setdefault(part["name"], {}).setdefault(str(judge), {})[run] = index
+    filled = _by_theme(values, job.spec["statistic"]["overall"])
+    for text in job.spec.get("texts", []):
+        together = values.get((text["table"], text["column"], text["entry"]), {}) if "table" in text else {}
+        singles = alone.get(text["part"], {})
+        if text["kind"] == "ahead" and together and singles:
+            filled.texts[text["claim"]] = _ahead(together, singles, text["name"])
+        elif text["kind"] == "rank" and together and singles:
+            filled.texts[text["claim"]] = float(_usual_rank(together, singles))
+        elif text["kind"] == "fewest-first" and text["part"] in votes_of:
+            filled.texts[text["claim"]] = _fewest_first(pd.concat(votes_of[text["part"]]))
+    return filled
+
+
+def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
+    import numpy as np
+
+    import voirdire
+    from voirdire.metaeval.concordance import concordance_index
+
+    truth = dict(zip(job.human["item"], job.human["score"], strict=True))
+    weighed = weights if model in WEIGHED else None
+    ranking = voirdire.fit(votes, weighed, model=model, method="map").ranking()
+    people = np.array([truth[str(item)] for item in ranking["item"]])
+    return concordance_index(ranking["score"].to_numpy(), people)
+
+
+def _ahead(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs], name: str) -> str:
+    """Who has the highest mean: ``name`` for all together, else a judge's name."""
+    means = {judge: sum(runs.values()) / len(runs) for judge, runs in singles.items()}
+    best = max(means, key=lambda judge: means[judge])
+    return name if sum(together.values()) / len(together) > means[best] else best
+
+
+def _usual_rank(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs]) -> int:
+    """The most frequent rank of all together among each alone (1: ahead of all); the best of several."""
+    ranks = Counter(
+        1 + sum(runs[run] > value for runs in singles.values()) for run, value in together.items()
+    )
+    return min(ranks, key=lambda rank: (-ranks[rank], rank))
+
+
+def _fewest_first(votes: pd.DataFrame) -> str:
+    """The judge that chooses the text shown first least often."""
+    first = (votes["winner"] == "first") | (votes["winner"] == votes["first"])
+    return str(first.groupby(votes["judge"]).mean().idxmin())
+
+
+def _by_theme(values: Mapping[tuple[str, str, str], Runs], overall: Mapping[str, str]) -> Filled:
+    """Mean and sd by theme and over all runs, and how often an entry alone is best."""
+    import numpy as np
+
+    filled = Filled()
+    for (table, column, entry), runs in values.items():
+        for theme in dict.fromkeys(theme for theme, _ in runs):
+            own = np.array([value for (name, _), value in runs.items() if name == theme])
+            _mean_and_sd(filled, table, {"theme": theme, column: entry}, own)
+        if table != overall["from"]:
+            continue
+        rivals = [other for key, other in values.items() if key[0] == table and key[2] != entry]
+        best = sum(all(value > rival[run] for rival in rivals) for run, value in runs.items())
+        _mean_and_sd(filled, overall["table"], {column: entry}, np.array(list(runs.values())))
+        filled.add(overall["table"], **{column: entry}, statistic="top1", value=float(best))
+    return filled
+
+
+def _mean_and_sd(filled: Filled, table: str, keys: Mapping[str, str], values: Any) -> None:
+    filled.add(table, **keys, statistic="mean", value=float(values.mean()))
+    if len(values) > 1:
+        filled.add(table, **keys, statistic="sd", value=float(values.std(ddof=1)))
+
+
+def _samples(job: Job) -> Iterator[tuple[str, int, pd.DataFrame]]:
+    import numpy as np
+
+    how = job.spec["statistic"]
+    for theme, items in job.items.groupby("context", sort=False):
+        for sample in range(1, how["samples"] + 1):
+            generator = np.random.default_rng([how["seed"], sample])
+            rows = generator.permutation(len(items))[: how["size"]]
+            yield str(theme), sample, items.iloc[np.sort(rows)].drop(columns="context")

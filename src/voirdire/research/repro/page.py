@@ -1,0 +1,135 @@
+"""The page ``paper_repro/README.md``: ``voirdire repro --page > paper_repro/README.md``.
+
+Public data are not looked for, so that the page is the same on every machine and without a network.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from voirdire.research.repro.claims import System, load_system, system_names
+from voirdire.research.repro.faults import KINDS
+from voirdire.research.repro.runfile import read_run
+from voirdire.research.repro.summary import Summary, counts, shown, summarise
+from voirdire.research.repro.verdicts import VERDICTS, Row, judge_claims
+
+_ABOUT = """# Published numbers, checked
+
+One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
+holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` computes everything anew, with
+public data where they can be fetched; `voirdire repro PAPER --figures DIR` draws the paper's figures (`reproduce.py`),
+`--run NAME --out DIR` runs its protocols. This page is made without public data (`make repro`), so their claims read
+"not-fetched" here.
+
+A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from the
+published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two places of
+the paper. "reproduced" of a rerun means: our simulation, with the replicates that `simulations/` tells, came within the
+tolerance."""
+
+
+_ABOUT_RUNS = """## Runs
+
+What fills the claims of kind "needs-llm" (and those on data whose file one has to get): one command collects, fits,
+compares with people and writes the claims' figures. A smoke test is the same command with `--smoke`: a few invented
+items, very small local models in the judges' places, protocols at their smallest. It shows that the run works from end
+to end; its figures are no results and are kept nowhere, only how many there were."""
+
+
+def page() -> str:
+    """The whole page.
+
+    Examples
+    --------
+    >>> page().startswith("# Published numbers, checked")
+    True
+    """
+    systems = [load_system(name) for name in system_names()]
+    judged = [(system, judge_claims(system, fetch=False)) for system in systems]
+    parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
+    parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
+    parts.append(_runs(systems))
+    return "\n\n".join(parts) + "\n"
+
+
+def _runs(systems: list[System]) -> str:
+    """What can be run, and what a smoke test of it came to."""
+    lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
+    for system in systems:
+        for path in sorted((system.folder / "runs").glob("*/run.toml")):
+            name = path.parent.name
+            spec = read_run(system, name)
+            protocols = dict.fromkeys(part["protocol"] for part in spec["parts"] if "protocol" in part)
+            claims = sum(name in claim.runs for claim in system.claims)
+            link = f"[{system.system}/{name}]({system.system}/runs/{name}/run.toml): {spec['title']}"
+            lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke(path.parent)} |")
+    return "\n".join(lines)
+
+
+def _smoke(folder: Path) -> str:
+    path = folder / "smoke.json"
+    if not path.is_file():
+        return "not kept"
+    found = json.loads(path.read_text(encoding="utf-8"))
+    figures = sum(found["figures"].values())
+    return f"{found['requests']} requests, {found['missing']} without an answer, {figures} figures came out"
+
+
+def _coverage(judged: list[tuple[System, list[Row]]]) -> str:
+    figures = computed = looked_up = 0
+    for system, _ in judged:
+        for table in system.tables.values():
+            figures += len(table.cells)
+        kinds: dict[object, set[str]] = {}
+        for claim in system.claims:
+            for cell in claim.figures:
+                if cell.table in system.tables:
+                    kinds.setdefault(cell, set()).add(claim.kind)
+        computed += sum(bool(one & {"rerun", "rederive"}) for one in kinds.values())
+        looked_up += sum("public-data" in one and not one & {"rerun", "rederive"} for one in kinds.values())
+    claims = sum(len(system.claims) for system, _ in judged)
+    return (
+        f"{claims} claims speak of the {figures} figures in the tables and of figures in the text. Of those in the\n"
+        f"tables {computed} are recomputed here and {looked_up} more from public data; the others have a kind that\n"
+        "says why not. A figure that several claims speak of counts in each of them below."
+    )
+
+
+def _counts(rows: list[Row]) -> str:
+    found = counts(rows)
+    lines = [f"| checks by kind | {' | '.join(VERDICTS)} |", "|---|" + "---:|" * len(VERDICTS)]
+    for kind, meaning in KINDS.items():
+        cells = " | ".join(str(found[kind][verdict] or "–") for verdict in VERDICTS)
+        lines.append(f"| {kind}: {meaning} | {cells} |")
+    return "\n".join(lines)
+
+
+def _section(system: System, rows: list[Row]) -> list[str]:
+    summaries = summarise(system, rows)
+    lines = [
+        "| where | claim | kind | published | ours | tolerance | verdict |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    lines += [_line(one) for one in summaries]
+    parts = [
+        f"## {system.paper}",
+        f"{system.title}. [Claims]({system.system}/claims.toml).",
+        "\n".join(lines),
+    ]
+    findings = [one for one in summaries if one.claim.finding]
+    if findings:
+        parts.append("Findings:")
+        parts.append(
+            "\n".join(f"- {one.claim.where} (`{one.claim.id}`): {one.claim.finding}" for one in findings)
+        )
+    return parts
+
+
+def _line(one: Summary) -> str:
+    claim = one.claim
+    if claim.items is not None:
+        tolerance = f"{shown(claim.items)} item"
+    else:
+        tolerance = "" if claim.tolerance is None else shown(claim.tolerance)
+    cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

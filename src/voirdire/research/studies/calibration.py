@@ -1,0 +1,225 @@
+"""Calibration studies: are the intervals of every model as wide as they should be?
+
+Parameters are drawn from a model file's priors, votes from its equation (:mod:`.prior_panels`), and the model is fitted
+to them; ranks and interval coverage over many tables show whether the computation is right (:mod:`.sbc`). Models with
+a mirror are judged as they report: truth and draws are folded alike, which leaves ranks uniform, because the posterior
+of the folded truth is the folded posterior.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.checks import LARGEST_K
+from voirdire.infer import engine, mirror
+from voirdire.infer.diagnose import diagnose
+from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.mode import find_modes
+from voirdire.infer.nuts import sample
+from voirdire.infer.refine import laplace_draws
+from voirdire.posterior import scores, weights
+from voirdire.problem import Posed
+from voirdire.program import Program
+from voirdire.research.studies import sbc
+from voirdire.research.studies.prior_panels import panel_of
+from voirdire.research.studies.study import Study
+from voirdire.specs import Model, load_model
+from voirdire.terms.arrays import sigmoid
+
+Floats = npt.NDArray[np.float64]
+Unit = tuple[str, str, tuple[int, ...]]  # model, method, replicates to run together
+
+PROBS = (0.5, 0.8, 0.9)
+LEVEL = 0.01  # of all ECDF bands of a study together
+COVERAGE = (0.88, 0.92)  # where the coverage of 90% intervals must lie
+MARGIN = 2.0  # Monte Carlo errors by which one quantity's coverage may miss that range
+NOMINAL = 0.9
+RHAT = 1.05  # one short chain: the usual 1.01 would flag noise
+POOLED = "all parameters"
+
+
+def units(study: Study) -> list[Unit]:
+    """Work in pieces that are run whole: batches of tables of one model and method."""
+    size = study.settings["batch"]
+    found: list[Unit] = []
+    for model in study.settings["models"]:
+        for method, how in study.settings["methods"].items():
+            count = min(study.replicates, how.get("replicates", study.replicates))
+            found += [
+                (model, method, tuple(range(start, min(start + size, count))))
+                for start in range(0, count, size)
+            ]
+    return found
+
+
+def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
+    """Simulate, fit and rank one batch: a row per table and quantity."""
+    name, method, replicates = unit
+    model = load_model(name)
+    rows = calibrate(study, model, model, method, replicates)
+    return [{"model": name, "method": method, **row} for row in rows]
+
+
+def calibrate(
+    study: Study, simulated: Model, fitted: Model, method: str, replicates: tuple[int, ...]
+) -> list[dict[str, Any]]:
+    """Ranks and coverage for tables drawn from one model and fitted by another (the same, save in a negative control).
+
+    Both must have the same parameters.
+    """
+    panel = panel_of(simulated, study.settings["shape"], study.settings["ties"])
+    seeds = [[study.seed, replicate] for replicate in replicates]
+    drawn = [panel.draw(fitted, np.random.default_rng(seed)) for seed in seeds]
+    problems = [problem for _, problem in drawn]
+    program = problems[0].program
+    modes = find_modes(program, [problem.data for problem in problems])
+    rows = []
+    for replicate, seed, (truth, problem), mode in zip(replicates, seeds, drawn, modes, strict=True):
+        rng = np.random.default_rng([*seed, 1])
+        draws, facts = _draws(study, method, problem, laplace(problem, mode), rng)
+        if program.has_mirror:
+            truth, draws = (mirror.fold(program, x, problem.data)[0] for x in (truth, draws))
+        found = _ranked(study, problem, truth, draws, replicate)
+        rows += [{"replicate": replicate, **row, **facts} for row in found]
+    return rows
+
+
+def _draws(
+    study: Study, method: str, problem: Posed, approximation: Laplace, rng: np.random.Generator
+) -> tuple[Floats, dict[str, Any]]:
+    """Draws, shape (draws, size), and what may be wrong with them."""
+    how = study.settings["methods"][method]
+    if method == "laplace":
+        draws, k = laplace_draws(problem, approximation, how["draws"], rng)
+        return draws, {"rhat": None, "divergences": None, "pareto_k": k}
+    run = sample(
+        problem,
+        approximation,
+        seed=int(rng.integers(2**31)),
+        chains=1,
+        warmup=how["warmup"],
+        draws=how["draws"],
+    )
+    folded = mirror.fold(problem.program, run.x, problem.data)[0] if problem.program.has_mirror else run.x
+    half = how["draws"] // 2
+    found = diagnose(problem.program, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
+    return run.x[0], {"rhat": found["rhat"], "divergences": found["divergences"], "pareto_k": None}
+
+
+def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
+    """The first and the second half of one chain, as two."""
+    return recorded[0, : 2 * half].reshape(2, half, *recorded.shape[2:])
+
+
+def _ranked(
+    study: Study, problem: Posed, truth: Floats, draws: Floats, replicate: int
+) -> list[dict[str, Any]]:
+    at_truth, at_draws = quantities(problem, truth[None]), quantities(problem, draws)
+    rows = []
+    for name, values in at_draws.items():
+        rank = sbc.ranks(at_truth[name][0], values)
+        row: dict[str, Any] = {"quantity": name, "elements": values.shape[1]}
+        for prob in PROBS:
+            row[f"covered_{100 * prob:.0f}"] = int(sbc.covered(rank, len(values), prob).sum())
+        # one element a table, by turns: ranks of elements of one table depend on each other
+        element = replicate % values.shape[1]
+        few = sbc.thinned(values[:, element], study.settings["draws"])
+        rows.append({**row, "rank": int((few < at_truth[name][0, element]).sum())})
+    return rows
+
+
+def quantities(problem: Posed, x: Floats) -> dict[str, Floats]:
+    """What is ranked, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
+
+    Parameters
+    ----------
+    x : array, shape (points, size)
+    """
+    program = problem.program
+    values = program.values(x, np)
+    found = {name: value for name, value in values.items() if value.size}
+    if program.criteria > 1:
+        found["score"] = scores(program, values)
+    if "weight" in values:
+        found["criterion weight"] = weights(program, values)
+    if "coin_first" in values:
+        first, second = sigmoid(values["coin_first"], np), sigmoid(values["coin_second"], np)
+        found |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
+    with engine.double_precision():
+        density = np.asarray(engine.log_densities(program)(x, problem.data))
+    found["log likelihood"] = density - program.log_prior(x, np)
+    return {name: value.reshape(len(x), -1) for name, value in found.items()}
+
+
+def aggregate(study: Study, replicates: Any) -> Any:
+    """One row per model, method and quantity, and one per model and method for all its parameters together.
+
+    ``coverage_50``, ``_80``, ``_90`` pool a quantity's exchangeable elements; their Monte Carlo errors take each table
+    as one cluster. ``chi_square_p`` and ``ecdf_p`` test the ranks of one element per table. A quantity passes where
+    ``ecdf_p`` is above the study's level of 0.01 divided by the number of quantities tested, and its 90% coverage lies
+    between 0.88 and 0.92 or within two Monte Carlo errors of that (of a quantity of one element at least the binomial
+    error of 90%). A model passes (the row of all parameters) where all
+    its quantities do and the coverage over all parameters lies between 0.88 and 0.92. ``bad_rhat`` is the share of
+    tables whose chain has a split R-hat above 1.05, ``bad_k`` of those whose importance weights are too
+    uneven (Pareto k above 0.7).
+    """
+    import pandas as pd
+
+    rows = []
+    tests = len(replicates.groupby(["model", "method", "quantity"]))
+    for (model, method), part in replicates.groupby(["model", "method"], sort=False):
+        key = {"model": model, "method": method}
+        each = [
+            {**key, **_quantity_row(study, name, table, LEVEL / tests)}
+            for name, table in part.groupby("quantity", sort=False)
+        ]
+        parameters = part[part["quantity"].isin(_parameters(study, model))]
+        pooled = {**key, "quantity": POOLED, **_coverage(parameters)}
+        inside = COVERAGE[0] <= pooled["coverage_90"] <= COVERAGE[1]
+        per_table = part.drop_duplicates("replicate")
+        pooled |= {
+            "passed": bool(inside and all(row["passed"] for row in each)),
+            "bad_rhat": float((per_table["rhat"] > RHAT).mean()) if method == "nuts" else None,
+            "divergences": float(per_table["divergences"].sum()) if method == "nuts" else None,
+            "bad_k": _bad_k(per_table) if method == "laplace" else None,
+        }
+        rows += [pooled, *each]
+    return pd.DataFrame(rows)
+
+
+def _quantity_row(study: Study, name: str, table: Any, level: float) -> dict[str, Any]:
+    draws = study.settings["draws"]
+    rank = table["rank"].to_numpy(dtype=np.int64)
+    row = {"quantity": name, **_coverage(table)}
+    row |= {"chi_square_p": sbc.chi_square(rank, draws), "ecdf_p": sbc.ecdf_p_value(rank, draws)}
+    error = row["mcse_90"]
+    if (table["elements"] == 1).all():
+        # at least the binomial error of what should be: that of the sample is none where all tables are covered
+        error = max(error, float(np.sqrt(NOMINAL * (1.0 - NOMINAL) / row["n"])))
+    margin = MARGIN * error
+    inside = COVERAGE[0] - margin <= row["coverage_90"] <= COVERAGE[1] + margin
+    return row | {"passed": bool(inside and row["ecdf_p"] > level)}
+
+
+def _coverage(table: Any) -> dict[str, Any]:
+    """Share of covered elements of each table, averaged over tables."""
+    sums = table.groupby("replicate")[["elements", *(f"covered_{100 * prob:.0f}" for prob in PROBS)]].sum()
+    row: dict[str, Any] = {"n": len(sums)}
+    for prob in PROBS:
+        share = sums[f"covered_{100 * prob:.0f}"] / sums["elements"]
+        row[f"coverage_{100 * prob:.0f}"] = float(share.mean())
+        row[f"mcse_{100 * prob:.0f}"] = float(share.std(ddof=1) / np.sqrt(len(share)))
+    return row
+
+
+def _parameters(study: Study, model: str) -> list[str]:
+    program: Program = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).program
+    return [parameter.name for parameter in program.parameters]
+
+
+def _bad_k(tables: Any) -> float:
+    k = tables["pareto_k"].astype(float)
+    return float((k.isna() | (k > LARGEST_K)).mean())

@@ -1,0 +1,271 @@
+"""Panels drawn from a model file itself: parameters from its priors, votes from its equation.
+
+In the joint distribution p(x) p(votes | x) a posterior is calibrated by construction, whatever the model; so data from
+here test the computation (and the agreement of the simulator's and the fit's reading of the model), nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.labels.problem import LabelsProblem, pose_labels
+from voirdire.labels.program import LabelsProgram
+from voirdire.mixed.problem import MixedProblem, pose_mixed
+from voirdire.mixed.program import MixedProgram
+from voirdire.mixed.tables import in_one_coding
+from voirdire.predict import probabilities
+from voirdire.problem import Problem, pose
+from voirdire.program import VotesProgram
+from voirdire.research.studies.prior_draws import names, prior_draw
+from voirdire.research.studies.score_panels import LEVELS, ScorePanel
+from voirdire.specs import Model
+from voirdire.tables.labels import Labels
+from voirdire.tables.votes import Votes, count_votes
+from voirdire.terms.confusion import log_softmax
+from voirdire.terms.reliability import Values
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+LABELS = ("a", "b", "c")
+
+
+@dataclass(frozen=True)
+class PriorPanel:
+    """Who votes on what: every judge on every pair of items in both orders, under every criterion.
+
+    Models that learn weights also get every judge's votes on every pair of criteria, in both orders; models that
+    collapse criteria get one criterion.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items, criteria : int
+    ties : bool
+        Whether judges may answer "tie" (where the model has a tie term).
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = PriorPanel(load_model("maple"), judges=2, items=3, criteria=2, ties=False)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((7,), 28)
+    """
+
+    model: Model
+    judges: int
+    items: int
+    criteria: int
+    ties: bool
+
+    @property
+    def program(self) -> VotesProgram:
+        """The density of the simulating model."""
+        criteria = self.criteria if self.model.criteria == "separate" else 1
+        return VotesProgram(self.model, self.judges, criteria, self.items, self._has_ties)
+
+    @property
+    def _has_ties(self) -> bool:
+        return self.ties and self.model.ties is not None
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, Problem]:
+        """Draw parameters from the prior and votes given them.
+
+        Parameters
+        ----------
+        fitted : Model
+            The model that the votes are posed to; the simulating one, save in a negative control.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        truth : array, shape (size,)
+            Free coordinates of the simulating model.
+        problem : Problem
+            All problems of a panel have arrays of one shape.
+        """
+        program = self.program
+        truth = prior_draw(program, rng)
+        votes, criteria_votes = self.tables(program.values(truth, np), rng)
+        return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+
+    def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
+        """Votes given values of the parameters, and votes on criteria where the model learns weights."""
+        program = self.program
+        votes = self._voted(_every_pair(self.judges, program.criteria, self.items), values, rng)
+        criteria_votes = None
+        if self.model.weights is not None and self.model.weights.kind == "votes":
+            on_criteria = _every_pair(self.judges, 1, program.criteria, first_criterion=program.criteria)
+            # the criterion's code is one past the last: that is how coins per criterion know these votes
+            weight = np.broadcast_to(values["weight"], (program.criteria + 1, program.criteria))
+            voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
+            named = ("overall",), votes.criteria
+            criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=named[0], items=named[1])
+        return votes, criteria_votes
+
+    def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
+        """Fill a table of one vote per cell with answers of the given probabilities."""
+        chances = probabilities(self.model, self.program, [values], table)
+        bounds = chances.cumsum(axis=1)
+        outcome = (rng.random(len(bounds))[:, None] * bounds[:, -1:] > bounds[:, :2]).sum(axis=1)
+        counts = np.eye(3, dtype=np.int64)[outcome]
+        return replace(table, counts=counts, row_outcome=outcome)
+
+
+def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0) -> Votes:
+    """One vote of every judge on every ordered pair, answered "first" for the time being."""
+    pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
+    shape = np.indices((judges, criteria, len(pairs))).reshape(3, -1)
+    first, second = pairs[shape[2]].T
+    codes = (shape[0], shape[1] + first_criterion, first, second)
+    last = first_criterion + criteria
+    named = (names("judge", judges), names("criterion", last), names("item", items))
+    return count_votes(named, codes, np.zeros(len(first), dtype=np.int64), has_criteria=True)
+
+
+@dataclass(frozen=True)
+class LabelPanel:
+    """Who labels what: every judge every item, once; three labels, all of them classes.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items : int
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = LabelPanel(load_model("dawid-skene"), judges=2, items=5)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((20,), 10)
+    """
+
+    model: Model
+    judges: int
+    items: int
+
+    @property
+    def program(self) -> LabelsProgram:
+        """The density of the simulating model."""
+        count = len(LABELS)
+        return LabelsProgram(self.model, self.judges, 1, self.items, self.items, count, count)
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
+        """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
+        program = self.program
+        truth = prior_draw(program, rng)
+        values = program.values(truth, np)
+        judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
+        if program.latent:
+            shares = np.exp(program.shares(values, np))[0]
+            of = rng.choice(program.classes, self.items, p=shares / shares.sum())
+            rates = np.exp(program.rates(values, np))
+            chance = np.broadcast_to(rates, (self.judges, *rates.shape[1:]))[judge, of[item]]
+        else:
+            chance = np.exp(log_softmax(values["tendency"], program.labels, np))[item]
+        bounds = chance.cumsum(axis=1)
+        label = (rng.random(len(judge))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
+        table = Labels(
+            judges=names("judge", self.judges),
+            criteria=("overall",),
+            items=names("item", self.items),
+            judge=judge,
+            criterion=judge * 0,
+            item=item,
+            labels=LABELS,
+            label=label,
+        )
+        return truth, pose_labels(fitted, table, keep_apart=True)
+
+
+@dataclass(frozen=True)
+class MixedPanel:
+    """Who votes and who scores: the votes of :class:`PriorPanel` and the scores of :class:`.ScorePanel`.
+
+    Parameters
+    ----------
+    model : Model
+        What simulates.
+    judges, items, criteria : int
+    ties : bool
+        Whether votes may be ties, and everything is scored twice.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel = MixedPanel(load_model("mixed-severity"), judges=2, items=3, criteria=1, ties=False)
+    >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
+    >>> truth.shape, int(problem.judge_votes.sum())
+    ((9,), 18)
+    """
+
+    model: Model
+    judges: int
+    items: int
+    criteria: int
+    ties: bool
+
+    @property
+    def _of_votes(self) -> PriorPanel:
+        return PriorPanel(self.model.part("votes"), self.judges, self.items, self.criteria, self.ties)
+
+    @property
+    def _of_scores(self) -> ScorePanel:
+        part = replace(self.model.part("scores"), weights=None)  # of which the votes on criteria speak
+        return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
+
+    @property
+    def program(self) -> MixedProgram:
+        """The density of the simulating model."""
+        votes, scores = self._of_votes.program, self._of_scores.program
+        return MixedProgram(
+            self.model,
+            self.judges,
+            self.criteria,
+            self.items,
+            levels=scores.levels,
+            groups=scores.groups,
+            ties=votes.ties,
+            repeats=scores.repeats,
+            voted=self.model.weights is not None and self.model.weights.kind == "votes",
+        )
+
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, MixedProblem]:
+        """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
+        truth = prior_draw(self.program, rng)
+        values = self.program.values(truth, np)
+        votes, on_criteria = self._of_votes.tables(values, rng)
+        scores, _ = self._of_scores.tables(values, rng)
+        tables = in_one_coding(votes, scores)
+        how: dict[str, Any] = {"ties": self.program.ties, "repeats": self.program.repeats}
+        return truth, pose_mixed(fitted, tables, levels=LEVELS, criteria=on_criteria, **how, keep_empty=True)
+
+
+def panel_of(
+    model: Model, shape: dict[str, int], ties: bool
+) -> PriorPanel | LabelPanel | ScorePanel | MixedPanel:
+    """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
+
+    Examples
+    --------
+    >>> from voirdire.specs import load_model
+    >>> panel_of(load_model("one-coin-label"), {"judges": 2, "items": 3, "criteria": 1}, False).program.size
+    4
+    """
+    if model.data == "labels":
+        return LabelPanel(model, shape["judges"], shape["items"])
+    if model.data == "mixed":
+        return MixedPanel(model, **shape, ties=ties)
+    if model.data == "scores":
+        return ScorePanel(model, **shape, repeats=ties)
+    return PriorPanel(model, **shape, ties=ties)

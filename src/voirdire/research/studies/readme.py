@@ -1,0 +1,70 @@
+"""The page ``simulations/README.md``, made from the study files and their results (``voirdire simulate --page``)."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+from voirdire.research.studies.study import Study, load_study, study_names
+
+_SHOWN = ("panel", "added", "count", "design", "model", "method", "optimiser", "quantity", "measure")
+_MOST_ROWS = 60
+
+
+def page() -> str:
+    """Return the page.
+
+    Examples
+    --------
+    >>> page().startswith("# Simulation studies")
+    True
+    """
+    lines = [
+        "# Simulation studies",
+        "",
+        "One folder per study: `study.toml` says what is simulated, fitted and measured; `results.csv` is what came",
+        "out, with Monte Carlo errors (`mcse`), and `run.json` the seed, replicates and versions that made it. Run one",
+        "with `voirdire simulate NAME`, all with `make studies`. This page is generated.",
+        "",
+        "| study | question | replicates | seed | results |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    studies = [load_study(name) for name in study_names()]
+    for study in studies:
+        made = "results.csv" if _results(study).exists() else "not run yet"
+        lines.append(
+            f"| [{study.name}](#{study.name}) | {study.title} | {study.replicates} | {study.seed} | {made} |"
+        )
+    for study in studies:
+        lines += ["", f"## {study.name}", "", study.aim, "", f"Source: {study.source}.", "", *_found(study)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _results(study: Study) -> Path:
+    return study.path.parent / "results.csv"
+
+
+def _found(study: Study) -> list[str]:
+    if not _results(study).exists():
+        return []
+    with _results(study).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    run = json.loads((study.path.parent / "run.json").read_text(encoding="utf-8"))
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    columns = [name for name in rows[0] if name not in _SHOWN or len({row[name] for row in rows}) > 1]
+    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
+    lines += ["| " + " | ".join(_short(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]]
+    if len(rows) > _MOST_ROWS:
+        lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
+    finding = study.settings.get("finding")
+    lines += ["", finding] if finding else []
+    return [*lines, "", f"Made with {run['replicates']} replicates, seed {run['seed']}; {versions}."]
+
+
+def _short(text: str) -> str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return text if number.is_integer() else f"{number:.4f}"

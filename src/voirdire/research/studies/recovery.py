@@ -1,0 +1,185 @@
+"""Recovery studies: simulate panels whose truth is known, fit models, measure how much of it comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.mode import find_modes, pad
+from voirdire.metaeval.concordance import concordance_index
+from voirdire.posterior import Posterior, scores, weights
+from voirdire.problem import Problem, pose
+from voirdire.research.studies.adam import adam_modes
+from voirdire.research.studies.study import Cell, Study, simulation
+from voirdire.simulate.truth import Truth
+from voirdire.simulate.votes import SimulatedArrays, VoteArrays, simulate_counts
+from voirdire.specs import Model, load_model
+from voirdire.summaries import judges as judge_summary
+from voirdire.tables.votes import Votes, count_votes
+
+Floats = npt.NDArray[np.float64]
+Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run together
+
+SAME = 1e-4  # estimates that differ by less are tied: some times what searches leave
+
+
+def units(study: Study) -> list[Unit]:
+    """Work in pieces that are run whole: batches of replicates of one cell."""
+    size = study.settings["batch"]
+    replicates = range(study.replicates)
+    batches = [tuple(replicates[start : start + size]) for start in range(0, study.replicates, size)]
+    return [(cell, batch) for cell in range(len(study.cells())) for batch in batches]
+
+
+def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
+    """Simulate, fit and measure one batch: a row per replicate, model, optimiser and measure."""
+    number, replicates = unit
+    cell = study.cells()[number]
+    panels = [simulate_counts(**simulation(study, cell, replicate)) for replicate in replicates]
+    tables = [as_votes(panel) for panel in panels]
+    rows = []
+    for name in study.settings["models"]:
+        model = load_model(name)
+        problems = [_posed(model, *table) for table in tables]
+        for optimiser in study.settings.get("optimisers", ["map"]):
+            if optimiser == "adam" and replicates[-1] >= study.settings.get(
+                "adam_replicates", study.replicates
+            ):
+                continue  # 5,000 epochs take long: the first batches do
+            roomy = study.settings.get("roomy", False)
+            found = _fitted(problems, optimiser, [study.seed, *replicates], roomy)
+            if found is None:
+                continue
+            for replicate, panel, problem, x in zip(replicates, panels, problems, found, strict=True):
+                key = {**cell.labels, "model": name, "optimiser": optimiser, "replicate": replicate}
+                measured = _measured(study, cell, problem, x, panel.truth)
+                rows += [{**key, "measure": measure, "value": value} for measure, value in measured.items()]
+    return rows
+
+
+def as_votes(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
+    """Simulated arrays as counted votes on items and on criteria."""
+    truth = panel.truth
+    order = np.argsort(np.array(panel.judges))
+    code = np.empty(len(order), dtype=np.int64)
+    code[order] = np.arange(len(order))
+    judges = tuple(panel.judges[index] for index in order)
+
+    def table(votes: VoteArrays, criteria: tuple[str, ...], items: tuple[str, ...]) -> Votes:
+        codes = (code[votes.judge], votes.criterion, votes.first, votes.second)
+        return count_votes(
+            (judges, criteria, items), codes, votes.outcome.astype(np.int64), has_criteria=True
+        )
+
+    on_items = table(panel.votes, truth.criteria, truth.items)
+    if panel.criteria_votes is None:
+        return on_items, None
+    return on_items, table(panel.criteria_votes, ("overall",), truth.criteria)
+
+
+def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> Problem:
+    used = model.weights is not None and model.weights.kind == "votes"
+    # the majority of a pair may be even: its tie term must be there for all replicates alike
+    return pose(
+        model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
+    )
+
+
+def _fitted(problems: list[Problem], optimiser: str, seed: list[int], roomy: bool) -> list[Floats] | None:
+    program, data = problems[0].program, [problem.data for problem in problems]
+    if optimiser == "map":
+        return [mode.x for mode in find_modes(program, data, roomy=roomy)]
+    return adam_modes(program, pad(data), len(data), seed)
+
+
+def _measured(study: Study, cell: Cell, problem: Problem, x: Floats, truth: Truth) -> dict[str, float]:
+    posterior = Posterior(problem.program, x, None)
+    values = posterior.central_values
+    score = scores(problem.program, values)
+    nominal = _nominal_reliability(cell, problem.judges)
+    wanted = study.settings["measures"]
+    found: dict[str, float] = {}
+    for measure in wanted:
+        if measure == "items":
+            found[measure] = concordance_index(settled(score), truth.scores("softmax"))
+        elif measure.startswith("items-"):
+            weighting: Any = measure.removeprefix("items-")
+            found[measure] = concordance_index(settled(score), truth.scores(weighting))
+        elif measure == "strengths" and len(values["strength"]) == len(truth.strengths):
+            each = [
+                concordance_index(settled(a), b)
+                for a, b in zip(values["strength"], truth.strengths, strict=True)
+            ]
+            found[measure] = float(np.mean(each))
+        elif measure == "criteria" and "weight" in values:
+            found[measure] = concordance_index(settled(weights(problem.program, values)), truth.weights)
+        elif measure == "votes":
+            found[measure] = float(problem.judge_votes.sum())
+        elif measure in ("reliability", "eta"):
+            reliability = judge_summary(problem, posterior, 0.9)["reliability"]
+            if np.isnan(reliability).any() or nominal is None:
+                continue
+            if measure == "reliability":
+                found[measure] = concordance_index(settled(reliability), nominal)
+            else:
+                found |= {f"eta {nominal[k]:g}": float(reliability[k]) for k in range(len(nominal))}
+    return found
+
+
+def settled(estimates: Floats) -> Floats:
+    """Estimates of which those that are equal up to the search's tolerance are equal.
+
+    Items with the same votes are tied; what a search leaves between them is rounding, and would order them by chance.
+
+    Examples
+    --------
+    >>> found = settled(np.array([0.5, 0.2, 0.5 + 1e-6]))
+    >>> bool(found[0] == found[2]), bool(found[0] > found[1])
+    (True, True)
+    """
+    order = np.argsort(estimates, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(estimates[order]) > SAME)])
+    means = np.bincount(group, estimates[order]) / np.bincount(group)
+    found = np.empty_like(estimates)
+    found[order] = means[group]
+    return found
+
+
+def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:
+    """Accuracy that each judge was given, where all were given one."""
+    from voirdire.simulate.judges import Accuracy
+    from voirdire.simulate.panel import panel_from_spec
+
+    panel = panel_from_spec(cell.judges)
+    given = [panel[name] for name in judges]
+    accuracies = [
+        judge.accuracy for judge in given if isinstance(judge, Accuracy) and judge.accuracy is not None
+    ]
+    return np.array(accuracies, dtype=float) if len(accuracies) == len(given) else None
+
+
+def aggregate(study: Study, replicates: Any) -> Any:
+    """Mean, sd and Monte Carlo error of each cell, model and measure; how often a model is the single best.
+
+    ``best_share`` is the share of replicates in which the model alone has the highest value of the study's ``best_of``
+    measure among its models; missing for other measures.
+    """
+    keys = ["panel", "added", "count", "design", "model", "optimiser", "measure"]
+    grouped = replicates.groupby(keys, sort=False)["value"]
+    table = grouped.agg(n="count", mean="mean", sd="std").reset_index()
+    table["mcse"] = table["sd"] / np.sqrt(table["n"])
+    if "best_of" in study.settings:
+        chosen = replicates[replicates["measure"] == study.settings["best_of"]]
+        race = [key for key in keys if key != "model"] + ["replicate"]
+        top = chosen.groupby(race)["value"].transform("max")
+        at_top = chosen.assign(top=chosen["value"] == top)
+        single = at_top.groupby(race)["top"].transform("sum") == 1
+        share = (
+            at_top.assign(best_share=(at_top["top"] & single).astype(float))
+            .groupby(keys)["best_share"]
+            .mean()
+        )
+        table = table.merge(share.reset_index(), on=keys, how="left")
+    return table

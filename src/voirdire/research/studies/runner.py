@@ -1,0 +1,192 @@
+"""Run a study: batches in parallel, every finished batch on disk at once, the same table however often it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.research.studies import recovery
+from voirdire.research.studies.study import Study, load_study
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JOURNAL = "batches.jsonl"
+
+
+@dataclass(frozen=True, eq=False)
+class StudyResult:
+    """What a study found.
+
+    Attributes
+    ----------
+    study : Study
+    table : pandas.DataFrame
+        One row per cell, model and measure: n, mean, sd, mcse (Monte Carlo standard error of the mean), and more by
+        kind of study.
+    replicates : pandas.DataFrame
+        One row per replicate, in a fixed order.
+    seconds : float
+        Time of this run (batches found on disk take none).
+    """
+
+    study: Study
+    table: pd.DataFrame
+    replicates: pd.DataFrame
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result in the shape of ``voirdire simulate --json``."""
+        rows = json.loads(self.table.to_json(orient="records", double_precision=15))
+        return {
+            "study": self.study.name,
+            "replicates": self.study.replicates,
+            "seed": self.study.seed,
+            "seconds": round(self.seconds, 3),
+            "rows": rows,
+        }
+
+
+def run_study(
+    study: str | Path | Study,
+    *,
+    replicates: int | None = None,
+    jobs: int | None = 1,
+    out: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> StudyResult:
+    """Run a simulation study.
+
+    Parameters
+    ----------
+    study : str, path or Study
+        A shipped study's name, a study file, or a checked study.
+    replicates : int, optional
+        Instead of the file's number.
+    jobs : int or None
+        Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
+    out : path, optional
+        Folder for the journal of finished batches, ``results.csv`` and ``run.json`` (title, aim, source, seed,
+        replicates, versions). A run that was stopped goes on from there and ends with the same table.
+    progress : callable, optional
+        Called with (batches done, batches in all).
+
+    Raises
+    ------
+    InputError
+        A fault of the study file or the request, or a folder that holds another study's batches.
+
+    Examples
+    --------
+    >>> result = run_study("rq1", replicates=1)  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    checked = (study if isinstance(study, Study) else load_study(study)).with_replicates(replicates)
+    start = time.perf_counter()
+    kind = _kind(checked)
+    work = kind.units(checked)
+    journal = _Journal(checked, Path(out)) if out is not None else None
+    done: dict[str, list[dict[str, Any]]] = journal.read() if journal is not None else {}
+    left = [unit for unit in work if _key(unit) not in done]
+    if progress is not None:
+        progress(len(work) - len(left), len(work))
+    for unit, rows in _parallel(checked, left, jobs):
+        done[_key(unit)] = rows
+        if journal is not None:
+            journal.add(_key(unit), rows)
+        if progress is not None:
+            progress(len(done), len(work))
+    rows = [row for unit in work for row in done[_key(unit)]]
+    frame = pd.DataFrame(rows)
+    result = StudyResult(checked, kind.aggregate(checked, frame), frame, time.perf_counter() - start)
+    if out is not None:
+        result.table.to_csv(Path(out) / "results.csv", index=False, lineterminator="\n")
+        record = {
+            "study": checked.name,
+            "title": checked.title,
+            "aim": checked.aim,
+            "source": checked.source,
+            "seed": checked.seed,
+            "replicates": checked.replicates,
+            "versions": _versions(),
+        }
+        (Path(out) / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return result
+
+
+def run_unit(study: Study, unit: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Run one piece of work and say which (for the parallel runner)."""
+    return unit, _kind(study).run(study, unit)
+
+
+def _parallel(study: Study, work: list[Any], jobs: int | None) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    if jobs == 1 or not work:
+        yield from (run_unit(study, unit) for unit in work)
+        return
+    from joblib import Parallel, delayed
+
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    yield from pool(delayed(run_unit)(study, unit) for unit in work)
+
+
+def _versions() -> dict[str, str]:
+    packages = ("voirdire", "numpy", "jax", "numpyro", "scipy")
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in packages}
+
+
+def _kind(study: Study) -> ModuleType:
+    if study.kind == "calibration":
+        from voirdire.research.studies import calibration
+
+        return calibration
+    return recovery
+
+
+def _key(unit: Any) -> str:
+    return json.dumps(unit)
+
+
+class _Journal:
+    """Finished batches, one JSON line each, after a first line that says of which study."""
+
+    def __init__(self, study: Study, folder: Path) -> None:
+        content = json.dumps(
+            [study.name, study.kind, study.seed, study.replicates, study.settings], sort_keys=True
+        )
+        self.head = {"study": study.name, "sha256": hashlib.sha256(content.encode()).hexdigest()}
+        self.path = folder / JOURNAL
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"output folder {folder}: cannot be written ({error.strerror})") from error
+
+    def read(self) -> dict[str, list[dict[str, Any]]]:
+        """Batches finished before; a last line that was cut off is dropped and run again."""
+        if not self.path.exists():
+            self.path.write_text(json.dumps(self.head) + "\n", encoding="utf-8")
+            return {}
+        lines = self.path.read_text(encoding="utf-8").split("\n")
+        whole, cut = lines[:-1], lines[-1]
+        if not whole or json.loads(whole[0]) != self.head:
+            raise InputError(
+                f"output folder {self.path.parent}: holds batches of another study or other settings; name a new folder"
+            )
+        if cut:
+            self.path.write_text("\n".join(whole) + "\n", encoding="utf-8")
+        entries = [json.loads(line) for line in whole[1:]]
+        return {entry["unit"]: entry["rows"] for entry in entries}
+
+    def add(self, key: str, rows: list[dict[str, Any]]) -> None:
+        """Append a finished batch."""
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"unit": key, "rows": rows}) + "\n")

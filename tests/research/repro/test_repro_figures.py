@@ -1,0 +1,89 @@
+"""Figures are drawn from what is committed, and say whether the numbers are the paper's or ours."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from voirdire.research.repro import draw, load_system
+
+FIGURES = {
+    "maple": [f"maple-figure{number}" for number in range(1, 7)],
+    "maj_eval": [f"maj_eval-figure{number}" for number in range(3, 6)],
+    "debate": ["debate-figure2"],
+    "mareval": ["mareval-figure3"],
+    "masa": ["masa-table3"],
+}
+
+
+def reproduce(project: Path, system: str) -> ModuleType:
+    path = project / "paper_repro" / system / "reproduce.py"
+    spec = importlib.util.spec_from_file_location(f"reproduce_{system}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("system", FIGURES)
+def test_figures_are_drawn(
+    system: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: dict[str, str] = {}
+
+    def keep(figure: object, path: Path, source: str) -> None:
+        said[path.stem] = source
+        draw.save(figure, path, source)  # type: ignore[arg-type]
+
+    module = reproduce(project, system)
+    monkeypatch.setattr(module, "save", keep)
+    module.draw(load_system(system), tmp_path)
+    assert sorted(said) == FIGURES[system]
+    for name, source in said.items():
+        assert source.startswith(("The paper's figures", "Our run")), source
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bars_show_the_typed_figures(project: Path) -> None:
+    figure, (axis,) = draw.canvas()
+    table = load_system("maple").tables["table3"]
+    themes = list(dict.fromkeys(cell.by["theme"] for cell in table.cells))
+    series = {
+        "MAPLE": draw.column(table, "theme", themes, method="MAPLE", statistic="mean"),
+        "none": [None] * 7,
+    }
+    draw.grouped_bars(axis, themes, series, "concordance")
+    assert [bar.get_height() for bar in axis.patches] == [0.794, 0.832, 0.880, 0.833, 0.840, 0.876, 0.810]
+    assert [text.get_text() for text in axis.get_xticklabels()] == themes
+    assert figure.axes == [axis]
+
+
+def test_the_synthetic_panel_of_figures_1_and_4(project: Path) -> None:
+    found = reproduce(project, "maple").synthetic()
+    assert {len(values) for values in found.values()} == {20}
+    means = {key: sum(values) / 20 for key, values in found.items()}
+    singles = {
+        panel: mean for (panel, model), mean in means.items() if model == "maple" and panel != "all models"
+    }
+    assert len(singles) == 10
+    # the sd over replicates is at most 0.08, so two standard errors of a difference are below 0.04
+    assert means["all models", "maple"] - max(singles.values()) > 0.04
+
+
+@pytest.mark.slow
+def test_the_synthetic_panel_again(project: Path) -> None:
+    from dataclasses import replace
+
+    from voirdire.research.studies import load_study, run_study
+
+    module = reproduce(project, "maple")
+    study = load_study(module.SYNTHETIC / "study.toml")
+    kept = module.synthetic()
+    panels = [study.settings["panels"][0], study.settings["panels"][-1]]
+    small = replace(study, settings={**study.settings, "panels": panels, "models": ["maple"], "batch": 2})
+    for row in run_study(small, replicates=2).replicates.to_dict("records"):
+        assert row["value"] == pytest.approx(kept[row["panel"], row["model"]][row["replicate"]], abs=0.01)

@@ -7,7 +7,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from typer.testing import CliRunner
 
+from voirdire.cli import app
 from voirdire.research.repro import draw, load_system
 
 FIGURES = {
@@ -46,6 +48,20 @@ def test_figures_are_drawn(
     for name, source in said.items():
         assert source.startswith(("The paper's figures", "Our run")), source
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_command_draws_and_runs(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["repro", "masa", "--figures", str(tmp_path)])
+    assert found.stdout.split() == [str(tmp_path / "masa-table3.png")]
+    assert (tmp_path / "masa-table3.png").read_bytes().startswith(b"\x89PNG")
+    for arguments, said in (
+        (["--run", "asap2"], "name it: voirdire repro PAPER"),
+        (["maple", "--run", "asap2"], "--out is missing"),
+        (["maple", "--run", "asap3", "--out", str(tmp_path)], "unknown run 'asap3'"),
+    ):
+        found = CliRunner().invoke(app, ["repro", *arguments])
+        assert found.exit_code == 1
+        assert said in found.stderr
 
 
 def test_bars_show_the_typed_figures(project: Path) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 from common import median, shared, show
 from sklearn.metrics import cohen_kappa_score
 
-from voirdire.agree.agreement import agreement
-from voirdire.agree.alpha import krippendorff_alpha
-from voirdire.agree.ratings import Ratings
-from voirdire.agree.resample import bootstrap
-from voirdire.agree.two import agreement_rate, cohen_kappa
+from voirdire.agreement.coefficients.alpha import krippendorff_alpha
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
+from voirdire.agreement.engine.resample import bootstrap
+from voirdire.agreement.verb import agreement
 
 ITEMS, JUDGES, RESAMPLES = 246, 4, 10_000
 # The loop's time is measured on this many resamples and scaled.

@@ -44,9 +44,9 @@ def test_the_names_are_the_objects_of_their_modules() -> None:
     assert voirdire.models is catalogue.models
     assert voirdire.cross_validate is crossval.cross_validate
     assert voirdire.read_votes is votes.read_votes
-    for name in ("datasets", "metaeval"):
+    for name in ("agreement", "datasets"):
         assert getattr(voirdire, name) is sys.modules[f"voirdire.{name}"]
-    assert callable(voirdire.metaeval)
+    assert callable(voirdire.agreement)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

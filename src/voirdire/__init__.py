@@ -22,10 +22,10 @@ from voirdire.result import Fit
 
 if TYPE_CHECKING:
     from voirdire import collect, datasets
-    from voirdire.agree.agreement import agreement
+    from voirdire.agreement.correlation.verb import metaeval
+    from voirdire.agreement.verb import agreement
     from voirdire.catalogue import models
     from voirdire.crossval import cross_validate
-    from voirdire.metaeval.verb import metaeval
     from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
     from voirdire.store import load
@@ -48,12 +48,12 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# Names imported at their first use: modules (metaeval can be called), and where the others live.
-_MODULES = ("collect", "datasets", "metaeval")
+# Names imported at their first use: modules (agreement can be called), and where the others live.
+_MODULES = ("agreement", "collect", "datasets")
 _HOMES = {
-    "agreement": "voirdire.agree.agreement",
     "cross_validate": "voirdire.crossval",
     "load": "voirdire.store",
+    "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.catalogue",
     "plan": "voirdire.research.plan",
     "read_votes": "voirdire.tables.votes",

@@ -67,7 +67,7 @@ class Demo:
 
     def measures(self) -> dict[str, float]:
         """Concordance of both fits' scores with the grades: the share of pairs of texts in the graded order."""
-        from voirdire.metaeval.concordance import concordance_index
+        from voirdire.agreement.coefficients.concordance import concordance_index
 
         grades = self.grades()
 

@@ -10,12 +10,12 @@ import pytest
 from scipy.special import expit, log_expit
 
 import voirdire
+from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.anchors.choose import _best, _if_wrong
 from voirdire.anchors.table import read_anchors
 from voirdire.errors import InputError
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import point, pymc_model
-from voirdire.metaeval.concordance import concordance_index
 from voirdire.problem import pose
 from voirdire.simulate import Accuracy, OneCoin, simulate_votes
 from voirdire.specs import load_model

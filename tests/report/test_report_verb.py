@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from voirdire import Fit, InputError, fit
-from voirdire.agree.phases import phase_change
-from voirdire.agree.runs import run_deviation
+from voirdire.agreement.experts.phases import phase_change
+from voirdire.agreement.experts.runs import run_deviation
 from voirdire.cli import app
 from voirdire.report.sources import Rows, read_run, save_rows
 from voirdire.report.verb import page_of, render, report

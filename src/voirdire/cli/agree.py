@@ -113,7 +113,7 @@ def agree(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Measure how well judges agree, with each other or with humans: coefficients with intervals."""
-    from voirdire.agree.agreement import agreement
+    from voirdire.agreement.verb import agreement
     from voirdire.cli.results import check_out, emit_powered, emit_rows, keep_rows
 
     check_out(out, overwrite)

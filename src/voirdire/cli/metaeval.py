@@ -89,8 +89,8 @@ def metaeval(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
+    from voirdire.agreement.correlation.verb import metaeval as run
     from voirdire.cli.results import check_out, emit_rows, keep_rows
-    from voirdire.metaeval.verb import metaeval as run
 
     check_out(out, overwrite)
     found = run(

@@ -21,7 +21,7 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
     Parameters
     ----------
     found : pandas.DataFrame
-        Rows with the columns of `voirdire.agree.rows.COLUMNS`; others are left out.
+        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS`; others are left out.
     title : str
         The table's heading.
     json : bool
@@ -30,7 +30,7 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
         Whether the table shows the last judge of each row, who is the same throughout where the title names
         them.
     """
-    from voirdire.agree.rows import json_rows
+    from voirdire.agreement.coefficients.rows import json_rows
 
     rows = json_rows(found)
     if json:
@@ -50,14 +50,14 @@ def emit_powered(found: pd.DataFrame, title: str, json: bool) -> None:
     Parameters
     ----------
     found : pandas.DataFrame
-        Rows with the columns of `voirdire.agree.powered_rows.POWERED_COLUMNS`.
+        Rows with the columns of `voirdire.agreement.ppi.rows.POWERED_COLUMNS`.
     title : str
         The table's heading.
     json : bool
         Whether to print JSON.
     """
-    from voirdire.agree.powered_rows import POWERED_COLUMNS
-    from voirdire.agree.rows import json_rows
+    from voirdire.agreement.coefficients.rows import json_rows
+    from voirdire.agreement.ppi.rows import POWERED_COLUMNS
 
     rows = json_rows(found, POWERED_COLUMNS)
     if json:

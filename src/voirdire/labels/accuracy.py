@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agree.resample import RESAMPLES, bootstrap
-from voirdire.agree.statistic import CountStatistic, FloatArray
+from voirdire.agreement.engine.resample import RESAMPLES, bootstrap
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
 from voirdire.errors import InputError
 from voirdire.labels.problem import LabelsProblem, known_classes
 from voirdire.tables.labels import read_labels

@@ -96,8 +96,8 @@ def _answer(name: str, known: Sequence[dict[str, Any]]) -> str:
 
 
 def _agreement(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
-    from voirdire.agree.agreement import agreement
-    from voirdire.agree.rows import json_rows
+    from voirdire.agreement.coefficients.rows import json_rows
+    from voirdire.agreement.verb import agreement
 
     found = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
     rows: dict[tuple[str, Any], dict[str, Any]] = {}

@@ -88,14 +88,14 @@ def save_rows(
     Examples
     --------
     >>> import tempfile, pandas as pd
-    >>> from voirdire.agree.agreement import agreement
+    >>> from voirdire.agreement.verb import agreement
     >>> table = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     folder = save_rows(agreement(table, resamples=50), parent + "/run", "agree", {"seed": 0})
     ...     read_run(folder).rows[0]["measure"]
     'agreement_rate'
     """
-    from voirdire.agree.rows import json_rows
+    from voirdire.agreement.coefficients.rows import json_rows
     from voirdire.store import new_folder
 
     if kind not in ("agree", "metaeval"):

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.mode import find_modes, pad
-from voirdire.metaeval.concordance import concordance_index
 from voirdire.posterior import Posterior, scores, weights
 from voirdire.problem import Problem, pose
 from voirdire.research.studies.adam import adam_modes

@@ -114,8 +114,8 @@ def _outcomes(context: Context, cell: Cell, settings: Settings) -> tuple[tuple[i
 
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
-    from voirdire.agree.resample import bootstrap
-    from voirdire.agree.statistic import share_of
+    from voirdire.agreement.engine.resample import bootstrap
+    from voirdire.agreement.engine.statistic import share_of
 
     found = bootstrap([share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, seed=SEED)[0]
     return _ends(found.interval.low, found.interval.high)
@@ -131,8 +131,8 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
     >>> 0.4 < low < 18 / 30 < high < 0.8
     True
     """
-    from voirdire.agree.resample import bootstrap
-    from voirdire.agree.winrate import win_rate
+    from voirdire.agreement.coefficients.winrate import win_rate
+    from voirdire.agreement.engine.resample import bootstrap
 
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
@@ -144,7 +144,7 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
 def _detection(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, float, float]]:
     import pandas as pd
 
-    from voirdire.agree.detection import detection
+    from voirdire.agreement.experts.detection import detection
 
     hits, misses, alarms, rejections = counts
     truth = np.repeat(["false", "true"], [hits + misses, alarms + rejections])

@@ -12,7 +12,7 @@ from voirdire.research.repro.tables import Cell
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.metaeval.levels import Level
+    from voirdire.agreement.correlation.levels import Level
 
 _COEFFICIENTS = {"pearson": "pearson", "spearman": "spearman", "kendall": "kendall_tau_b"}
 

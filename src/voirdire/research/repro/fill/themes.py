@@ -64,7 +64,7 @@ def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: s
     import numpy as np
 
     import voirdire
-    from voirdire.metaeval.concordance import concordance_index
+    from voirdire.agreement.coefficients.concordance import concordance_index
 
     truth = dict(zip(job.human["item"], job.human["score"], strict=True))
     weighed = weights if model in WEIGHED else None

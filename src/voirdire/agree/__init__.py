@@ -1,1 +1,0 @@
-"""How well judges agree: coefficients, intervals by resampling, panels of experts."""

@@ -1,0 +1,1 @@
+"""Agreement coefficients of judges' answers, matched unit by unit."""

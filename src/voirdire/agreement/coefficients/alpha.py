@@ -1,0 +1,161 @@
+"""Krippendorff's alpha: agreement of any number of judges with any ratings missing.
+
+Units with one rating are left out. With N_uc answers c among the m_u of unit u, the coincidences and their
+margins are
+
+    o_ck = sum_u N_uc (N_uk - [c = k]) / (m_u - 1),   n_c = sum_k o_ck,   n = sum_c n_c,
+
+    alpha = 1 - (n - 1) sum_ck o_ck d_ck / sum_ck n_c n_k d_ck,
+
+with squared differences d_ck
+
+- nominal    [c != k]
+- ordinal    (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2: the difference of mid-ranks
+- interval   (c - k)^2
+- ratio      ((c - k) / (c + k))^2
+
+Krippendorff, Content Analysis (4th ed. 2019), chapter 12; Computing Krippendorff's Alpha-Reliability
+(2011). Alpha is undefined where all ratings are identical (nothing could have disagreed) and where no unit
+was rated twice.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from voirdire.agreement.coefficients.panel import LevelCounts
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
+from voirdire.errors import InputError
+
+# With more levels, only pairs of levels that meet in a unit keep totals.
+_FEW = 20
+
+Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelStatistic:
+    """Krippendorff's alpha.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of two or more judges, with missing ratings or without.
+    metric : {"nominal", "ordinal", "interval", "ratio"}
+        How far apart two levels are.
+
+    Returns
+    -------
+    PanelStatistic
+        The coefficient for any weights of units and judges.
+
+    Raises
+    ------
+    InputError
+        If the metric is not known, levels that are words have no declared order (ordinal), are no
+        numbers (interval, ratio), or are negative (ratio).
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> alpha = krippendorff_alpha(ratings_from_matrix([[1, 1], [2, 2], [1, 2], [3, 3]]), "ordinal")
+    >>> alpha.fixed().values(np.ones((1, 4))).round(4).tolist()
+    [0.79]
+    """
+    if metric not in get_args(Metric):
+        raise InputError(f"metric {metric!r} is not known; give one of {', '.join(get_args(Metric))}")
+    if metric == "ordinal":
+        if not ratings.ordered:
+            raise InputError("ordinal alpha needs the order of the levels; declare it, lowest first")
+        return _ordinal(ratings)
+    if metric == "interval":
+        return _interval(ratings)
+    levels = len(ratings.levels)
+    distances = 1 - np.eye(levels) if metric == "nominal" else _ratio_distances(ratings)
+    counts = LevelCounts(ratings)
+
+    def features(judges: FloatArray) -> FloatArray:
+        given, factor = _pairable(counts, judges)
+        unlike = np.sum((given @ distances) * given, axis=-1) * factor
+        return np.concatenate([unlike[..., None], given * (factor > 0)[..., None]], axis=-1)
+
+    def kernel(t: FloatArray) -> FloatArray:
+        margins = t[..., 1:]
+        expected = np.sum((margins @ distances) * margins, axis=-1)
+        return 1 - ratio((margins.sum(axis=-1) - 1) * t[..., 0], expected)
+
+    return PanelStatistic(len(ratings.judges), features, kernel)
+
+
+def _pairable(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Counts of each level, and the weight m / (pairs of distinct judges) of a pair in its unit, else 0."""
+    given = counts(judges)
+    total = given.sum(axis=-1)
+    pairs = total**2 - counts(judges**2).sum(axis=-1)
+    return given, np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+
+
+def _ratio_distances(ratings: Ratings) -> FloatArray:
+    ratings.numbers()
+    values = ratings.values
+    assert values is not None
+    if values.min(initial=0.0) < 0:
+        raise InputError(
+            f"ratio alpha needs scores of at least 0, and there is a {values.min():g}; use interval alpha"
+        )
+    total = values[:, None] + values[None, :]
+    share = np.divide(values[:, None] - values[None, :], total, out=np.zeros_like(total), where=total > 0)
+    return share**2
+
+
+def _interval(ratings: Ratings) -> PanelStatistic:
+    """Sums of powers are enough: sum_{j != k} (x_j - x_k)^2 = 2 (m sum x^2 - (sum x)^2)."""
+    numbers = ratings.numbers()
+    rated = ratings.rated
+    middle = numbers[rated].mean() if rated.any() else 0.0
+    centred = np.where(rated, numbers - middle, 0.0)
+    # Alpha does not depend on the unit of measurement, and squares of very large or small scores would leave the range.
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
+    powers = np.stack([rated.astype(float), centred, centred**2])
+
+    def features(judges: FloatArray) -> FloatArray:
+        total, first, second = (judges @ power.T for power in powers)
+        pairs = total**2 - judges**2 @ powers[0].T
+        factor = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+        used = factor > 0
+        unlike = np.maximum(total * second - first**2, 0.0) * factor
+        return np.stack([unlike, total * used, first * used, second * used], axis=-1)
+
+    def kernel(t: FloatArray) -> FloatArray:
+        n, scale = t[..., 1], t[..., 1] * t[..., 3]
+        return 1 - ratio((n - 1) * t[..., 0], scale - t[..., 2] ** 2, scale)
+
+    return PanelStatistic(len(ratings.judges), features, kernel)
+
+
+def _ordinal(ratings: Ratings) -> PanelStatistic:
+    """Distances depend on the margins, so each pair of unlike levels that occurs keeps a total of its own."""
+    levels = len(ratings.levels)
+    counts = LevelCounts(ratings)
+    low, high = np.triu_indices(levels, 1)
+    if levels > _FEW:
+        present = counts(np.ones((1, len(ratings.judges))))[0] > 0
+        low, high = np.nonzero(np.triu(present.T.astype(float) @ present, 1))
+
+    def features(judges: FloatArray) -> FloatArray:
+        given, factor = _pairable(counts, judges)
+        unlike = 2 * given[..., low] * given[..., high] * factor[..., None]
+        return np.concatenate([given * (factor > 0)[..., None], unlike], axis=-1)
+
+    def kernel(t: FloatArray) -> FloatArray:
+        margins, coincidences = t[..., :levels], t[..., levels:]
+        ranks = np.cumsum(margins, axis=-1) - margins / 2
+        n = margins.sum(axis=-1)
+        observed = np.sum(coincidences * (ranks[..., low] - ranks[..., high]) ** 2, axis=-1)
+        squares = n * np.sum(margins * ranks**2, axis=-1)
+        expected = 2 * (squares - np.sum(margins * ranks, axis=-1) ** 2)
+        return 1 - ratio((n - 1) * observed, expected, squares)
+
+    return PanelStatistic(len(ratings.judges), features, kernel)

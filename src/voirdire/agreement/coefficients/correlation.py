@@ -1,0 +1,199 @@
+"""Correlations of two columns of scores as functions of resampling weights: Pearson, Spearman, Kendall.
+
+With weights w (how often each unit was drawn), n = sum w, and over pairs of units C concordant and D
+discordant ones,
+
+- Pearson     cov(x, y) / sqrt(var x var y)
+- Spearman    Pearson of mid-ranks (ties share the mean of their ranks)
+- tau-b       (C - D) / sqrt((n0 - n_x) (n0 - n_y)), n0 all pairs, n_x and n_y those tied in x, in y
+- tau-c       2 m (C - D) / (n^2 (m - 1)), m the smaller number of distinct values (Stuart)
+
+Kendall, Rank Correlation Methods (1948); Stuart, Biometrika 40 (1953). All are undefined where a column is
+constant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.coefficients.cells import Cells, totals_by
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, WeightedStatistic, ratio
+
+# With more cells, the matrix of their signs is not worth its memory.
+_CELLS = 1024
+
+
+def pearson(x: FloatArray, y: FloatArray) -> CountStatistic:
+    """Pearson's correlation.
+
+    Parameters
+    ----------
+    x, y : float array, shape (units,)
+        Scores, NaN where missing; only units with both are used.
+
+    Returns
+    -------
+    CountStatistic
+        Undefined where either column is constant.
+
+    Examples
+    --------
+    >>> r = pearson(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> r.values(np.ones((1, 3))).round(12).tolist()
+    [0.5]
+    """
+    used = ~(np.isnan(x) | np.isnan(y))
+    a, b = _centred(x, used), _centred(y, used)
+    features = np.column_stack([used, a, b, a * a, b * b, a * b])
+    return CountStatistic(features.astype(float), pearson_kernel)
+
+
+def pearson_kernel(t: FloatArray) -> FloatArray:
+    """Correlation from totals of (1, x, y, x^2, y^2, x y), shape (..., 6)."""
+    n, sx, sy, sxx, syy, sxy = (t[..., place] for place in range(6))
+    # One division each: the product of two small variances could underflow the rounding check.
+    x = np.sqrt(_positive(n * sxx - sx**2, n * sxx))
+    y = np.sqrt(_positive(n * syy - sy**2, n * syy))
+    correlation: FloatArray = (n * sxy - sx * sy) / x / y
+    return np.clip(correlation, -1, 1)
+
+
+def _positive(value: FloatArray, scale: FloatArray) -> FloatArray:
+    return np.where(value > 1e-12 * scale, value, np.nan)
+
+
+def _centred(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+    """Shift and scale for numerical reasons; correlations do not change."""
+    if not used.any():
+        return np.zeros(len(x))
+    shifted = np.where(used, x - x[used].mean(), 0.0)
+    size = np.abs(shifted).max()
+    # What is left of a constant column after subtracting its mean is rounding error.
+    if size <= 1e-14 * np.abs(x[used]).max():
+        return np.zeros(len(x))
+    scaled: FloatArray = shifted / size
+    return scaled
+
+
+def spearman(x: FloatArray, y: FloatArray) -> WeightedStatistic:
+    """Spearman's rank correlation.
+
+    Parameters
+    ----------
+    x, y : float array, shape (units,)
+        Scores, NaN where missing; only units with both are used.
+
+    Returns
+    -------
+    WeightedStatistic
+        Undefined where either column is constant.
+
+    Examples
+    --------
+    >>> rho = spearman(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, 2.0]))
+    >>> rho.values(np.ones((1, 3))).tolist()
+    [0.5]
+    """
+    cells = Cells.of(x, y)
+
+    def values(weights: FloatArray) -> FloatArray:
+        counts = cells.counts(weights)
+        of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
+        a, b = centred_ranks(of_x), centred_ranks(of_y)
+        covariance = np.sum(counts * a[:, cells.x] * b[:, cells.y], axis=1)
+        spread = np.sqrt(np.sum(of_x * a**2, axis=1) * np.sum(of_y * b**2, axis=1))
+        return ratio(covariance, spread)
+
+    return WeightedStatistic(cells.used, values, 4 * len(cells.x) + len(cells.used))
+
+
+def centred_ranks(counts: FloatArray) -> FloatArray:
+    """Mid-ranks of levels in ascending order, minus their mean, from counts of shape (r, levels).
+
+    Examples
+    --------
+    >>> centred_ranks(np.array([[1.0, 2.0, 1.0]])).tolist()
+    [[-1.5, 0.0, 1.5]]
+    """
+    ranks: FloatArray = np.cumsum(counts, axis=1) - counts / 2 - counts.sum(axis=1, keepdims=True) / 2
+    return ranks
+
+
+def kendall(x: FloatArray, y: FloatArray, variant: str = "b") -> WeightedStatistic:
+    """Kendall's tau-b or tau-c.
+
+    Parameters
+    ----------
+    x, y : float array, shape (units,)
+        Scores, NaN where missing; only units with both are used.
+    variant : {"b", "c"}
+        Correction for ties.
+
+    Returns
+    -------
+    WeightedStatistic
+        Undefined where either column is constant.
+
+    Examples
+    --------
+    >>> tau = kendall(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> tau.values(np.ones((1, 3))).round(12).tolist()
+    [0.333333333333]
+    """
+    cells = Cells.of(x, y)
+    excess_of = Excess(cells)
+
+    def values(weights: FloatArray) -> FloatArray:
+        counts = cells.counts(weights)
+        excess = excess_of(counts)
+        of_x, of_y = totals_by(counts, cells.x), totals_by(counts, cells.y)
+        n = counts.sum(axis=1)
+        if variant == "c":
+            m = np.minimum((of_x > 0).sum(axis=1), (of_y > 0).sum(axis=1))
+            return ratio(2 * m * excess, n**2 * (m - 1))
+        untied_x = (n**2 - np.sum(of_x**2, axis=1)) / 2
+        untied_y = (n**2 - np.sum(of_y**2, axis=1)) / 2
+        return ratio(excess, np.sqrt(untied_x * untied_y))
+
+    return WeightedStatistic(cells.used, values, 3 * len(cells.x) + len(cells.used))
+
+
+class Excess:
+    """Concordant minus discordant pairs, C - D, of resamples given as counts of cells.
+
+    Parameters
+    ----------
+    cells : Cells
+        The cells. Up to 1,024 of them a resample costs a matrix product; with more, a sort (O(n log n) each).
+
+    Examples
+    --------
+    >>> cells = Cells.of(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
+    >>> Excess(cells)(np.ones((1, 3))).tolist()
+    [1.0]
+    """
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.signs: NDArray[np.float32] | None = None
+        if len(cells.x) <= _CELLS:
+            x, y = cells.x, cells.y
+            signs = np.sign(x[:, None] - x[None, :]) * np.sign(y[:, None] - y[None, :])
+            # Sums stay far below 2**24, so that single precision is exact, and twice as fast.
+            self.signs = signs.astype(np.float32)
+
+    def __call__(self, counts: FloatArray) -> FloatArray:
+        """C - D, shape (r,), under counts of shape (r, cells)."""
+        if self.signs is None:
+            return np.array([self._by_sorting(row) for row in counts.astype(np.int64)])
+        at_once: FloatArray = np.einsum("rk,rk->r", counts.astype(np.float32) @ self.signs, counts)
+        return at_once / 2
+
+    def _by_sorting(self, counts: IntArray) -> float:
+        from scipy.stats import kendalltau
+
+        x, y = np.repeat(self.cells.x, counts), np.repeat(self.cells.y, counts)
+        tau = kendalltau(x, y).statistic
+        untied = [(len(x) ** 2 - np.sum(np.bincount(each).astype(float) ** 2)) / 2 for each in (x, y)]
+        return 0.0 if np.isnan(tau) else float(np.rint(tau * (untied[0] * untied[1]) ** 0.5))

@@ -1,0 +1,118 @@
+"""Intraclass correlation: how much of the variance of scores lies between units.
+
+Of the n units that all k judges scored, with s_jk the covariance of judges j and k, d the mean of the s_jj,
+o the mean of the s_jk (j != k) and b the mean over pairs of (mean_j - mean_k)^2 / 2, the mean squares of
+the two-way table are
+
+    MSR = d + (k - 1) o,   MSE = d - o,   MSC = n b,   MSW = (MSC + (n - 1) MSE) / n,
+
+which, unlike sums of squares, stay right when judges are weighted and never paired with themselves. Then
+
+    ICC(1,1) = (MSR - MSW) / (MSR + (k-1) MSW)                             other judges for each unit
+    ICC(2,1) = (MSR - MSE) / (MSR + (k-1) MSE + k (MSC - MSE) / n)         a sample of judges; agreement
+    ICC(3,1) = (MSR - MSE) / (MSR + (k-1) MSE)                             these judges only; consistency
+    ICC(1,k) = (MSR - MSW) / MSR
+    ICC(2,k) = (MSR - MSE) / (MSR + (MSC - MSE) / n)
+    ICC(3,k) = (MSR - MSE) / MSR                                           (Cronbach's alpha)
+
+Shrout and Fleiss, Psychological Bulletin 86 (1979); McGraw and Wong, Psychological Methods 1 (1996).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
+from voirdire.errors import InputError
+
+Form: TypeAlias = Literal["1_1", "2_1", "3_1", "1_k", "2_k", "3_k"]
+
+
+def intraclass_correlation(ratings: Ratings, form: Form = "2_1") -> PanelStatistic:
+    """Intraclass correlation of the units that every judge scored.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Numeric scores of two or more judges; units with a score missing are not used.
+    form : {"1_1", "2_1", "3_1", "1_k", "2_k", "3_k"}
+        Shrout and Fleiss' form: the model, then single scores (1) or the mean of k.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined for fewer than two complete units, one judge, or scores without variance.
+
+    Raises
+    ------
+    InputError
+        If the form is not known or the answers are not numbers.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> scores = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    >>> icc = intraclass_correlation(ratings_from_matrix(scores), "2_1")
+    >>> icc.fixed().values(np.ones((1, 6))).round(4).tolist()
+    [0.2898]
+    """
+    if form not in get_args(Form):
+        raise InputError(f"ICC form {form!r} is not known; give one of {', '.join(get_args(Form))}")
+    numbers = ratings.numbers()
+    complete: NDArray[np.bool_] = ~np.any(np.isnan(numbers), axis=1)
+    k = len(ratings.judges)
+    middle = numbers[complete].mean() if complete.any() else 0.0
+    centred = np.where(complete[:, None], numbers - middle, 0.0)
+    # As of alpha: squares of very large or small scores would leave the range of floats.
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
+
+    def features(judges: FloatArray) -> FloatArray:
+        weight, squared = judges.sum(axis=1), np.sum(judges**2, axis=1)
+        of_judges = np.stack([np.ones_like(weight), weight, weight**2 - squared], axis=-1)
+        squares = judges @ (centred**2).T
+        # (sum v x)^2 - sum v^2 x^2: products of distinct judges.
+        products = (judges @ centred.T) ** 2 - judges**2 @ (centred**2).T
+        return np.concatenate(
+            [
+                of_judges[:, None, :] * complete[None, :, None],
+                np.stack([squares, products], axis=-1),
+                judges[:, None, :] * centred,
+                np.sqrt(judges)[:, None, :] * centred,
+            ],
+            axis=-1,
+        )
+
+    def kernel(t: FloatArray) -> FloatArray:
+        n = t[..., 0]
+        weight, pairs = ratio(t[..., 1], n), ratio(t[..., 2], n)
+        sums, of_squares = t[..., 5 : 5 + k], np.sum(t[..., 5 + k :] ** 2, axis=-1)
+        total = sums.sum(axis=-1)
+        within = total**2 - np.sum(sums**2, axis=-1)
+        d = ratio(t[..., 3] - ratio(of_squares, n), (n - 1) * weight)
+        o = ratio(t[..., 4] - ratio(within, n), (n - 1) * pairs)
+        b = ratio(weight * of_squares - total**2, n**2 * pairs)
+        return _coefficient(form, n, k, d + (k - 1) * o, d - o, n * b, ratio(t[..., 3], n * weight))
+
+    return PanelStatistic(k, features, kernel)
+
+
+def _coefficient(
+    form: Form, n: FloatArray, k: int, msr: FloatArray, mse: FloatArray, msc: FloatArray, scale: FloatArray
+) -> FloatArray:
+    """The coefficient from mean squares; `scale`, the mean square score, is what rounding is measured by."""
+    msw = (msc + (n - 1) * mse) / np.maximum(n, 1)
+    if form == "1_1":
+        return ratio(msr - msw, msr + (k - 1) * msw, scale)
+    if form == "2_1":
+        return ratio(msr - mse, msr + (k - 1) * mse + k * (msc - mse) / np.maximum(n, 1), scale)
+    if form == "3_1":
+        return ratio(msr - mse, msr + (k - 1) * mse, scale)
+    if form == "1_k":
+        return ratio(msr - msw, msr, scale)
+    if form == "2_k":
+        return ratio(msr - mse, msr + (msc - mse) / np.maximum(n, 1), scale)
+    return ratio(msr - mse, msr, scale)

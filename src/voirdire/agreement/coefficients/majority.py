@@ -1,0 +1,106 @@
+"""The majority of a panel, and how many of it agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.agreement.coefficients.panel import LevelCounts
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import CountStatistic, IntArray, share_of
+from voirdire.errors import InputError
+
+
+def with_tie(ratings: Ratings) -> Ratings:
+    """Make room for ties between two items: a majority of forced choices can be one.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> forced = replace(ratings_from_matrix([["x", "y"]]), tie="tie")
+    >>> with_tie(forced).levels, with_tie(forced).codes.tolist()
+    (('x', 'tie', 'y'), [[0, 2]])
+    """
+    if ratings.tie is None or ratings.tie in ratings.levels:
+        return ratings
+    low, high = ratings.levels
+    codes = np.where(ratings.codes == 1, 2, ratings.codes)
+    return replace(ratings, levels=(low, ratings.tie, high), codes=codes)
+
+
+def majority(ratings: Ratings) -> IntArray:
+    """What more than half of the judges who answered say about each unit.
+
+    Without such an answer, votes make a tie; labels have none (-1). So it is decided over experts in MASA,
+    and over the runs of one judge.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of the panel; of votes with a tie among the levels (see `with_tie`).
+
+    Returns
+    -------
+    int64 array, shape (units,)
+        Index into the levels; -1 without an answer or a majority.
+
+    Raises
+    ------
+    InputError
+        For scores with more than 20 levels: a majority of numbers means little.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> majority(ratings_from_matrix([["a", "a", "b"], ["a", "b", None], [None, None, None]])).tolist()
+    [0, -1, -1]
+    """
+    if len(ratings.levels) > 20 and ratings.values is not None:
+        raise InputError(
+            f"a majority of scores with {len(ratings.levels)} levels means little; compare judges in pairs"
+        )
+    counts = LevelCounts(ratings)(np.ones((1, len(ratings.judges))))[0]
+    total = counts.sum(axis=1)
+    decided = counts.max(axis=1, initial=0.0) * 2 > total
+    otherwise = np.full(len(total), -1)
+    if ratings.tie is not None:
+        otherwise = np.where(total > 0, ratings.levels.index(ratings.tie), -1)
+    return np.where(decided, counts.argmax(axis=1), otherwise).astype(np.int64)
+
+
+def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:
+    """Share of units on which all judges, or at least m of them, give the same answer.
+
+    Only units that every judge of the panel answered count.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of the panel.
+    at_least : int, optional
+        m; all judges if not given.
+
+    Returns
+    -------
+    CountStatistic
+        Undefined where no unit was answered by all.
+
+    Raises
+    ------
+    InputError
+        If m is not between 2 and the number of judges.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> panel = ratings_from_matrix([["a", "a", "b"], ["b", "b", "b"], ["a", "b", "c"]])
+    >>> share_agreeing(panel, 2).values(np.ones((1, 3))).round(6).tolist()
+    [0.666667]
+    """
+    size = len(ratings.judges)
+    m = size if at_least is None else at_least
+    if not 2 <= m <= size:
+        raise InputError(f"at least {m} of {size} judges cannot be asked for; give a number from 2 to {size}")
+    most = LevelCounts(ratings)(np.ones((1, size)))[0].max(axis=1, initial=0.0)
+    return share_of(ratings.complete, most >= m)

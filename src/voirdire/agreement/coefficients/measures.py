@@ -1,0 +1,205 @@
+"""The measures by name: what each needs, and how it is made from ratings."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from voirdire.agreement.coefficients import correlation, pairwise
+from voirdire.agreement.coefficients.alpha import krippendorff_alpha
+from voirdire.agreement.coefficients.icc import intraclass_correlation
+from voirdire.agreement.coefficients.majority import share_agreeing
+from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
+from voirdire.agreement.coefficients.winrate import Ties
+from voirdire.agreement.engine.combine import TwoWayStatistic
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    FloatArray,
+    PanelStatistic,
+    Statistic,
+    WeightedStatistic,
+)
+from voirdire.errors import InputError
+
+Build: TypeAlias = Callable[[Ratings], Statistic | TwoWayStatistic]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One coefficient.
+
+    Attributes
+    ----------
+    name : str
+        Its name in tables and on the command line.
+    of : {"pair", "panel", "both"}
+        Whether it compares two judges, a whole panel, or either.
+    needs : {"nominal", "ordered", "numbers"}
+        What the answers must be.
+    build : callable
+        Makes the statistic from the ratings of those judges.
+    """
+
+    name: str
+    of: Literal["pair", "panel", "both"]
+    needs: Literal["nominal", "ordered", "numbers"]
+    build: Build
+
+
+def _rate(ratings: Ratings) -> Statistic | TwoWayStatistic:
+    return agreement_rate(ratings) if len(ratings.judges) == 2 else panel_agreement(ratings)
+
+
+def _two_columns(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
+    """The answers of two judges as numbers, or as places of ordered levels."""
+    worth = np.arange(len(ratings.levels), dtype=float) if ratings.values is None else ratings.values
+    first, second = np.where(ratings.rated, worth[ratings.codes], np.nan).T
+    return first, second
+
+
+def _correlation(name: str) -> Build:
+    def build(ratings: Ratings) -> Statistic:
+        x, y = _two_columns(ratings)
+        if name == "pairwise_accuracy":
+            both = ~(np.isnan(x) | np.isnan(y))
+            joint = pairwise.pairwise_accuracy(x[None], y[None])
+            return WeightedStatistic(both, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
+        made: dict[str, Callable[[], Statistic]] = {
+            "pearson": lambda: correlation.pearson(x, y),
+            "spearman": lambda: correlation.spearman(x, y),
+            "kendall_tau_b": lambda: correlation.kendall(x, y, "b"),
+            "kendall_tau_c": lambda: correlation.kendall(x, y, "c"),
+            "concordance_index": lambda: pairwise.concordance(x, y),
+        }
+        return made[name]()
+
+    return build
+
+
+_CORRELATIONS = [
+    Measure("pearson", "pair", "numbers", _correlation("pearson")),
+    Measure("spearman", "pair", "ordered", _correlation("spearman")),
+    Measure("kendall_tau_b", "pair", "ordered", _correlation("kendall_tau_b")),
+    Measure("kendall_tau_c", "pair", "ordered", _correlation("kendall_tau_c")),
+    Measure("pairwise_accuracy", "pair", "ordered", _correlation("pairwise_accuracy")),
+    Measure("concordance_index", "pair", "ordered", _correlation("concordance_index")),
+]
+
+_OTHERS = [
+    Measure("agreement_rate", "both", "nominal", _rate),
+    Measure("cohen_kappa", "pair", "nominal", lambda r: cohen_kappa(r)),
+    Measure("cohen_kappa_linear", "pair", "ordered", lambda r: cohen_kappa(r, "linear")),
+    Measure("cohen_kappa_quadratic", "pair", "ordered", lambda r: cohen_kappa(r, "quadratic")),
+    Measure("scott_pi", "pair", "nominal", lambda r: scott_pi(r)),
+    Measure("fleiss_kappa", "both", "nominal", lambda r: fleiss_kappa(r)),
+    Measure("gwet_ac1", "both", "nominal", lambda r: gwet_ac(r)),
+    Measure("gwet_ac2", "both", "ordered", lambda r: gwet_ac(r, "quadratic")),
+    Measure("gwet_ac2_linear", "both", "ordered", lambda r: gwet_ac(r, "linear")),
+    Measure("gwet_ac2_ordinal", "both", "ordered", lambda r: gwet_ac(r, "ordinal")),
+    Measure("krippendorff_alpha_nominal", "both", "nominal", lambda r: krippendorff_alpha(r, "nominal")),
+    Measure("krippendorff_alpha_ordinal", "both", "ordered", lambda r: krippendorff_alpha(r, "ordinal")),
+    Measure("krippendorff_alpha_interval", "both", "numbers", lambda r: krippendorff_alpha(r, "interval")),
+    Measure("krippendorff_alpha_ratio", "both", "numbers", lambda r: krippendorff_alpha(r, "ratio")),
+    Measure("icc_1_1", "both", "numbers", lambda r: intraclass_correlation(r, "1_1")),
+    Measure("icc_2_1", "both", "numbers", lambda r: intraclass_correlation(r, "2_1")),
+    Measure("icc_3_1", "both", "numbers", lambda r: intraclass_correlation(r, "3_1")),
+    Measure("icc_1_k", "both", "numbers", lambda r: intraclass_correlation(r, "1_k")),
+    Measure("icc_2_k", "both", "numbers", lambda r: intraclass_correlation(r, "2_k")),
+    Measure("icc_3_k", "both", "numbers", lambda r: intraclass_correlation(r, "3_k")),
+    Measure("all_agree", "panel", "nominal", lambda r: share_agreeing(r)),
+]
+
+MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
+
+#: Of votes only, per judge and item; ties are left out, not won, or half won.
+WIN_RATES: dict[str, Ties] = {
+    "win_rate": "left out",
+    "win_rate_of_all": "not won",
+    "win_rate_ties_half": "half won",
+}
+
+_AT_LEAST = re.compile(r"at_least_(\d+)_agree")
+
+
+def find_measure(name: str) -> Measure:
+    """Look a measure up by name; ``at_least_3_agree`` and the like are made for any number.
+
+    Raises
+    ------
+    InputError
+        If there is none of that name, with the nearest one.
+
+    Examples
+    --------
+    >>> find_measure("at_least_3_agree").of
+    'panel'
+    >>> find_measure("kappa")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: measure 'kappa' is not known; did you mean 'cohen_kappa'?
+    """
+    if name in MEASURES:
+        return MEASURES[name]
+    found = _AT_LEAST.fullmatch(name)
+    if found:
+        return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))
+    names = [*MEASURES, *WIN_RATES]
+    near = (
+        difflib.get_close_matches(name, names, n=1, cutoff=0.5) or [one for one in names if name in one][:1]
+    )
+    hint = f"did you mean {near[0]!r}?" if near else f"the measures are {', '.join(names)}"
+    raise InputError(f"measure {name!r} is not known; {hint}")
+
+
+def fits(measure: Measure, ratings: Ratings) -> str:
+    """Why a measure cannot be computed from such answers; empty if it can.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> fits(MEASURES["pearson"], ratings_from_matrix([["a", "b"]]))
+    "pearson needs numbers, and the answers are 'a', 'b'"
+    """
+    shown = ", ".join(repr(level) for level in ratings.levels[:5]) + (
+        ", ..." if len(ratings.levels) > 5 else ""
+    )
+    if ratings.tie is not None and measure in _CORRELATIONS:
+        return f"{measure.name} compares scores, and these are votes"
+    if measure.needs == "numbers" and ratings.values is None:
+        return f"{measure.name} needs numbers, and the answers are {shown}"
+    if measure.needs == "ordered" and not ratings.ordered:
+        return f"{measure.name} needs the order of the answers {shown}; declare it by levels, lowest first"
+    return ""
+
+
+def statistic_of(measure: Measure, ratings: Ratings) -> Statistic | TwoWayStatistic:
+    """Build a measure's statistic, averaged over both orders of each pair where these are arbitrary.
+
+    The average is over features, as if each unit were entered in both orders with half the weight, so it
+    costs no more and does not count units twice.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> votes = replace(ratings_from_matrix([["x", "x"], ["x", "y"], ["y", "y"], ["y", "y"]]), mirrored=True)
+    >>> statistic_of(MEASURES["cohen_kappa"], votes).values(np.ones((1, 4))).tolist()
+    [0.5]
+    """
+    made = measure.build(ratings)
+    if not ratings.mirrored:
+        return made
+    other = measure.build(ratings.flipped())
+    if isinstance(made, CountStatistic) and isinstance(other, CountStatistic):
+        return CountStatistic((made.features + other.features) / 2, made.kernel)
+    if isinstance(made, PanelStatistic) and isinstance(other, PanelStatistic):
+        first, second = made.unit_features, other.unit_features
+        return PanelStatistic(made.judges, lambda v: (first(v) + second(v)) / 2, made.kernel)
+    return made

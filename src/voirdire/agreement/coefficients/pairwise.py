@@ -1,0 +1,204 @@
+"""Ordering pairs as people do: concordance, and pairwise accuracy with calibrated ties.
+
+Of the pairs of items in a context, let people prefer one or tie them; a metric ties two items whose scores
+differ by at most epsilon. Pairwise accuracy is the share of pairs on which both say the same, averaged over
+contexts, with the epsilon that makes it largest on the data at hand,
+
+    acc_eq = max_eps mean_g (concordant_g(eps) + tied in both_g(eps)) / pairs_g
+
+so that metrics with fine scores are not punished for never tying (Deutsch, Foster and Freitag, Ties Matter,
+EMNLP 2023). Epsilon is chosen anew in each resample, as it would be on new data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.agreement.coefficients.cells import Cells, totals_by
+from voirdire.agreement.coefficients.correlation import Excess
+from voirdire.agreement.engine.combine import JointStatistic
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, WeightedStatistic, ratio
+from voirdire.errors import InputError
+
+
+def concordance(estimate: FloatArray, truth: FloatArray) -> WeightedStatistic:
+    """Concordance index of two columns: of the pairs that the truth orders, the share ordered alike.
+
+    The same definition as `voirdire.agreement.coefficients.concordance.concordance_index` with its default for ties.
+
+    Parameters
+    ----------
+    estimate, truth : float array, shape (units,)
+        Scores, NaN where missing; only units with both are used.
+
+    Returns
+    -------
+    WeightedStatistic
+        Undefined where the truth is constant.
+
+    Examples
+    --------
+    >>> index = concordance(np.array([1.0, 2.0, 2.0]), np.array([1.0, 2.0, 3.0]))
+    >>> index.values(np.ones((1, 3))).round(6).tolist()
+    [0.666667]
+    """
+    cells = Cells.of(estimate, truth)
+    excess_of = Excess(cells)
+
+    def values(weights: FloatArray) -> FloatArray:
+        counts = cells.counts(weights)
+        all_pairs = counts.sum(axis=1) ** 2
+        tied_x, tied_y = (np.sum(totals_by(counts, each) ** 2, axis=1) for each in (cells.x, cells.y))
+        ordered = (all_pairs - tied_y) / 2
+        untied = ordered + (np.sum(counts**2, axis=1) - tied_x) / 2
+        return ratio((untied + excess_of(counts)) / 2, ordered)
+
+    return WeightedStatistic(cells.used, values, 2 * len(cells.x) + len(cells.used))
+
+
+# Items of a context: two million pairs, which a resample goes through one by one.
+_MANY = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of items within each context, sorted by how far apart the metric puts them.
+
+    Attributes
+    ----------
+    context, first, second : int64 array, shape (pairs,)
+        The context and the two columns (systems).
+    concordant : float array, shape (pairs,)
+        1 where metric and people order the pair alike.
+    gain : float array, shape (pairs,)
+        What calling the pair a tie changes: 1 if people tie it, -1 if it was concordant, else 0.
+    ends : int64 array, shape (thresholds,)
+        Number of pairs at most epsilon apart, for every epsilon that differs.
+    thresholds : float array, shape (thresholds,)
+        These epsilons, 0 first.
+    """
+
+    context: IntArray
+    first: IntArray
+    second: IntArray
+    concordant: FloatArray
+    gain: FloatArray
+    ends: IntArray
+    thresholds: FloatArray
+
+    @classmethod
+    def of(cls, metric: FloatArray, human: FloatArray) -> Pairs:
+        """Build from scores of shape (contexts, systems), NaN where missing."""
+        columns = metric.shape[1]
+        if columns > _MANY:
+            raise InputError(
+                f"pairwise_accuracy would compare {columns * (columns - 1) // 2:,} pairs of {columns:,} items in each "
+                "resample; correlate within contexts (level 'context'), or use kendall_tau_b"
+            )
+        i, j = np.triu_indices(columns, 1)
+        dx, dy = metric[:, i] - metric[:, j], human[:, i] - human[:, j]
+        context, pair = np.nonzero(~(np.isnan(dx) | np.isnan(dy)))
+        dx, dy = dx[context, pair], dy[context, pair]
+        order = np.argsort(np.abs(dx), kind="stable")
+        gap, alike = np.abs(dx)[order], (np.sign(dx) * np.sign(dy) > 0)[order].astype(float)
+        thresholds = _distinct(gap, np.nanmax(np.abs(metric), initial=0.0))
+        return cls(
+            context[order],
+            i[pair[order]],
+            j[pair[order]],
+            alike,
+            (dy[order] == 0) - alike,
+            np.searchsorted(gap, thresholds, side="right").astype(np.int64),
+            thresholds,
+        )
+
+
+def _distinct(gap: FloatArray, largest: float) -> FloatArray:
+    """The gaps that differ, 0 first; differences of decimal scores that are one but for rounding count as one.
+
+    Examples
+    --------
+    >>> _distinct(np.array([0.3 - 0.2, 0.2 - 0.1]), 0.3).tolist()
+    [0.0, 0.1]
+    """
+    every = np.unique(np.append(gap, 0.0))
+    # scores read from decimals are off by half a unit in the last place, two differences by three from each other
+    apart = np.diff(every) > 3 * np.spacing(largest)
+    apart[:1] = True
+    kept: FloatArray = every[np.append(apart, True)]
+    return kept
+
+
+def pairwise_accuracy(metric: FloatArray, human: FloatArray, *, calibrate: bool = True) -> JointStatistic:
+    """Pairwise accuracy of a metric, averaged over contexts.
+
+    Parameters
+    ----------
+    metric, human : float array, shape (contexts, systems)
+        Scores, NaN where missing. One row makes all pairs comparable (no contexts).
+    calibrate : bool
+        Choose epsilon; otherwise epsilon is 0.
+
+    Returns
+    -------
+    JointStatistic
+        Of contexts and systems; contexts without a pair do not count. A system drawn twice makes no pair
+        with itself.
+
+    Examples
+    --------
+    People tie the first two, the metric nearly does:
+
+    >>> metric, human = np.array([[0.50, 0.51, 0.90]]), np.array([[1.0, 1.0, 2.0]])
+    >>> one, three = np.ones((1, 1)), np.ones((1, 3))
+    >>> pairwise_accuracy(metric, human).two_way(one, three).round(6).tolist()
+    [1.0]
+    >>> pairwise_accuracy(metric, human, calibrate=False).two_way(one, three).round(6).tolist()
+    [0.666667]
+    """
+    pairs = Pairs.of(metric, human)
+    contexts, systems = metric.shape
+
+    def function(weights: FloatArray, columns: FloatArray) -> FloatArray:
+        share, groups = _shares(pairs, contexts, weights, columns)
+        reached = _accuracies(pairs, share)
+        return ratio(reached.max(axis=1) if calibrate else reached[:, 0], groups)
+
+    return JointStatistic(contexts, systems, function, 4 * len(pairs.context) + contexts)
+
+
+def tie_threshold(metric: FloatArray, human: FloatArray) -> float:
+    """The epsilon that `pairwise_accuracy` chooses: the smallest one that makes the accuracy largest.
+
+    Examples
+    --------
+    >>> round(tie_threshold(np.array([[0.50, 0.51, 0.90]]), np.array([[1.0, 1.0, 2.0]])), 6)
+    0.01
+    """
+    pairs = Pairs.of(metric, human)
+    share, _ = _shares(pairs, len(metric), np.ones((1, len(metric))), np.ones((1, metric.shape[1])))
+    reached = _accuracies(pairs, share)[0]
+    return float(pairs.thresholds[np.argmax(reached >= reached.max() - 1e-12)])
+
+
+def _shares(
+    pairs: Pairs, contexts: int, weights: FloatArray, columns: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Each pair's part of its context times the context's weight; the total weight of contexts with pairs."""
+    drawn = columns[:, pairs.first] * columns[:, pairs.second]
+    of_context = np.zeros((contexts, len(columns)))
+    np.add.at(of_context, pairs.context, drawn.T)
+    share = ratio(weights, of_context.T)
+    groups = np.sum(weights * (of_context.T > 0), axis=1)
+    return drawn * np.nan_to_num(share)[:, pairs.context], groups
+
+
+def _accuracies(pairs: Pairs, share: FloatArray) -> FloatArray:
+    """Sum over contexts of the accuracy, for each threshold; shape (r, thresholds)."""
+    base = share @ pairs.concordant
+    gains = np.cumsum(share * pairs.gain, axis=1)
+    gains = np.concatenate([np.zeros((len(share), 1)), gains], axis=1)
+    reached: FloatArray = base[:, None] + gains[:, pairs.ends]
+    return reached

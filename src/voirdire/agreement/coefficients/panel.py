@@ -1,0 +1,157 @@
+"""Agreement of a whole panel by counts: mean pairwise agreement, Fleiss' kappa, Gwet's AC1 and AC2.
+
+Unit u has N_uc answers c from m_u judges. With weights w of partial agreement (identity: [c = k]),
+
+    p_a = mean over units with m_u >= 2 of  sum_ck w_ck (N_uc N_uk - [c = k] N_uc) / (m_u (m_u - 1))
+    pi_c = mean over units with m_u >= 1 of N_uc / m_u
+
+and coefficients (p_a - p_e) / (1 - p_e) with
+
+- Fleiss        p_e = sum pi_c^2 (Psychological Bulletin 76, 1971; for unequal m_u as in Gwet)
+- Gwet AC1, AC2 p_e = (sum_ck w_ck) / (q (q - 1)) sum pi_c (1 - pi_c), q levels (British Journal of
+  Mathematical and
+                Statistical Psychology 61, 2008; Handbook of Inter-Rater Reliability, 4th ed. 2014)
+
+Units with a single answer count in pi_c but not in p_a. Levels that nobody used count in q once they are
+declared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.weights import Scheme, agreement_weights
+from voirdire.agreement.engine.statistic import FloatArray, Kernel, PanelStatistic, ratio
+
+
+def panel_agreement(ratings: Ratings) -> PanelStatistic:
+    """Mean over units of the share of pairs of judges that agree.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of two or more judges, with missing ratings or without.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined where no unit was rated twice.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> rate = panel_agreement(ratings_from_matrix([["a", "a", "b"], ["a", "a", "a"]]))
+    >>> rate.fixed().values(np.ones((1, 2))).round(4).tolist()
+    [0.6667]
+    """
+    return _statistic(ratings, "identity", lambda t: ratio(t[..., 1], t[..., 0]))
+
+
+def fleiss_kappa(ratings: Ratings) -> PanelStatistic:
+    """Fleiss' kappa, for any number of ratings a unit.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of two or more judges.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined where all ratings are identical.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> kappa = fleiss_kappa(ratings_from_matrix([["a", "a", "b"], ["b", "b", "b"]]))
+    >>> kappa.fixed().values(np.ones((1, 2))).round(4).tolist()
+    [0.25]
+    """
+
+    def kernel(t: FloatArray) -> FloatArray:
+        shares = ratio(t[..., 3:], t[..., 2:3])
+        return _corrected(ratio(t[..., 1], t[..., 0]), 1 - np.sum(shares**2, axis=-1))
+
+    return _statistic(ratings, "identity", kernel)
+
+
+def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
+    """Gwet's AC1 (identity weights) and AC2 (any other).
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of two or more judges.
+    scheme : {"identity", "linear", "quadratic", "ordinal"}
+        Weights of partial agreement.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined with fewer than two levels: declare the levels that could have been used.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> ac1 = gwet_ac(ratings_from_matrix([["a", "a", "b"], ["b", "b", "b"]]))
+    >>> ac1.fixed().values(np.ones((1, 2))).round(4).tolist()
+    [0.4]
+    """
+    levels = len(ratings.levels)
+    weights = agreement_weights(scheme, levels, ratings.values)
+    factor = weights.sum() / (levels * (levels - 1)) if levels > 1 else np.nan
+
+    def kernel(t: FloatArray) -> FloatArray:
+        shares = ratio(t[..., 3:], t[..., 2:3])
+        return _corrected(ratio(t[..., 1], t[..., 0]), 1 - factor * np.sum(shares * (1 - shares), axis=-1))
+
+    return _statistic(ratings, scheme, kernel)
+
+
+def _corrected(observed: FloatArray, room: FloatArray) -> FloatArray:
+    """(p_a - p_e) / (1 - p_e) from p_a and 1 - p_e."""
+    return 1 - ratio(1 - observed, room)
+
+
+def _statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatistic:
+    weights = agreement_weights(scheme, len(ratings.levels), ratings.values)
+    counts = LevelCounts(ratings)
+
+    def features(judges: FloatArray) -> FloatArray:
+        given = counts(judges)
+        total = given.sum(axis=-1)
+        # A judge drawn v times makes v^2 pairs with itself: they are left out.
+        selves = counts(judges**2).sum(axis=-1)
+        pairs = total**2 - selves
+        agreeing = np.sum((given @ weights) * given, axis=-1) - selves
+        share = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+        rated = np.maximum(total, 1)[..., None]
+        return np.concatenate(
+            [np.stack([pairs > 0, share, total > 0], axis=-1), given / rated], axis=-1, dtype=np.float64
+        )
+
+    return PanelStatistic(len(ratings.judges), features, kernel)
+
+
+class LevelCounts:
+    """Count the answers of each level in each unit, judges weighted.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> counts = LevelCounts(ratings_from_matrix([["a", "b"], ["b", None]]))
+    >>> counts(np.array([[1.0, 3.0]])).tolist()
+    [[[1.0, 3.0], [0.0, 1.0]]]
+    """
+
+    def __init__(self, ratings: Ratings) -> None:
+        self.shape = (len(ratings.codes), len(ratings.levels))
+        answers = np.zeros((len(ratings.judges), *self.shape))
+        units, judges = np.nonzero(ratings.rated)
+        answers[judges, units, ratings.codes[units, judges]] = 1.0
+        self.answers = answers.reshape(len(ratings.judges), -1)
+
+    def __call__(self, judges: FloatArray) -> FloatArray:
+        """Counts of shape (r, units, levels) under judge weights of shape (r, judges)."""
+        return (judges @ self.answers).reshape(len(judges), *self.shape)

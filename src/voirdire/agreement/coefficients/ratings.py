@@ -1,0 +1,212 @@
+"""Ratings of one criterion as a matrix: units in rows, judges in columns, a code for each answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.engine.statistic import FloatArray, IntArray
+from voirdire.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """What each judge said about each unit (an item, or a pair of items), for one criterion.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        The columns.
+    codes : int64 array, shape (units, judges)
+        Index into `levels`; -1 where the judge did not rate the unit.
+    levels : tuple of str
+        The answers; in their order, if they have one.
+    values : float array, shape (levels,), or None
+        What the levels are worth as numbers; None for words.
+    ordered : bool
+        Whether the order of the levels means anything.
+    contexts : int64 array, shape (units,), or None
+        The context (cluster) of each unit, coded 0, 1, ... without gaps.
+    units : tuple of str
+        Names of the rows, for tables of cases.
+    criterion, phase : str or None
+        The criterion and the phase, None for a table without.
+    tie : str or None
+        The level that stands for a tie, where answers are votes on pairs.
+    pairs : int64 array, shape (units, 2), or None
+        The two items of each unit, as places in `items`; the first level is a vote for the first of them.
+    items : tuple of str
+        The items' names.
+    mirrored : bool
+        Whether which item of a pair comes first is arbitrary, so that coefficients average over both orders.
+    notes : dict of str to str
+        What was done to a judge's answers on the way, such as combining repeated ones.
+
+    Examples
+    --------
+    >>> ratings = ratings_from_matrix([["a", "a"], ["b", None]], levels=["a", "b", "c"])
+    >>> ratings.codes.tolist(), ratings.levels
+    ([[0, 0], [1, -1]], ('a', 'b', 'c'))
+    """
+
+    judges: tuple[str, ...]
+    codes: IntArray
+    levels: tuple[str, ...]
+    values: FloatArray | None = None
+    ordered: bool = False
+    contexts: IntArray | None = None
+    units: tuple[str, ...] = ()
+    criterion: str | None = None
+    phase: str | None = None
+    tie: str | None = None
+    pairs: IntArray | None = None
+    items: tuple[str, ...] = ()
+    mirrored: bool = False
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def rated(self) -> NDArray[np.bool_]:
+        """Which judge rated which unit; shape (units, judges)."""
+        return self.codes >= 0
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Which units every judge rated; shape (units,)."""
+        complete: NDArray[np.bool_] = np.all(self.rated, axis=1)
+        return complete
+
+    def select(self, judges: Sequence[str]) -> Ratings:
+        """Keep some judges, in the given order; levels and units stay.
+
+        Raises
+        ------
+        InputError
+            For judges that are not there, all at once.
+        """
+        missing = [one for one in judges if one not in self.judges]
+        if missing:
+            raise InputError(
+                [
+                    f"judge {one!r} is not in the table; its judges are {_listed(self.judges)}"
+                    for one in missing
+                ]
+            )
+        columns = [self.judges.index(one) for one in judges]
+        return replace(self, judges=tuple(judges), codes=self.codes[:, columns])
+
+    def keep(self, units: NDArray[np.bool_]) -> Ratings:
+        """Keep some units."""
+        contexts = None if self.contexts is None else np.unique(self.contexts[units], return_inverse=True)[1]
+        return replace(
+            self,
+            codes=self.codes[units],
+            contexts=None if contexts is None else contexts.astype(np.int64),
+            units=tuple(name for name, kept in zip(self.units, units, strict=True) if kept),
+            pairs=None if self.pairs is None else self.pairs[units],
+        )
+
+    def flipped(self) -> Ratings:
+        """The same answers with the levels in reverse: votes on pairs whose items have changed places."""
+        last = len(self.levels) - 1
+        return replace(self, codes=np.where(self.codes >= 0, last - self.codes, -1), levels=self.levels[::-1])
+
+    def with_column(self, name: str, codes: IntArray) -> Ratings:
+        """Add a column, such as the majority of a panel."""
+        return replace(self, judges=(*self.judges, name), codes=np.column_stack([self.codes, codes]))
+
+    def numbers(self) -> FloatArray:
+        """The answers as numbers, NaN where there is none; shape (units, judges).
+
+        Raises
+        ------
+        InputError
+            If the levels are words.
+        """
+        if self.values is None:
+            raise InputError(
+                f"the answers {_listed(self.levels)} are not numbers; this measure needs numeric scores"
+            )
+        return np.where(self.codes >= 0, self.values[self.codes], np.nan)
+
+
+def ratings_from_matrix(
+    rows: Sequence[Sequence[object]],
+    *,
+    judges: Sequence[str] | None = None,
+    levels: Sequence[object] | None = None,
+    ordered: bool | None = None,
+    contexts: Sequence[int] | None = None,
+    criterion: str | None = None,
+) -> Ratings:
+    """Build ratings from a matrix with one row per unit and one column per judge; None or NaN is missing.
+
+    Parameters
+    ----------
+    rows : sequence of sequences
+        The answers: numbers or words.
+    judges : sequence of str, optional
+        Names of the columns; "1", "2", ... if not given.
+    levels : sequence, optional
+        All answers there may be, in order. Not given: those that occur, sorted.
+    ordered : bool, optional
+        Whether the levels are in a meaningful order; by default so for numbers and for declared levels.
+    contexts : sequence of int, optional
+        The context of each unit, coded 0, 1, ...
+    criterion : str, optional
+        The criterion's name.
+
+    Returns
+    -------
+    Ratings
+        Codes of shape (units, judges).
+
+    Raises
+    ------
+    InputError
+        If an answer is not among the declared levels.
+
+    Examples
+    --------
+    >>> ratings_from_matrix([[1, 2], [5, None]]).values.tolist()
+    [1.0, 2.0, 5.0]
+    """
+    cells = [[None if _empty(cell) else cell for cell in row] for row in rows]
+    seen = {cell for row in cells for cell in row if cell is not None}
+    if levels is None:
+        levels = sorted(seen, key=lambda cell: (isinstance(cell, str), cell))
+        ordered = (not any(isinstance(one, str) for one in levels)) if ordered is None else ordered
+    ordered = True if ordered is None else ordered
+    unknown = [one for one in seen if one not in levels]
+    if unknown:
+        raise InputError(
+            [
+                f"answer {one!r} is not among the levels {_listed(levels)}; add it or correct it"
+                for one in unknown
+            ]
+        )
+    index = {level: code for code, level in enumerate(levels)}
+    codes = [[-1 if cell is None else index[cell] for cell in row] for row in cells]
+    numeric = bool(levels) and not any(isinstance(one, str) for one in levels)
+    width = len(rows[0]) if len(rows) else 0
+    return Ratings(
+        judges=tuple(judges) if judges is not None else tuple(str(j + 1) for j in range(width)),
+        codes=np.array(codes, np.int64).reshape(len(rows), width),
+        levels=tuple(str(one) for one in levels),
+        values=np.array(levels, float) if numeric else None,
+        ordered=ordered,
+        contexts=None if contexts is None else np.asarray(contexts, np.int64),
+        units=tuple(str(u + 1) for u in range(len(rows))),
+        criterion=criterion,
+    )
+
+
+def _empty(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
+
+
+def _listed(names: Sequence[object], shown: int = 8) -> str:
+    text = ", ".join(repr(one) for one in names[:shown])
+    return f"{text}, ... ({len(names)} in all)" if len(names) > shown else text

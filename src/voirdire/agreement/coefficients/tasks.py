@@ -1,0 +1,238 @@
+"""What `agreement` computes: which measures of which judges, checked before anything is resampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.measures import WIN_RATES, Measure, find_measure, fits, statistic_of
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.winrate import win_rate
+from voirdire.agreement.engine.combine import TwoWayStatistic
+from voirdire.agreement.engine.statistic import Statistic
+from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
+
+# Above these numbers all pairs of judges are not listed unless they are asked for.
+_MANY_JUDGES = 8
+_MANY_LEVELS = 20
+
+MAJORITY = "majority"
+OTHERS = "majority of the others"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One value to compute.
+
+    Attributes
+    ----------
+    measure : str
+        The measure's name.
+    judges : tuple of str
+        Whom it compares.
+    statistic : Statistic or TwoWayStatistic
+        What is resampled.
+    ratings : Ratings
+        Of these judges.
+    level : str or None
+        The item of a win rate.
+    """
+
+    measure: str
+    judges: tuple[str, ...]
+    statistic: Statistic | TwoWayStatistic
+    ratings: Ratings
+    level: str | None = None
+    fixed: Statistic = field(init=False)
+
+    def __post_init__(self) -> None:
+        fixed = self.statistic.fixed() if isinstance(self.statistic, TwoWayStatistic) else self.statistic
+        object.__setattr__(self, "fixed", fixed)
+
+    @property
+    def of_panel(self) -> bool:
+        """Whether it is about a panel whose judges can be resampled."""
+        return isinstance(self.statistic, TwoWayStatistic) and len(self.judges) > 2
+
+
+def plan(
+    matched: Sequence[Ratings],
+    measures: str | Iterable[str] | None,
+    judges: Sequence[str] | None,
+    against: str | None,
+    pairs: bool | None,
+) -> tuple[list[list[Task]], list[str]]:
+    """Decide what to compute for each criterion.
+
+    Parameters
+    ----------
+    matched : sequence of Ratings
+        One per criterion and phase.
+    measures, judges, against, pairs
+        As given to `voirdire.agreement.verb.agreement`.
+
+    Returns
+    -------
+    tasks : list of list of Task
+        One list per criterion and phase.
+    notes : list of str
+        What is left out because there would be too much of it.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong with the request.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> tasks, _ = plan([ratings_from_matrix([["a", "a", "b"]])], "agreement_rate", None, None, None)
+    >>> [task.judges for task in tasks[0]]
+    [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
+    """
+    chosen = _judges(matched[0], judges, against)
+    matched = [ratings.select(chosen) for ratings in matched]
+    if against == MAJORITY:
+        matched = [with_tie(ratings) for ratings in matched]
+    names = _names(matched, measures, against)
+    notes: list[str] = []
+    if pairs is None and against is None and len(chosen) > _MANY_JUDGES:
+        notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
+    with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
+    work = []
+    for ratings in matched:
+        known = [find_measure(name) for name in names if name not in WIN_RATES]
+        if against is not None:
+            tasks = _against(ratings, known, against)
+        else:
+            tasks = [_task(one, ratings) for one in known if one.of == "panel" or _is_panel(one, chosen)]
+            if with_pairs or len(chosen) == 2:
+                tasks += [
+                    _task(one, ratings.select(pair))
+                    for one in known
+                    if one.of != "panel"
+                    for pair in combinations(chosen, 2)
+                ]
+        tasks += [task for name in names if name in WIN_RATES for task in _win_rates(name, ratings)]
+        work.append(tasks)
+    return work, notes
+
+
+def _is_panel(measure: Measure, judges: Sequence[str]) -> bool:
+    return measure.of == "both" and len(judges) > 2
+
+
+def _judges(ratings: Ratings, judges: Sequence[str] | None, against: str | None) -> tuple[str, ...]:
+    chosen = (
+        ratings.judges
+        if judges is None
+        else tuple(dict.fromkeys([judges] if isinstance(judges, str) else judges))
+    )
+    problems = [
+        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
+        for one in chosen
+        if one not in ratings.judges
+    ]
+    if against == MAJORITY:
+        if MAJORITY in ratings.judges:
+            problems.append(
+                "against 'majority' may mean the majority or the judge of that name; rename the judge"
+            )
+        if len(chosen) < 3:
+            problems.append(f"a majority of the others needs 3 judges or more; there are {len(chosen)}")
+    elif against is not None:
+        if against not in ratings.judges:
+            problems.append(
+                f"judge {against!r}, to compare with, is not in the table; its judges are {known_names(ratings.judges)}"
+            )
+        chosen = tuple(dict.fromkeys([*chosen, against]))
+    if not problems and len(chosen) < 2:
+        problems.append(f"agreement takes two judges; there is only {chosen[0]!r}")
+    if problems:
+        raise InputError(problems)
+    return chosen
+
+
+def _names(
+    matched: Sequence[Ratings], measures: str | Iterable[str] | None, against: str | None
+) -> list[str]:
+    """The measures' names, checked against the answers."""
+    if measures is None:
+        return _suitable(matched)
+    names = [measures] if isinstance(measures, str) else list(dict.fromkeys(measures))
+    problems: list[str] = []
+    for name in names:
+        if name in WIN_RATES:
+            if matched[0].tie is None:
+                problems.append(f"{name} counts votes on pairs, and these are not votes")
+            continue
+        try:
+            measure = find_measure(name)
+        except InputError as error:
+            problems += error.problems
+            continue
+        if measure.of == "panel" and against is not None:
+            problems.append(f"{name} is about a whole panel; leave out against")
+        problems += list(dict.fromkeys(filter(None, (fits(measure, ratings) for ratings in matched))))[:1]
+    if not names:
+        problems.append("measures is empty; name one, or leave it out for those that suit the table")
+    if problems:
+        raise InputError(problems)
+    return names
+
+
+def _suitable(matched: Sequence[Ratings]) -> list[str]:
+    """Measures that suit the answers, the chance-corrected ones for what the answers are."""
+    numeric = all(ratings.values is not None for ratings in matched)
+    few = max(len(ratings.levels) for ratings in matched) <= _MANY_LEVELS
+    ordered = all(ratings.ordered and ratings.tie is None for ratings in matched)
+    names = ["agreement_rate", "cohen_kappa"] if few else []
+    if few and not numeric:
+        names += ["fleiss_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]
+    if few and ordered:
+        names += ["cohen_kappa_quadratic"]
+    if ordered:
+        names += ["krippendorff_alpha_ordinal"]
+    if numeric:
+        names += ["krippendorff_alpha_interval", "icc_2_1", "pearson", "spearman", "kendall_tau_b"]
+    if matched[0].tie is not None and len(matched[0].items) == 2:
+        names += ["win_rate"]
+    return names
+
+
+def _task(measure: Measure, ratings: Ratings) -> Task:
+    return Task(measure.name, ratings.judges, statistic_of(measure, ratings), ratings)
+
+
+def _against(ratings: Ratings, measures: Sequence[Measure], against: str) -> list[Task]:
+    tasks = []
+    for measure in measures:
+        for judge in ratings.judges:
+            if against == MAJORITY:
+                others = ratings.select([one for one in ratings.judges if one != judge])
+                tasks.append(_task(measure, ratings.select([judge]).with_column(OTHERS, majority(others))))
+            elif judge != against:
+                tasks.append(_task(measure, ratings.select([judge, against])))
+    return tasks
+
+
+def _win_rates(name: str, ratings: Ratings) -> list[Task]:
+    """Win rates of each item by each judge."""
+    assert ratings.pairs is not None
+    last = len(ratings.levels) - 1
+    tasks = []
+    for judge in ratings.judges:
+        answers = ratings.select([judge])
+        codes = answers.codes[:, 0]
+        for place, item in enumerate(ratings.items):
+            first, second = (ratings.pairs == place).T
+            won = (first & (codes == 0)) | (second & (codes == last))
+            lost = (first & (codes == last)) | (second & (codes == 0))
+            tied = (first | second) & (codes > 0) & (codes < last)
+            if (first | second).any():
+                statistic = win_rate(won, lost, tied, WIN_RATES[name])
+                tasks.append(Task(name, (judge,), statistic, answers, level=item))
+    return tasks

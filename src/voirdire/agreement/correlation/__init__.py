@@ -1,0 +1,1 @@
+"""Correlation of judges and metrics with people: coefficients, grouping levels, comparisons."""

@@ -1,0 +1,172 @@
+"""Posterior draws of scores: from a table whose runs are draws, or from fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.correlation.grid import Grid
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores, read_scores
+
+if TYPE_CHECKING:
+    from voirdire.result import Fit
+
+FIT = "fit"
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Draws of the scores of some metrics.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        The metrics' names.
+    of : callable
+        Maps a grid to each metric's draws in the order of its items, shape (draws, items); metrics without
+        draws for its criterion are not in it.
+    """
+
+    judges: tuple[str, ...]
+    of: Callable[[Grid], dict[str, FloatArray]]
+
+
+def read_draws(draws: object, scores: Scores) -> Draws:
+    """Read draws from whatever `metaeval` takes.
+
+    Parameters
+    ----------
+    draws : path, dataframe, Scores, Fit, or mapping of str to Fit
+        A table of scores whose column ``run`` numbers the draws, or fits by name (a single fit is called
+        "fit"). Of a fit the scores are those of its items, or their strengths by criterion where the table
+        of scores has criteria.
+    scores : Scores
+        The table that the draws go with.
+
+    Raises
+    ------
+    InputError
+        If there are no draws, criteria do not go together, or a fit has none of the table's items.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "people", "item": ["x", "y"], "score": [1, 2]})
+    >>> runs = pd.DataFrame({"judge": "m", "item": ["x", "y"] * 2, "run": [1, 1, 2, 2], "score": [1, 3, 2, 4]})
+    >>> read_draws(runs, read_scores(table)).judges
+    ('m',)
+    """
+    if isinstance(draws, Mapping):
+        return _of_fits(draws, scores)
+    if _is_fit(draws):
+        return _of_fits({FIT: cast("Fit", draws)}, scores)
+    return _of_table(draws, scores)
+
+
+def _is_fit(draws: object) -> bool:
+    return hasattr(draws, "posterior") and hasattr(draws, "problem")
+
+
+def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
+    from voirdire.posterior import scores as integrated
+
+    problems = []
+    for name, fit in fits.items():
+        if not _is_fit(fit):
+            problems.append(
+                f"draws: {name!r} is a {type(fit).__name__}; give fits, or a table of scores with runs"
+            )
+        elif fit.posterior.values is None:
+            problems.append(
+                f"draws: {name!r} is a fit by {fit.method}, which has no draws; use laplace or nuts"
+            )
+        elif not set(fit.problem.items) & set(scores.items):
+            problems.append(
+                f"draws: none of the items of {name!r}, such as {fit.problem.items[0]!r}, is an item of the "
+                f"table of scores, such as {scores.items[0]!r}"
+            )
+        elif scores.has_criteria and not set(fit.problem.criteria) & set(scores.criteria):
+            problems.append(
+                f"draws: the criteria of {name!r}, {known_names(fit.problem.criteria)}, are none of the table's, "
+                f"{known_names(scores.criteria)}"
+            )
+    if problems:
+        raise InputError(problems)
+
+    def of(grid: Grid) -> dict[str, FloatArray]:
+        found = {}
+        for name, fit in fits.items():
+            values = fit.posterior.values
+            assert values is not None
+            if grid.criterion is None:
+                known = integrated(fit.problem.program, values)
+            elif grid.criterion in fit.problem.criteria:
+                known = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
+            else:
+                continue
+            place = {item: column for column, item in enumerate(fit.problem.items)}
+            columns = np.array([place.get(item, -1) for item in grid.items])
+            found[name] = np.where(columns >= 0, known[:, columns], np.nan)
+        return found
+
+    return Draws(tuple(fits), of)
+
+
+def _of_table(draws: object, scores: Scores) -> Draws:
+    drawn = read_scores(draws, name="draws")
+    problems = []
+    if drawn.run is None:
+        problems.append("draws: column 'run' is missing; it numbers the draws")
+    if drawn.has_criteria != scores.has_criteria:
+        problems.append("draws: scores and draws must both have a criterion column, or neither")
+    problems += [
+        f"draws: criterion {one!r} is not in the table of scores"
+        for one in drawn.criteria
+        if drawn.has_criteria and one not in scores.criteria
+    ]
+    if problems:
+        raise InputError(problems)
+    if drawn.context is not None and drawn.has_items:
+        keys, unit = np.unique(np.column_stack([drawn.context, drawn.item]), axis=0, return_inverse=True)
+        names = [f"{drawn.contexts[c]} / {drawn.items[i]}" for c, i in keys]
+    else:
+        names, unit = list(drawn.items), drawn.item
+
+    def of(grid: Grid) -> dict[str, FloatArray]:
+        place = {item: row for row, item in enumerate(grid.items)}
+        rows: NDArray[np.bool_] = np.ones(drawn.rows, bool)
+        if grid.criterion is not None:
+            if grid.criterion not in drawn.criteria:
+                return {}
+            rows = drawn.criterion == drawn.criteria.index(grid.criterion)
+        item = np.array([place.get(name, -1) for name in names])[unit]
+        found = {}
+        for number, judge in enumerate(drawn.judges):
+            used = rows & (drawn.judge == number) & (item >= 0)
+            if used.any():
+                found[judge] = _arranged(drawn, used, item, grid, judge)
+        if not found:
+            raise InputError(f"draws: there are none for the items of the table, such as {grid.items[0]!r}")
+        return found
+
+    return Draws(drawn.judges, of)
+
+
+def _arranged(
+    drawn: Scores, used: NDArray[np.bool_], item: NDArray[np.int64], grid: Grid, judge: str
+) -> FloatArray:
+    assert drawn.run is not None
+    values: FloatArray = np.full((len(drawn.runs), len(grid.items)), np.nan)
+    values[drawn.run[used], item[used]] = drawn.score[used]
+    values = values[~np.all(np.isnan(values), axis=1)]
+    holes = np.any(np.isnan(values), axis=0) & ~np.all(np.isnan(values), axis=0)
+    if holes.any():
+        raise InputError(f"draws: {judge!r} lacks some draws of item {grid.items[int(holes.argmax())]!r}")
+    return values

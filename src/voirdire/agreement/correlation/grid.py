@@ -1,0 +1,219 @@
+"""Scores of people and of metrics for the same items, arranged by context and system."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.coefficients.means import mean_scores
+from voirdire.agreement.engine.statistic import FloatArray, IntArray
+from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Scores of one criterion: items in rows, judges in columns.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        The columns.
+    values : float array, shape (items, judges)
+        Scores, the mean of repeated ones; NaN where a judge gave none.
+    items : tuple of str
+        Names of the rows.
+    context, system : int64 array, shape (items,), or None
+        Where each item belongs, coded 0, 1, ... without gaps; None without such a column.
+    criterion : str or None
+        None for a table without.
+    notes : dict of str to str
+        What was combined, by judge.
+    """
+
+    judges: tuple[str, ...]
+    values: FloatArray
+    items: tuple[str, ...]
+    context: IntArray | None
+    system: IntArray | None
+    criterion: str | None
+    notes: dict[str, str]
+
+    def column(self, judge: str) -> FloatArray:
+        """One judge's scores, shape (items,)."""
+        return self.values[:, self.judges.index(judge)]
+
+    def with_column(self, judge: str, values: FloatArray, note: str = "") -> Grid:
+        """Add a column, such as the mean of annotators."""
+        return replace(
+            self,
+            judges=(*self.judges, judge),
+            values=np.column_stack([self.values, values]),
+            notes={**self.notes, judge: note} if note else self.notes,
+        )
+
+    def keep(self, items: NDArray[np.bool_]) -> Grid:
+        """Keep some items."""
+        return replace(
+            self,
+            values=self.values[items],
+            items=tuple(name for name, kept in zip(self.items, items, strict=True) if kept),
+            context=None if self.context is None else _dense(self.context[items]),
+            system=None if self.system is None else _dense(self.system[items]),
+        )
+
+    def square(self, values: FloatArray) -> FloatArray:
+        """Arrange a column as a table of contexts by systems, NaN where there is no item.
+
+        Without systems, items take the places within their context in order.
+
+        Raises
+        ------
+        InputError
+            Without contexts, or with two items of one system in a context.
+        """
+        context, system = self.context, self.places()
+        assert context is not None
+        table = np.full((int(context.max()) + 1, int(system.max()) + 1), np.nan)
+        table[context, system] = values
+        return table
+
+    def places(self) -> IntArray:
+        """The column of each item in `square`: its system, or its place within its context."""
+        if self.context is None:
+            raise InputError("grouping by context or system needs a column 'context'; use level 'pooled'")
+        if self.system is None:
+            order = np.argsort(self.context, kind="stable")
+            starts = np.searchsorted(self.context[order], np.arange(int(self.context.max()) + 1))
+            places = np.empty(len(order), np.int64)
+            places[order] = np.arange(len(order)) - starts[self.context[order]]
+            return places
+        pairs, counts = np.unique(np.column_stack([self.context, self.system]), axis=0, return_counts=True)
+        if (counts > 1).any():
+            row = np.flatnonzero(
+                (self.context == pairs[counts > 1][0, 0]) & (self.system == pairs[counts > 1][0, 1])
+            )
+            raise InputError(
+                f"items {self.items[row[0]]!r} and {self.items[row[1]]!r} are of one system in one context; "
+                "grouping by context needs one item of each"
+            )
+        return self.system
+
+
+def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
+    """Arrange a table of scores, one grid per criterion.
+
+    Parameters
+    ----------
+    scores : Scores
+        The table. Without a column ``system``, items that occur in more than one context are taken for
+        systems.
+    phase : str, optional
+        Which phase to use; needed if the table has phases.
+
+    Returns
+    -------
+    list of Grid
+        In the order of the criteria; all have the same judges.
+
+    Raises
+    ------
+    InputError
+        If a phase is missing, unknown, or given for a table without phases.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = pd.DataFrame({"judge": ["a", "b", "b"], "item": "x", "score": [1, 2, 4]})
+    >>> grid = grids(read_scores(table))[0]
+    >>> grid.values.tolist(), grid.notes
+    ([[1.0, 3.0]], {'b': '1 item scored more than once, averaged'})
+    """
+    if scores.phase is None and phase is not None:
+        raise InputError(f"phase {phase!r} is asked for, and the table has no column 'phase'")
+    if scores.phase is not None:
+        if phase not in scores.phases:
+            what = "name one of them" if phase is None else f"phase {phase!r} is not among them"
+            raise InputError(f"the table has phases {known_names(scores.phases)}; {what}")
+        scores = scores.subset(scores.phase == scores.phases.index(phase))
+    found = []
+    for number, criterion in enumerate(scores.criteria):
+        rows = scores.criterion == number
+        context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
+        keys, unit = np.unique(np.column_stack([context, scores.item])[rows], axis=0, return_inverse=True)
+        shape = (len(keys), len(scores.judges))
+        count, total = np.zeros(shape), np.zeros(shape)
+        np.add.at(count, (unit, scores.judge[rows]), 1)
+        np.add.at(total, (unit, scores.judge[rows]), scores.score[rows])
+        repeated = np.sum(count > 1, axis=0)
+        qualified = scores.context is not None and scores.has_items
+        found.append(
+            Grid(
+                judges=scores.judges,
+                values=mean_scores(total, count),
+                items=tuple(
+                    f"{scores.contexts[c]} / {scores.items[i]}" if qualified else scores.items[i]
+                    for c, i in keys
+                ),
+                context=None if scores.context is None else _dense(keys[:, 0]),
+                system=_systems(scores, rows, keys, unit),
+                criterion=criterion if scores.has_criteria else None,
+                notes={
+                    judge: f"{n} item{'s' if n > 1 else ''} scored more than once, averaged"
+                    for judge, n in zip(scores.judges, repeated, strict=True)
+                    if n
+                },
+            )
+        )
+    return found
+
+
+def _systems(
+    scores: Scores, rows: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], keys: IntArray, unit: IntArray
+) -> IntArray | None:
+    if scores.system is not None:
+        system = np.zeros(len(keys), np.int64)
+        system[unit] = scores.system[rows]
+        return _dense(system)
+    if scores.context is not None and len(np.unique(keys[:, 1])) < len(keys):
+        return _dense(keys[:, 1])
+    return None
+
+
+def _dense(codes: IntArray) -> IntArray:
+    return np.unique(codes, return_inverse=True)[1].astype(np.int64)
+
+
+def with_human(grid: Grid, human: str | Sequence[str], name: str) -> Grid:
+    """Add the human score: a judge's, or the mean of several annotators'.
+
+    Parameters
+    ----------
+    grid : Grid
+        Scores.
+    human : str or sequence of str
+        A judge, or annotators; where some gave no score the mean is of the others, which the note counts.
+    name : str
+        The new column's name.
+
+    Examples
+    --------
+    >>> grid = Grid(("p", "q"), np.array([[1.0, 3.0], [2.0, np.nan]]), ("x", "y"), None, None, None, {})
+    >>> people = with_human(grid, ["p", "q"], "people")
+    >>> people.column("people").tolist(), people.notes
+    ([2.0, 2.0], {'people': '1 item scored by some annotators only'})
+    """
+    annotators = [human] if isinstance(human, str) else list(human)
+    scores = np.column_stack([grid.column(one) for one in annotators])
+    given = ~np.isnan(scores)
+    number = given.sum(axis=1)
+    mean = mean_scores(np.where(given, scores, 0.0).sum(axis=1), number.astype(float))
+    some = int(np.sum((number > 0) & (number < len(annotators))))
+    return grid.with_column(
+        name, mean, f"{some} item{'s' if some > 1 else ''} scored by some annotators only" if some else ""
+    )

@@ -1,0 +1,149 @@
+"""Check what `metaeval` is asked for, and gather the scores of people and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+
+from voirdire.agreement.correlation.draws import read_draws
+from voirdire.agreement.correlation.grid import Grid, grids, with_human
+from voirdire.agreement.correlation.levels import COEFFICIENTS, Average
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import read_scores
+
+PEOPLE = "mean of the annotators"
+
+_DEFAULTS = {
+    "pooled": ("pearson", "spearman", "kendall_tau_b"),
+    "context": ("pearson", "spearman", "kendall_tau_b", "pairwise_accuracy"),
+    "system": ("pearson", "spearman", "kendall_tau_b", "pairwise_accuracy"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What to compute.
+
+    Attributes
+    ----------
+    grids : list of Grid
+        One per criterion, with a column for people and one for each metric.
+    human : str
+        The column of people.
+    metrics, coefficients : tuple of str
+        The columns to compare with it, and how.
+    draws : list of dict of str to float array of shape (draws, items)
+        Per criterion, the posterior draws of the metrics that have some.
+    """
+
+    grids: list[Grid]
+    human: str
+    metrics: tuple[str, ...]
+    coefficients: tuple[str, ...]
+    draws: list[dict[str, FloatArray]]
+
+
+def request(
+    table: object,
+    human: str | Sequence[str],
+    metrics: Sequence[str] | None,
+    coefficients: str | Iterable[str] | None,
+    level: str,
+    average: str,
+    phase: str | None,
+    draws: object | None,
+) -> Request:
+    """Read and check everything at once.
+
+    Parameters
+    ----------
+    table, human, metrics, coefficients, level, average, phase, draws
+        As given to `voirdire.agreement.correlation.verb.metaeval`.
+
+    Returns
+    -------
+    Request
+
+    Raises
+    ------
+    InputError
+        For all names that are not in the table, and all settings that are not known.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["p", "q", "m"], "item": "x", "score": [1, 3, 2]})
+    >>> asked = request(table, ["p", "q"], None, None, "pooled", "mean", None, None)
+    >>> asked.metrics, asked.grids[0].column(asked.human).tolist()
+    (('m',), [2.0])
+    """
+    scores = read_scores(table)
+    people = [human] if isinstance(human, str) else list(human)
+    drawn = None if draws is None else read_draws(draws, scores)
+    known = (*scores.judges, *(drawn.judges if drawn else ()))
+    chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
+    names = _coefficients(coefficients, level)
+    problems = [
+        f"human {one!r} is not a judge of the table; its judges are {known_names(scores.judges)}"
+        for one in people
+        if one not in scores.judges
+    ]
+    problems += [
+        f"metric {one!r} is not a judge of the table; its judges are {known_names(known)}"
+        for one in chosen
+        if one not in known
+    ]
+    problems += [f"{one!r} is given as the human and as a metric" for one in chosen if one in people]
+    problems += [
+        f"{one!r} has scores and posterior draws; rename one"
+        for one in scores.judges
+        if drawn and one in drawn.judges
+    ]
+    problems += [
+        f"coefficient {one!r} is not known; give some of {', '.join(COEFFICIENTS)}"
+        for one in names
+        if one not in COEFFICIENTS
+    ]
+    if average not in get_args(Average):
+        problems.append(f"average {average!r} is not known; give mean or fisher")
+    if average == "fisher" and any("accuracy" in one or "index" in one for one in names):
+        problems.append(
+            "average 'fisher' is for correlations, not for pairwise_accuracy and concordance_index"
+        )
+    if not people:
+        problems.append("human is empty; name the judge, or the annotators, who are people")
+    if not chosen:
+        problems.append("there is no metric to compare with people; every judge of the table is human")
+    if len(people) > 1 and PEOPLE in known:
+        problems.append(f"a judge is called {PEOPLE!r}, which means something here; rename it")
+    if problems:
+        raise InputError(problems)
+    name = people[0] if len(people) == 1 else PEOPLE
+    found = grids(scores, phase)
+    if len(people) > 1:
+        found = [with_human(grid, people, name) for grid in found]
+    posterior: list[dict[str, FloatArray]] = [drawn.of(grid) if drawn else {} for grid in found]
+    found = [
+        _with_means(grid, drawn.judges if drawn else (), arrays)
+        for grid, arrays in zip(found, posterior, strict=True)
+    ]
+    return Request(found, name, tuple(chosen), names, posterior)
+
+
+def _coefficients(coefficients: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
+    if coefficients is None:
+        return _DEFAULTS.get(level, _DEFAULTS["pooled"])
+    return (coefficients,) if isinstance(coefficients, str) else tuple(dict.fromkeys(coefficients))
+
+
+def _with_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:
+    """Add a column for each metric with draws: their mean, NaN where there are none."""
+    for judge in judges:
+        nothing = np.full(len(grid.items), np.nan)
+        grid = grid.with_column(judge, draws[judge].mean(axis=0) if judge in draws else nothing)
+    return grid

@@ -1,0 +1,122 @@
+"""Correlations of many short weighted rows at once: contexts, resampled systems, permuted scores.
+
+The coefficients are those of `voirdire.agreement.coefficients.correlation`, computed from pairs, (rows, n, n)
+numbers at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from voirdire.agreement.coefficients.correlation import pearson_kernel
+from voirdire.agreement.engine.statistic import FloatArray, ratio
+
+_ROUNDING = 1e-12
+
+
+def rowwise(coefficient: str, x: FloatArray, y: FloatArray, weights: FloatArray) -> FloatArray:
+    """One coefficient of each row.
+
+    Parameters
+    ----------
+    coefficient : {"pearson", "spearman", "kendall_tau_b", "kendall_tau_c", "concordance_index",
+    "pairwise_accuracy"}
+        Which one.
+    x, y : float array, shape (..., n)
+        Estimates and truths, NaN where missing; broadcast against each other.
+    weights : float array, shape (..., n)
+        How often each column counts.
+
+    Returns
+    -------
+    float array, shape (...)
+        NaN where undefined.
+
+    Examples
+    --------
+    >>> x = np.array([[1.0, 2.0, 3.0], [1.0, 1.0, 1.0]])
+    >>> rowwise("spearman", x, np.array([1.0, 3.0, 2.0]), np.ones(3)).round(6).tolist()
+    [0.5, nan]
+    """
+    x, y, weights = np.broadcast_arrays(x, y, weights)
+    used = ~(np.isnan(x) | np.isnan(y))
+    return _COEFFICIENTS[coefficient](_rounded(x, used), _rounded(y, used), np.where(used, weights, 0.0))
+
+
+def _rounded(x: FloatArray, used: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+    """Centre and scale each row; means that are equal but for rounding become ties."""
+    count = np.maximum(used.sum(axis=-1, keepdims=True), 1)
+    filled = np.where(used, x, 0.0)
+    top = np.abs(filled).max(axis=-1, keepdims=True, initial=0.0)
+    centred = np.where(used, filled - filled.sum(axis=-1, keepdims=True) / count, 0.0)
+    size = np.abs(centred).max(axis=-1, keepdims=True, initial=0.0)
+    varies = size > _ROUNDING * top
+    scaled = np.divide(centred, size, out=np.zeros_like(centred), where=varies)
+    rounded: FloatArray = np.round(scaled, 12)
+    return rounded
+
+
+def _pearson(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    powers = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1)
+    return pearson_kernel(np.sum(w[..., None] * powers, axis=-2))
+
+
+def _spearman(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    a, b = _ranks(x, w), _ranks(y, w)
+    spread = np.sqrt(np.sum(w * a * a, axis=-1) * np.sum(w * b * b, axis=-1))
+    return ratio(np.sum(w * a * b, axis=-1), spread)
+
+
+def _ranks(x: FloatArray, w: FloatArray) -> FloatArray:
+    """Weighted mid-ranks minus their mean."""
+    above = np.sign(x[..., :, None] - x[..., None, :])
+    ranks: FloatArray = np.sum(above * w[..., None, :], axis=-1) / 2
+    return ranks
+
+
+def _pairs(x: FloatArray, y: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    i, j = np.triu_indices(x.shape[-1], 1)
+    return np.sign(x[..., i] - x[..., j]), np.sign(y[..., i] - y[..., j]), w[..., i] * w[..., j]
+
+
+def _tau_b(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    dx, dy, pairs = _pairs(x, y, w)
+    untied = np.sum(pairs * np.abs(dx), axis=-1) * np.sum(pairs * np.abs(dy), axis=-1)
+    return ratio(np.sum(pairs * dx * dy, axis=-1), np.sqrt(untied))
+
+
+def _tau_c(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    dx, dy, pairs = _pairs(x, y, w)
+    m = np.minimum(_distinct(x, w), _distinct(y, w))
+    return ratio(2 * m * np.sum(pairs * dx * dy, axis=-1), np.sum(w, axis=-1) ** 2 * (m - 1))
+
+
+def _distinct(x: FloatArray, w: FloatArray) -> FloatArray:
+    """Number of distinct values among columns of positive weight."""
+    present = w > 0
+    same = (x[..., :, None] == x[..., None, :]) & present[..., None, :]
+    distinct: FloatArray = np.sum(present / np.maximum(same.sum(axis=-1), 1), axis=-1).round()
+    return distinct
+
+
+def _concordance(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    dx, dy, pairs = _pairs(x, y, w)
+    return ratio(np.sum(pairs * (dx * dy > 0), axis=-1), np.sum(pairs * np.abs(dy), axis=-1))
+
+
+def _accuracy(x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+    """Pairwise accuracy without calibration: ties only where scores are equal."""
+    dx, dy, pairs = _pairs(x, y, w)
+    return ratio(np.sum(pairs * (dx == dy), axis=-1), np.sum(pairs, axis=-1))
+
+
+_COEFFICIENTS: dict[str, Callable[[FloatArray, FloatArray, FloatArray], FloatArray]] = {
+    "pearson": _pearson,
+    "spearman": _spearman,
+    "kendall_tau_b": _tau_b,
+    "kendall_tau_c": _tau_c,
+    "concordance_index": _concordance,
+    "pairwise_accuracy": _accuracy,
+}

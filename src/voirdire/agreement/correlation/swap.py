@@ -1,0 +1,120 @@
+"""Permutation test of two metrics: swap their scores within items, on a common scale.
+
+If the metrics were equally good, which of their two scores of an item belongs to which metric would not
+matter (Deutsch, Dror and Roth, TACL 2021: Perm-Both swaps item by item). Scores are standardised first,
+since metrics on different scales are not exchangeable.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.agreement.correlation.grid import Grid
+from voirdire.agreement.correlation.levels import Average, Level
+from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.engine.draws import chunks
+from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, permutation_p
+from voirdire.agreement.engine.statistic import FloatArray, ratio
+
+
+def swap_metrics(
+    name: str,
+    grid: Grid,
+    a: FloatArray,
+    b: FloatArray,
+    human: FloatArray,
+    level: Level,
+    *,
+    average: Average = "mean",
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> float:
+    """Two-sided p-value that two metrics correlate equally with people.
+
+    Parameters
+    ----------
+    name : str
+        The coefficient; pairwise accuracy is taken without calibration, because a swapped metric has no
+        scale of its own.
+    grid : Grid
+        Where items belong.
+    a, b, human : float array, shape (items,)
+        Scores, without missing ones.
+    level, average
+        As in `voirdire.agreement.correlation.verb.metaeval`.
+    permutations, seed : int
+        Number of rearrangements and the generator's seed.
+
+    Returns
+    -------
+    float
+        NaN where a coefficient is undefined.
+
+    Examples
+    --------
+    >>> x = np.arange(30.0)
+    >>> grid = Grid(("a", "b"), np.empty((30, 2)), tuple(map(str, range(30))), None, None, None, {})
+    >>> swap_metrics("pearson", grid, x, np.cos(7 * x), x, "pooled", permutations=999)
+    0.001
+    """
+    check_permutations(permutations)
+    both = np.stack([_standard(a), _standard(b)])
+    rng = np.random.default_rng(seed)
+
+    def values(swapped: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> FloatArray:
+        first = np.where(swapped, both[1], both[0])
+        second = np.where(swapped, both[0], both[1])
+        return _value(name, grid, first, human, level, average) - _value(
+            name, grid, second, human, level, average
+        )
+
+    width = len(a) if level == "pooled" else 4 * len(a)
+    null = [
+        values(rng.integers(0, 2, (rows, len(a))).astype(bool)) for rows in chunks(permutations, 4 * width)
+    ]
+    observed = float(values(np.zeros((1, len(a)), bool))[0])
+    return permutation_p(observed, np.concatenate(null))
+
+
+def _standard(x: FloatArray) -> FloatArray:
+    centred = x - x.mean()
+    # scaled before they are squared, so that very large and small scores stay in range
+    centred /= np.abs(centred).max(initial=0.0) or 1.0
+    spread = centred.std()
+    standard: FloatArray = centred / spread if spread > 0 else centred
+    return standard
+
+
+def _value(
+    name: str, grid: Grid, x: FloatArray, human: FloatArray, level: Level, average: Average
+) -> FloatArray:
+    """The coefficient of each row of x, shape (r, items)."""
+    if level == "pooled":
+        if name == "spearman":
+            from scipy.stats import rankdata
+
+            return rowwise("pearson", rankdata(x, axis=1), rankdata(human), np.ones(x.shape[1]))
+        return rowwise(name, x, human, np.ones(x.shape[1]))
+    assert grid.context is not None
+    columns = grid.places()
+    shape = (len(x), int(grid.context.max()) + 1, int(columns.max()) + 1)
+    cells, people = np.full(shape, np.nan), np.full(shape[1:], np.nan)
+    cells[:, grid.context, columns] = x
+    people[grid.context, columns] = human
+    if level == "system":
+        known = ~np.isnan(people)
+        number = known.sum(axis=0)
+        means = ratio(np.where(known, cells, 0.0).sum(axis=1), number)
+        return rowwise(
+            name, means, ratio(np.where(known, people, 0.0).sum(axis=0), number), np.ones(shape[2])
+        )
+    value = rowwise(name, cells, people, np.ones(shape[2]))
+    defined = ~np.isnan(value)
+    filled = np.where(defined, value, 0.0)
+    if average == "fisher":
+        # A context that is perfect after a swap has no finite z: the mean is undefined there.
+        perfect = (np.abs(filled) >= 1 - 1e-12).any(axis=1)
+        z = np.arctanh(np.clip(filled, -1 + 1e-12, 1 - 1e-12))
+        fisher: FloatArray = np.where(perfect, np.nan, np.tanh(ratio(z.sum(axis=1), defined.sum(axis=1))))
+        return fisher
+    return ratio(filled.sum(axis=1), defined.sum(axis=1))

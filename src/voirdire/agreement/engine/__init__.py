@@ -1,0 +1,1 @@
+"""Resampling, once: statistics for weights of units and judges, resamples, intervals, tests."""

@@ -1,0 +1,248 @@
+"""Statistics made of statistics: paired differences, whole groups as units, tables resampled both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, overload
+
+import numpy as np
+
+from voirdire.agreement.engine.statistic import (
+    CountStatistic,
+    FloatArray,
+    IntArray,
+    PanelStatistic,
+    Statistic,
+    WeightedStatistic,
+)
+
+
+def mean_of(statistics: Sequence[Statistic]) -> Statistic:
+    """The mean of several statistics on the same resample, such as one per left-out judge.
+
+    Parameters
+    ----------
+    statistics : sequence of Statistic
+        Of the same units, at least one.
+
+    Returns
+    -------
+    Statistic
+        Undefined where one of them is.
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
+    >>> mean_of([total, total]).values(np.ones((1, 2))).tolist()
+    [5.0]
+    """
+    counted = [one for one in statistics if isinstance(one, CountStatistic)]
+    if len(counted) < len(statistics):
+        support = np.any([one.support for one in statistics], axis=0)
+        return WeightedStatistic(
+            support,
+            lambda w: np.mean([one.values(w) for one in statistics], axis=0),
+            sum(one.row_size for one in statistics),
+        )
+    ends = np.cumsum([0, *(one.row_size for one in counted)])
+
+    def kernel(t: FloatArray) -> FloatArray:
+        parts = [one.kernel(t[..., ends[place] : ends[place + 1]]) for place, one in enumerate(counted)]
+        mean: FloatArray = np.mean(parts, axis=0)
+        return mean
+
+    return CountStatistic(np.hstack([one.features for one in counted]), kernel)
+
+
+@dataclass(frozen=True, eq=False)
+class CrossedStatistic:
+    """A statistic of cells of a table whose rows and columns are resampled independently.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Of the cells.
+    rows, columns : int array, shape (cells,)
+        Where each cell is; a cell drawn with its row w times and with its column v times weighs w v.
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
+    >>> crossed = CrossedStatistic(total, np.array([0, 0, 1]), np.array([0, 1, 1]))
+    >>> crossed.two_way(np.array([[2.0, 0.0]]), np.array([[1.0, 1.0]])).tolist()
+    [22.0]
+    """
+
+    statistic: Statistic
+    rows: IntArray
+    columns: IntArray
+
+    @property
+    def judges(self) -> int:
+        """The number of columns."""
+        return int(self.columns.max()) + 1
+
+    @property
+    def row_size(self) -> int:
+        """The number of cells, and what the statistic needs."""
+        return len(self.rows) + self.statistic.row_size
+
+    def fixed(self) -> Statistic:
+        """The statistic of the cells with rows to be resampled."""
+        return by_group(self.statistic, self.rows)
+
+    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        """Values under weights of rows and of columns."""
+        return self.statistic.values(weights[:, self.rows] * judge_weights[:, self.columns])
+
+
+@dataclass(frozen=True, eq=False)
+class JointStatistic:
+    """Any function of weights of units and of judges.
+
+    Parameters
+    ----------
+    units, judges : int
+        The sizes of the two directions.
+    function : callable
+        Maps weights of shapes (r, units) and (r, judges) to values of shape (r,).
+    row_size : int
+        How many numbers one resample needs.
+
+    Examples
+    --------
+    >>> table = np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> total = JointStatistic(2, 2, lambda w, v: np.sum((w @ table) * v, axis=1), 4)
+    >>> total.fixed().values(np.array([[1.0, 0.0]])).tolist()
+    [3.0]
+    """
+
+    units: int
+    judges: int
+    function: Callable[[FloatArray, FloatArray], FloatArray]
+    row_size: int
+
+    def fixed(self) -> Statistic:
+        """The same statistic with every judge taken once."""
+        return WeightedStatistic(
+            np.ones(self.units, bool),
+            lambda weights: self.function(weights, np.ones((len(weights), self.judges))),
+            self.row_size,
+        )
+
+    def two_way(self, weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
+        """Values under weights of units and of judges."""
+        return self.function(weights, judge_weights)
+
+
+TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
+
+
+@overload
+def difference(a: Statistic, b: Statistic) -> Statistic: ...
+@overload
+def difference(
+    a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic
+) -> Statistic | TwoWayStatistic: ...
+def difference(a: Statistic | TwoWayStatistic, b: Statistic | TwoWayStatistic) -> Statistic | TwoWayStatistic:
+    """The statistic a - b: both are evaluated on the same resample, which keeps their dependence.
+
+    Parameters
+    ----------
+    a, b : Statistic or TwoWayStatistic
+        Two statistics of the same units, both of one direction or both of two.
+
+    Returns
+    -------
+    Statistic or TwoWayStatistic
+        A `CountStatistic` if both are.
+
+    Raises
+    ------
+    ValueError
+        If they have different numbers of units, or only one of them has judges.
+
+    Examples
+    --------
+    >>> first = CountStatistic(np.array([[1.0], [4.0]]), lambda t: t[..., 0])
+    >>> difference(first, first).values(np.ones((1, 2))).tolist()
+    [0.0]
+    """
+    if isinstance(a, TwoWayStatistic) and isinstance(b, TwoWayStatistic):
+        return _difference_of_panels(a, b)
+    if isinstance(a, TwoWayStatistic) or isinstance(b, TwoWayStatistic):
+        raise ValueError("a paired difference needs two statistics with judges, or two without")
+    if len(a.support) != len(b.support):
+        raise ValueError(
+            f"a paired difference needs the same units; these have {len(a.support)} and {len(b.support)}"
+        )
+    if isinstance(a, CountStatistic) and isinstance(b, CountStatistic):
+        split, first, second = a.row_size, a.kernel, b.kernel
+        return CountStatistic(
+            np.hstack([a.features, b.features]), lambda t: first(t[..., :split]) - second(t[..., split:])
+        )
+    one, two = a, b
+    return WeightedStatistic(
+        a.support | b.support, lambda w: one.values(w) - two.values(w), a.row_size + b.row_size
+    )
+
+
+def _difference_of_panels(a: TwoWayStatistic, b: TwoWayStatistic) -> TwoWayStatistic:
+    units, others = (len(one.fixed().support) for one in (a, b))
+    if (units, a.judges) != (others, b.judges):
+        raise ValueError(
+            f"a paired difference needs the same units and judges; these have {units} and {others} units, "
+            f"{a.judges} and {b.judges} judges"
+        )
+    return JointStatistic(
+        units, a.judges, lambda w, v: a.two_way(w, v) - b.two_way(w, v), a.row_size + b.row_size
+    )
+
+
+def by_group(statistic: Statistic, groups: IntArray) -> Statistic:
+    """The same statistic with whole groups as its units.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        Of n units.
+    groups : int array, shape (n,)
+        The group of each unit, coded 0, 1, ...
+
+    Examples
+    --------
+    >>> total = CountStatistic(np.array([[1.0], [10.0], [100.0]]), lambda t: t[..., 0])
+    >>> by_group(total, np.array([0, 1, 1])).values(np.array([[0.0, 2.0]])).tolist()
+    [220.0]
+    """
+    if isinstance(statistic, CountStatistic):
+        return statistic.merge(groups)
+    support = np.zeros(int(groups.max()) + 1, bool)
+    support[groups[statistic.support]] = True
+    return WeightedStatistic(
+        support, lambda weights: statistic.values(weights[:, groups]), statistic.row_size + len(groups)
+    )
+
+
+def on_support(statistic: Statistic) -> Statistic:
+    """The same statistic with only the units that matter.
+
+    Examples
+    --------
+    >>> mean = CountStatistic(np.array([[1.0, 4.0], [0.0, 0.0]]), lambda t: t[..., 1] / t[..., 0])
+    >>> on_support(mean).support.tolist()
+    [True]
+    """
+    used = statistic.support
+    if used.all():
+        return statistic
+    if isinstance(statistic, CountStatistic):
+        return CountStatistic(statistic.features[used], statistic.kernel)
+
+    def function(weights: FloatArray) -> FloatArray:
+        everywhere = np.zeros((len(weights), len(used)))
+        everywhere[:, used] = weights
+        return statistic.values(everywhere)
+
+    return WeightedStatistic(np.ones(int(used.sum()), bool), function, statistic.row_size + len(used))

@@ -1,0 +1,72 @@
+"""Resampling weights, drawn in chunks small enough for the processor's cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from voirdire.agreement.engine.statistic import FloatArray
+
+# Elements of a chunk: larger ones leave the cache (five times slower), smaller ones cost calls.
+_CHUNK = 2**16
+# Wide rows still come together, for the sake of matrix products, as long as they take less than 32 MB.
+_ROWS, _LIMIT = 64, 2**22
+
+
+def bootstrap_weights(units: int, resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Draw bootstrap resamples: how often each unit occurs among n draws with replacement.
+
+    Parameters
+    ----------
+    units, resamples : int
+        Numbers of units and of resamples.
+    rng : numpy.random.Generator
+        Its stream is used as by ``rng.integers(0, units, (resamples, units))``, whatever the chunks are.
+
+    Yields
+    ------
+    float array, shape (rows, units)
+        Counts that sum to `units` in each row.
+
+    Examples
+    --------
+    >>> chunk = next(bootstrap_weights(4, 2, np.random.default_rng(0)))
+    >>> chunk.shape, chunk.sum(axis=1).tolist()
+    ((2, 4), [4.0, 4.0])
+    """
+    for rows in chunks(resamples, units):
+        drawn = rng.integers(0, units, (rows, units))
+        drawn += units * np.arange(rows)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=rows * units)
+        yield counts.reshape(rows, units).astype(np.float64)
+
+
+def leave_one_out_weights(units: int) -> Iterator[FloatArray]:
+    """Weights of the jackknife: row i leaves unit i out.
+
+    Examples
+    --------
+    >>> next(leave_one_out_weights(3)).tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+    start = 0
+    for rows in chunks(units, units):
+        weights = np.ones((rows, units))
+        weights[np.arange(rows), start + np.arange(rows)] = 0.0
+        start += rows
+        yield weights
+
+
+def chunks(total: int, width: int) -> Iterator[int]:
+    """Split a number of rows of a given width into chunks that fit the cache.
+
+    Examples
+    --------
+    >>> list(chunks(100, 2**10)), list(chunks(100, 2**14))
+    ([64, 36], [64, 36])
+    """
+    width = max(1, width)
+    size = max(1, _CHUNK // width, min(_ROWS, _LIMIT // width))
+    for start in range(0, total, size):
+        yield min(size, total - start)

@@ -1,0 +1,178 @@
+"""Bootstrap intervals from the values of a statistic on the resamples.
+
+With theta the estimate, theta* its resampled values, q their quantiles and alpha = 1 - prob:
+
+- percentile    [q(alpha/2), q(1 - alpha/2)]
+- basic         [2 theta - q(1 - alpha/2), 2 theta - q(alpha/2)]
+- BCa           [q(a1), q(a2)], a_i = Phi(z0 + (z0 + z_i) / (1 - a (z0 + z_i))): z0 from the share of
+                resamples below theta (ties count half), a from the jackknife of the data
+- studentised   [theta - s t(1 - alpha/2), theta - s t(alpha/2)], t the quantiles of (theta* - theta) / s*
+
+Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapters 12-14; Davison and Hinkley, Bootstrap
+Methods and their Application (1997), chapter 5. Quantiles interpolate linearly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+
+Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
+
+# An interval that leaves out more resamples than this is not one.
+UNDEFINED_LIMIT = 0.05
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A bootstrap interval, None where there is none; `note` says why, or what to mind."""
+
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+def check_method(method: str) -> None:
+    """Raise `InputError` unless `method` is a kind of interval.
+
+    Examples
+    --------
+    >>> check_method("t")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: interval 't' is not known; give one of percentile, basic, bca, studentised
+    """
+    if method not in get_args(Method):
+        raise InputError(f"interval {method!r} is not known; give one of {', '.join(get_args(Method))}")
+
+
+def check_prob(prob: float) -> None:
+    """Raise `InputError` unless `prob` lies strictly between 0 and 1."""
+    if not 0 < prob < 1:
+        raise InputError(f"prob {prob!r} is not between 0 and 1; 0.95 gives a 95% interval")
+
+
+def bootstrap_interval(
+    estimate: float,
+    draws: FloatArray,
+    prob: float = 0.95,
+    method: Method = "percentile",
+    *,
+    jackknife: FloatArray | None = None,
+    error: float | None = None,
+    errors: FloatArray | None = None,
+) -> Interval:
+    """Interval of one statistic.
+
+    Parameters
+    ----------
+    estimate : float
+        Its value on the data.
+    draws : float array, shape (resamples,)
+        Its values on the resamples, NaN where undefined. Undefined ones are left out and counted in the note;
+        above 5% of them there is no interval.
+    prob : float
+        Coverage aimed at.
+    method : {"percentile", "basic", "bca", "studentised"}
+        The kind of interval.
+    jackknife : float array, shape (units,)
+        Values with each unit left out, for "bca".
+    error, errors : float, float array of shape (resamples,)
+        Standard errors of the estimate and on each resample, for "studentised".
+
+    Returns
+    -------
+    Interval
+        Ends and a note.
+
+    Raises
+    ------
+    InputError
+        If the method or `prob` is none, or what the method needs is not given.
+
+    Examples
+    --------
+    >>> bootstrap_interval(50.0, np.arange(101.0), prob=0.5)
+    Interval(low=25.0, high=75.0, note='')
+    """
+    check_method(method)
+    check_prob(prob)
+    if np.isnan(estimate):
+        return Interval(None, None)
+    if method == "studentised":
+        if error is None or errors is None:
+            raise InputError(
+                "a studentised interval needs standard errors: of the estimate and of each resample"
+            )
+        draws = np.where(errors > 0, draws, np.nan)
+    defined = draws[~np.isnan(draws)]
+    lost = len(draws) - len(defined)
+    note = f"undefined in {lost} of {len(draws)} resamples, left out" if lost else ""
+    if lost > UNDEFINED_LIMIT * len(draws):
+        return Interval(None, None, f"no interval: undefined in {lost} of {len(draws)} resamples")
+    tails = np.array([(1 - prob) / 2, (1 + prob) / 2])
+    if np.ptp(defined) <= _SAME * max(1.0, abs(estimate)):
+        same = (
+            "all resamples give the same value, so the interval has no width and understates the uncertainty"
+        )
+        return Interval(estimate, estimate, "; ".join(filter(None, [note, same])))
+    if method == "percentile":
+        low, high = np.quantile(defined, tails)
+    elif method == "basic":
+        low, high = 2 * estimate - np.quantile(defined, tails[::-1])
+    elif method == "bca":
+        if jackknife is None:
+            raise InputError("a BCa interval needs the jackknife values of the data")
+        places = bca_tails(estimate, defined, jackknife, tails)
+        if places is None:
+            return Interval(None, None, _no_bca(jackknife))
+        low, high = np.quantile(defined, places)
+    else:
+        assert error is not None
+        assert errors is not None
+        steps = (defined - estimate) / errors[~np.isnan(draws)]
+        low, high = estimate - error * np.quantile(steps, tails[::-1])
+    return Interval(float(low), float(high), note)
+
+
+def bca_tails(
+    estimate: float, draws: FloatArray, jackknife: FloatArray, tails: FloatArray
+) -> FloatArray | None:
+    """Quantile levels of a BCa interval, or None where bias or acceleration is undefined.
+
+    The acceleration is sum d^3 / (6 (sum d^2)^1.5), d the mean of the jackknife values minus each.
+
+    Examples
+    --------
+    >>> tails = bca_tails(0.5, np.arange(101) / 100, np.array([0.4, 0.5, 0.6]), np.array([0.05, 0.95]))
+    >>> tails.round(3).tolist()
+    [0.05, 0.95]
+    """
+    from scipy.special import ndtr, ndtri
+
+    ties = np.abs(draws - estimate) <= _SAME * max(1.0, abs(estimate))
+    below = np.mean((draws < estimate) & ~ties) + ties.mean() / 2
+    deviation = jackknife.mean() - jackknife
+    spread = np.sum(deviation**2)
+    if np.isnan(spread) or not 0 < below < 1:
+        return None
+    acceleration = np.sum(deviation**3) / (6 * spread**1.5) if spread > 0 else 0.0
+    bias = ndtri(below)
+    z = bias + ndtri(tails)
+    levels: FloatArray = ndtr(bias + z / (1 - acceleration * z))
+    return levels
+
+
+def _no_bca(jackknife: FloatArray) -> str:
+    if np.isnan(jackknife).any():
+        return (
+            "no BCa interval: the statistic is undefined when one unit is left out; "
+            "a percentile interval does not need that"
+        )
+    return "no BCa interval: every resample lies on one side of the estimate"

@@ -1,0 +1,165 @@
+"""Detection: how well a judge finds what a reference says is there.
+
+With n_ck the number of items of true class c that the judge puts into k, n the number of items,
+
+    accuracy         sum_c n_cc / n
+    precision of c   n_cc / sum_k n_kc          sensitivity of c   n_cc / sum_k n_ck
+    specificity of c sum_{d,k != c} n_dk / sum_{d != c} n_d.        F1 of c   2 n_cc / (sum_k n_ck + sum_k
+    n_kc)
+
+and macro averages are plain means over the classes. Macro sensitivity is balanced accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from voirdire.agreement.coefficients.match import match
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.engine.combine import mean_of
+from voirdire.agreement.engine.intervals import Method
+from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio
+from voirdire.errors import InputError
+from voirdire.tables.labels import read_labels
+from voirdire.tables.rated import known_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MACRO = "macro"
+
+_PARTS: dict[str, Callable[[FloatArray, int], tuple[FloatArray, FloatArray]]] = {
+    "precision": lambda n, c: (n[..., c, c], n[..., :, c].sum(axis=-1)),
+    "sensitivity": lambda n, c: (n[..., c, c], n[..., c, :].sum(axis=-1)),
+    "specificity": lambda n, c: (
+        n.sum(axis=(-1, -2)) - n[..., c, :].sum(axis=-1) - n[..., :, c].sum(axis=-1) + n[..., c, c],
+        n.sum(axis=(-1, -2)) - n[..., c, :].sum(axis=-1),
+    ),
+    "f1": lambda n, c: (2 * n[..., c, c], n[..., c, :].sum(axis=-1) + n[..., :, c].sum(axis=-1)),
+}
+
+
+def detection(
+    table: object,
+    truth: str,
+    judges: Sequence[str] | None = None,
+    *,
+    levels: Sequence[object] | None = None,
+    empty: Literal["undefined", "zero"] = "undefined",
+    interval: Method = "percentile",
+    resamples: int = RESAMPLES,
+    prob: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Accuracy, and per class and macro-averaged precision, sensitivity, specificity and F1.
+
+    Parameters
+    ----------
+    table : path, dataframe or Labels
+        Labels of the judges and of the truth.
+    truth : str
+        The judge whose labels are the truth.
+    judges : sequence of str, optional
+        The judges to examine; all others by default.
+    levels : sequence, optional
+        All classes there may be; by default those that occur.
+    empty : {"undefined", "zero"}
+        What a share of no items is, such as the precision for a class the judge never gave. "zero" lets
+        rare classes pull the intervals down (it is what MASA's Table 5 shows); "undefined" leaves such
+        resamples out.
+    interval, resamples, prob, seed
+        As in `voirdire.agreement.verb.agreement`; items are resampled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows as of `voirdire.agreement.verb.agreement`; the level is the class, or "macro".
+
+    Raises
+    ------
+    InputError
+        If a name is not in the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["gold"] * 4 + ["gpt"] * 4, "item": [1, 2, 3, 4] * 2,
+    ...                       "label": ["bad", "bad", "ok", "ok", "bad", "ok", "ok", "ok"]})
+    >>> found = detection(table, "gold", resamples=100)
+    >>> found[found.measure == "sensitivity"][["level", "value"]].values.tolist()
+    [['bad', 0.5], ['ok', 1.0], ['macro', 0.75]]
+    """
+    check_request(resamples, "item", prob, interval)
+    if empty not in ("undefined", "zero"):
+        raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
+    rows: list[Row] = []
+    for ratings in match(read_labels(table, levels=levels)):
+        others = _others(ratings, truth, judges)
+        for judge in others:
+            pair = ratings.select([truth, judge])
+            work = _statistics(pair, zero=empty == "zero")
+            found = bootstrap(
+                [one for _, _, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
+            )
+            rows += [
+                row_of(
+                    measure, (judge, truth), ratings, one, statistic, level=level, undefined=_why(pair, level)
+                )
+                for (measure, level, statistic), one in zip(work, found, strict=True)
+            ]
+    return frame_of(rows)
+
+
+def _statistics(pair: Ratings, zero: bool) -> list[tuple[str, str | None, Statistic]]:
+    size = len(pair.levels)
+    true, said = pair.codes.T
+    features = np.zeros((len(true), size * size))
+    used = np.flatnonzero(pair.complete)
+    features[used, true[used] * size + said[used]] = 1.0
+
+    def share(part: Callable[[FloatArray, int], tuple[FloatArray, FloatArray]], c: int) -> CountStatistic:
+        def kernel(t: FloatArray) -> FloatArray:
+            hits, of = part(t.reshape(*t.shape[:-1], size, size), c)
+            value = ratio(hits, of)
+            # Only what is empty is zero; without items nothing is known at all.
+            return np.where((of == 0) & (t.sum(axis=-1) > 0), 0.0, value) if zero else value
+
+        return CountStatistic(features, kernel)
+
+    def accuracy(t: FloatArray) -> FloatArray:
+        n = t.reshape(*t.shape[:-1], size, size)
+        return ratio(np.trace(n, axis1=-2, axis2=-1), n.sum(axis=(-1, -2)))
+
+    work: list[tuple[str, str | None, Statistic]] = [("accuracy", None, CountStatistic(features, accuracy))]
+    for measure, part in _PARTS.items():
+        of_classes = [share(part, c) for c in range(size)]
+        work += [(measure, level, one) for level, one in zip(pair.levels, of_classes, strict=True)]
+        work.append((measure, MACRO, mean_of(of_classes)))
+    return work
+
+
+def _others(ratings: Ratings, truth: str, judges: Sequence[str] | None) -> list[str]:
+    chosen = [one for one in ratings.judges if one != truth] if judges is None else list(judges)
+    problems = [
+        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
+        for one in dict.fromkeys([truth, *chosen])
+        if one not in ratings.judges
+    ]
+    if truth in chosen:
+        problems.append(f"{truth!r} is the truth and cannot be a judge of it")
+    if not chosen:
+        problems.append(f"there is no judge besides {truth!r}")
+    if problems:
+        raise InputError(problems)
+    return chosen
+
+
+def _why(pair: Ratings, level: str | None) -> str:
+    if not pair.complete.any():
+        return f"undefined: no item was answered by both {pair.judges[0]!r} and {pair.judges[1]!r}"
+    return f"undefined: no item counts for {'a class' if level == MACRO else repr(level)}"

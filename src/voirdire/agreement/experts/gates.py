@@ -1,0 +1,289 @@
+"""Acceptance gates and A/B tests: pass rates, and two groups compared.
+
+- one pass rate: Wilson's interval (Journal of the American Statistical Association 22, 1927)
+- two pass rates: Newcombe's hybrid score interval of the difference (Statistics in Medicine 17, 1998,
+  873-890, method 10), the pooled z test, and the relative lift with its counterpart for ratios, MOVER-R
+  (Newcombe, Statistical Methods in Medical Research 25, 2016)
+- two means: Welch's t interval and test, and the relative lift with Fieller's interval (Journal of the Royal
+  Statistical Society B 16, 1954), which is undefined where the base may be zero
+
+MAREval reports pass rates of explanations (Table 4) and an online A/B test (Table 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from voirdire.agreement.coefficients.match import match
+from voirdire.agreement.coefficients.rows import Row, frame_of
+from voirdire.agreement.engine.intervals import check_prob
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import read_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALL = "all criteria"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two groups compared.
+
+    Attributes
+    ----------
+    a, b : float
+        The pass rates or means.
+    difference, low, high : float
+        a - b and its interval.
+    lift, lift_low, lift_high : float
+        (a - b) / b and its interval; NaN where undefined.
+    p_value : float
+        Two-sided.
+    note : str
+        Why something is undefined; empty otherwise.
+    """
+
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    lift: float
+    lift_low: float
+    lift_high: float
+    p_value: float
+    note: str = ""
+
+
+def gate(table: object, thresholds: Mapping[str, float], *, prob: float = 0.95) -> pd.DataFrame:
+    """Pass rates of items at an acceptance gate: each criterion's score must reach its threshold.
+
+    Parameters
+    ----------
+    table : path, dataframe or Scores
+        Scores with a criterion column; repeated scores are averaged first.
+    thresholds : mapping of str to float
+        The least score that passes, by criterion; criteria not named are no part of the gate.
+    prob : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows of measure ``pass_rate`` per judge and criterion and, with several criteria, for all of them
+        together (criterion "all criteria": items that have all scores), with Wilson intervals.
+
+    Raises
+    ------
+    InputError
+        If a criterion is not in the table, or none is named.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "gpt", "item": [1, 2, 3, 4], "criterion": "safe", "score": [1, 1, 1, 0]})
+    >>> gate(table, {"safe": 1})[["value", "low", "high"]].round(3).values.tolist()
+    [[0.75, 0.301, 0.954]]
+    """
+    check_prob(prob)
+    scores = read_scores(table)
+    problems = [
+        f"criterion {name!r} is not in the table; its criteria are {known_names(scores.criteria)}"
+        for name in thresholds
+        if name not in scores.criteria
+    ]
+    if not thresholds:
+        problems.append("thresholds is empty; give the least score that passes, by criterion")
+    if scores.phase is not None:
+        problems.append("a gate would mix phases; keep the rows of one phase and leave the column out")
+    if problems:
+        raise InputError(problems)
+    matched = {ratings.criterion or scores.criteria[0]: ratings for ratings in match(scores)}
+    units = sorted({unit for name in thresholds for unit in matched[name].units})
+    place = {unit: row for row, unit in enumerate(units)}
+    rows: list[Row] = []
+    for column, judge in enumerate(scores.judges):
+        passed = np.full((len(units), len(thresholds)), np.nan)
+        for number, (name, least) in enumerate(thresholds.items()):
+            given = matched[name].numbers()[:, column]
+            rows_of = [place[unit] for unit in matched[name].units]
+            passed[rows_of, number] = np.where(np.isnan(given), np.nan, given >= least)
+            rows.append(_rate(judge, name, passed[:, number], prob))
+        if len(thresholds) > 1:
+            rows.append(_rate(judge, ALL, passed.min(axis=1), prob))
+    return frame_of(rows)
+
+
+def _rate(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
+    known = passed[~np.isnan(passed)]
+    n = len(known)
+    if n == 0:
+        nan = float("nan")
+        return Row(
+            "pass_rate", (judge,), criterion, None, nan, nan, nan, 0, f"undefined: {judge!r} scored no item"
+        )
+    low, high = pass_interval(int(known.sum()), n, prob)
+    return Row("pass_rate", (judge,), criterion, None, float(known.mean()), low, high, n)
+
+
+def pass_interval(passes: int, n: int, prob: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval of a pass rate.
+
+    Raises
+    ------
+    InputError
+        If there are no items or more passes than items.
+
+    Examples
+    --------
+    >>> low, high = pass_interval(45, 50)
+    >>> round(low, 3), round(high, 3)
+    (0.786, 0.957)
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    _check_counts(passes, n)
+    check_prob(prob)
+    low, high = proportion_confint(passes, n, alpha=1 - prob, method="wilson")
+    return float(low), float(high)
+
+
+def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob: float = 0.95) -> Comparison:
+    """Compare the pass rates of two independent groups of items.
+
+    Parameters
+    ----------
+    passes_a, n_a, passes_b, n_b : int
+        Passes and items of either group.
+    prob : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    Comparison
+        With Newcombe's interval of the difference, the pooled z test, and the MOVER-R interval of the lift.
+
+    Raises
+    ------
+    InputError
+        If a group is empty, or has more passes than items.
+
+    Examples
+    --------
+    >>> found = compare_pass_rates(90, 100, 70, 100)
+    >>> round(found.difference, 3), round(found.low, 3), round(found.high, 3), round(found.p_value, 5)
+    (0.2, 0.09, 0.306, 0.00041)
+    """
+    from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
+
+    _check_counts(passes_a, n_a)
+    _check_counts(passes_b, n_b)
+    check_prob(prob)
+    a, b = passes_a / n_a, passes_b / n_b
+    counts = (passes_a, n_a, passes_b, n_b)
+    low, high = confint_proportions_2indep(*counts, method="newcomb", compare="diff", alpha=1 - prob)
+    nan, notes = float("nan"), []
+    p = nan
+    if 0 < passes_a + passes_b < n_a + n_b:
+        p = float(proportions_ztest([passes_a, passes_b], [n_a, n_b])[1])
+    else:
+        notes.append("p_value undefined: all items pass, or all fail")
+    lift = lift_low = lift_high = nan
+    if passes_a and passes_b:
+        lift = a / b - 1
+        lift_low, lift_high = (end - 1 for end in _ratio_interval(passes_a, n_a, passes_b, n_b, prob))
+    else:
+        notes.append("lift undefined: a group without passes")
+    return Comparison(a, b, a - b, float(low), float(high), lift, lift_low, lift_high, p, "; ".join(notes))
+
+
+def _ratio_interval(passes_a: int, n_a: int, passes_b: int, n_b: int, prob: float) -> tuple[float, float]:
+    """MOVER-R: the ratios r with (a - r b)^2 = (a - a')^2 + r^2 (b - b')^2, a' and b' Wilson's opposite ends."""
+    a, b = passes_a / n_a, passes_b / n_b
+    (low_a, high_a), (low_b, high_b) = pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob)
+
+    def end(of_a: float, of_b: float, sign: int) -> float:
+        below = of_b * (2 * b - of_b)
+        root = (a * b) ** 2 - of_a * (2 * a - of_a) * below
+        return float((a * b + sign * max(root, 0.0) ** 0.5) / below)
+
+    return end(low_a, high_b, -1), end(high_a, low_b, 1)
+
+
+def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = 0.95) -> Comparison:
+    """Compare the means of two independent groups, such as treatment and control of an A/B test.
+
+    Parameters
+    ----------
+    a, b : array-like of numbers
+        The two groups' values, at least two each.
+    prob : float
+        Coverage of the intervals.
+
+    Returns
+    -------
+    Comparison
+        With Welch's interval and test, and Fieller's interval of the relative lift.
+
+    Raises
+    ------
+    InputError
+        If a group has fewer than two values, or values that are not finite numbers.
+
+    Examples
+    --------
+    >>> found = compare_means([5.0, 7.0, 9.0], [4.0, 5.0, 6.0])
+    >>> round(found.difference, 3), round(found.p_value, 3), round(found.lift, 3)
+    (2.0, 0.221, 0.4)
+    """
+    from scipy.stats import t
+
+    check_prob(prob)
+    x, y = _numbers(a, "a"), _numbers(b, "b")
+    mean_a, mean_b = float(x.mean()), float(y.mean())
+    var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
+    spread, difference = var_a + var_b, mean_a - mean_b
+    nan = float("nan")
+    if spread == 0:
+        why = "interval and p_value undefined: neither group varies"
+        return Comparison(mean_a, mean_b, difference, nan, nan, nan, nan, nan, nan, why)
+    df = spread**2 / (var_a**2 / (len(x) - 1) + var_b**2 / (len(y) - 1))
+    quantile = float(t.ppf((1 + prob) / 2, df))
+    half = quantile * spread**0.5
+    p = float(2 * t.sf(abs(difference) / spread**0.5, df))
+    # Fieller: the ratios r with (mean_a - r mean_b)^2 <= q^2 (var_a + r^2 var_b).
+    base = mean_b**2 - quantile**2 * var_b
+    lift = difference / mean_b if mean_b else nan
+    if base <= 0:
+        why = "lift has no interval: the second mean may be zero"
+        return Comparison(
+            mean_a, mean_b, difference, difference - half, difference + half, lift, nan, nan, p, why
+        )
+    root = (mean_a * mean_b) ** 2 - base * (mean_a**2 - quantile**2 * var_a)
+    low, high = ((mean_a * mean_b + sign * max(root, 0.0) ** 0.5) / base - 1 for sign in (-1, 1))
+    return Comparison(mean_a, mean_b, difference, difference - half, difference + half, lift, low, high, p)
+
+
+def _check_counts(passes: int, n: int) -> None:
+    if n < 1 or not 0 <= passes <= n:
+        raise InputError(
+            f"{passes} passes of {n} items make no rate; give counts with 0 <= passes <= items and items > 0"
+        )
+
+
+def _numbers(values: ArrayLike, name: str) -> FloatArray:
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} holds something that is not a number") from None
+    if numbers.ndim != 1 or len(numbers) < 2 or not np.isfinite(numbers).all():
+        raise InputError(f"{name} must be two or more finite numbers; it has shape {numbers.shape}")
+    return numbers

@@ -1,0 +1,129 @@
+"""How steady a judge is: the spread of its scores over repeated runs, and agreement before and after a debate.
+
+The run-to-run standard deviation of a judge on an item is that of its scores over the runs; it is averaged
+over the items (MAREval, Table 2). Agreement of a panel is compared between two phases of the same items
+(MAJ-EVAL, Table 8).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.engine.combine import mean_of
+from voirdire.agreement.engine.intervals import Method
+from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio
+from voirdire.errors import InputError
+from voirdire.tables.scores import Scores, read_scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MEAN = "mean of the criteria"
+
+
+def run_deviation(
+    table: object,
+    *,
+    ddof: int = 1,
+    interval: Method = "percentile",
+    resamples: int = RESAMPLES,
+    prob: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Run-to-run standard deviation of each judge by each criterion, averaged over items.
+
+    Parameters
+    ----------
+    table : path, dataframe or Scores
+        Scores with several answers of a judge to an item: a ``run`` column, or repeated rows.
+    ddof : {0, 1}
+        Divide squares by the number of runs minus this.
+    interval, resamples, prob, seed
+        As in `voirdire.agreement.verb.agreement`; items are resampled.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Rows of measure ``run_deviation``, one per judge and criterion, and with several criteria one for
+        their mean (level "mean of the criteria"). Items with one run are not used, and counted in the note.
+
+    Raises
+    ------
+    InputError
+        If no judge scored any item more than once, or `ddof` is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "gpt", "item": [1, 1, 2, 2], "run": [1, 2, 1, 2], "score": [3, 5, 4, 4]})
+    >>> run_deviation(table, ddof=0, resamples=100)[["value", "n"]].values.tolist()
+    [[0.5, 2.0]]
+    """
+    check_request(resamples, "item", prob, interval)
+    scores = read_scores(table)
+    if ddof not in (0, 1):
+        raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
+    if scores.phase is not None:
+        raise InputError(
+            "run_deviation would mix phases; keep the rows of one phase and leave the column out"
+        )
+    deviations = _deviations(scores, ddof)
+    if np.isnan(deviations).all():
+        raise InputError("no judge scored an item more than once; add the scores of further runs")
+    rows: list[Row] = []
+    for place, judge in enumerate(scores.judges):
+        parts = [_mean(deviations[place, number]) for number in range(len(scores.criteria))]
+        work: list[tuple[str | None, str | None, Statistic]] = [
+            (name if scores.has_criteria else None, None, one)
+            for name, one in zip(scores.criteria, parts, strict=True)
+        ]
+        if len(parts) > 1:
+            work.append((None, MEAN, mean_of(parts)))
+        found = bootstrap(
+            [one for *_, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
+        )
+        for number, ((criterion, level, one), result) in enumerate(zip(work, found, strict=True)):
+            once = _once(scores, place, number) if number < len(parts) else 0
+            shown = Ratings((judge,), np.empty((0, 1), np.int64), (), criterion=criterion)
+            note = f"items with a single run, not used: {once}" if once else ""
+            why = f"undefined: {judge!r} scored no item more than once"
+            rows.append(
+                row_of("run_deviation", (judge,), shown, result, one, level=level, undefined=why, note=note)
+            )
+    return frame_of(rows)
+
+
+def _deviations(scores: Scores, ddof: int) -> FloatArray:
+    """Standard deviation over runs, shape (judges, criteria, units); NaN where there are not two."""
+    context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
+    units = np.unique(context * len(scores.items) + scores.item, return_inverse=True)[1]
+    shape = (len(scores.judges), len(scores.criteria), int(units.max()) + 1)
+    cell = (scores.judge, scores.criterion, units)
+    number, total, squares = (np.zeros(shape) for _ in range(3))
+    np.add.at(number, cell, 1)
+    np.add.at(total, cell, scores.score)
+    # Around each cell's mean, so that large scores lose no digits.
+    mean = total / np.maximum(number, 1)
+    np.add.at(squares, cell, (scores.score - mean[cell]) ** 2)
+    enough = number > 1
+    variance = np.divide(squares, number - ddof, out=np.full(shape, np.nan), where=enough)
+    deviations: FloatArray = np.sqrt(variance)
+    return deviations
+
+
+def _once(scores: Scores, judge: int, criterion: int) -> int:
+    rows = (scores.judge == judge) & (scores.criterion == criterion)
+    context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
+    _, counts = np.unique(np.column_stack([context, scores.item])[rows], axis=0, return_counts=True)
+    return int(np.sum(counts == 1))
+
+
+def _mean(values: FloatArray) -> CountStatistic:
+    known = ~np.isnan(values)
+    features = np.column_stack([known, np.where(known, values, 0.0)]).astype(float)
+    return CountStatistic(features, lambda t: ratio(t[..., 1], t[..., 0]))

@@ -1,0 +1,239 @@
+"""Prediction-powered estimates: few human answers and many judges' answers about the same kind of units.
+
+Humans answer n units drawn at random, judges answer those and N others. For a mean E[y] of what humans would say, with
+f the judges' prediction of y, f the mean of the n and F that of the N others,
+
+    theta(w) = mean(y) + w (mean(F) - mean(f)),
+
+which has the right expectation for every weight w, whatever the judges are worth: w = 0 takes the humans alone,
+w = 1 is prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023), and
+
+    w = clip(cov(y, f) / ((1 + n/N) var(f and F)), 0, 1)
+
+has the least variance, var(y - w f)/n + w^2 var(F)/N (PPI++: Angelopoulos, Duchi and Zrnic, arXiv 2311.01453, 2023).
+A ratio E[y] / E[d], such as wins per decided comparison, is theta(w) of numerators over theta(w) of denominators;
+its variance is that of the mean of y - theta d, divided by the squared denominator, and w is tuned on y - theta d.
+
+Everything is a function of totals over units, so that resamples are matrix products. With clusters (contexts), the
+variance is the sum over clusters of the squared sums of the units' contributions, whether or not a cluster holds
+units of both kinds, and w is what makes it least.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.agreement.engine.draws import bootstrap_weights
+from voirdire.agreement.engine.statistic import FloatArray, ratio
+from voirdire.agreement.ppi.sample import Sample
+
+# With fewer answers the tuned weight chases their noise, and its error cannot be estimated from them.
+LEAST_TO_TUNE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value and how sure it is.
+
+    Attributes
+    ----------
+    value : float
+        The estimate; NaN where it is undefined.
+    weight : float
+        w, how far the judges' predictions are used.
+    variance : float
+        Of the value, as published: moments divided by n and N.
+    variance_small : float
+        Corrected for the degrees of freedom, for few answers.
+    freedom : float
+        Degrees of freedom of the latter (Welch and Satterthwaite).
+    """
+
+    value: float
+    weight: float
+    variance: float
+    variance_small: float
+    freedom: float
+
+
+def theta(totals: FloatArray, weight: float | None = None) -> tuple[FloatArray, FloatArray]:
+    """Value (less the centre) and weight from totals of features.
+
+    A ratio's weight is tuned at the humans' own ratio.
+
+    Parameters
+    ----------
+    totals : float array, shape (..., 11)
+        Totals of `Sample.features`.
+    weight : float, optional
+        w; tuned if not given.
+
+    Returns
+    -------
+    value, weight : float array, shape (...)
+        The value is NaN where undefined.
+
+    Examples
+    --------
+    >>> said, predicted = np.ones((4, 2)), np.ones((4, 2))
+    >>> said[:2, 0], predicted[:, 0] = [1, 3], [1, 3, 5, 5]
+    >>> sample = Sample(said, predicted, np.arange(4) < 2)
+    >>> value, _ = theta(sample.features.sum(axis=0), 1.0)
+    >>> float(value + sample.centre)
+    5.0
+    """
+    n, y, d, f, e, yf, ff, others, f_, e_, ff_ = np.moveaxis(totals, -1, 0)
+    mean = ratio(f + f_, n + others)
+    spread = ff + ff_ - (n + others) * mean**2
+    pooled = ratio(spread, n + others - 1)
+    y, d, f, e, yf = (ratio(total, n) for total in (y, d, f, e, yf))
+    f_, e_ = ratio(f_, others), ratio(e_, others)
+    if weight is None:
+        # A spread that is rounding error is none: judges that predict one and the same have nothing to add.
+        even = np.where(spread > 1e-12 * (ff + ff_), (1 + ratio(n, others)) * pooled, 0.0)
+        w = np.clip(np.nan_to_num(ratio(yf - y * f, even)), 0.0, 1.0)
+    else:
+        w = np.full(np.shape(n), float(weight))
+    shift, shift_below = (np.where(w > 0, w * (b - a), 0.0) for a, b in ((f, f_), (e, e_)))
+    below = d + shift_below
+    return np.where(below > 0, ratio(y + shift, below), np.nan), w
+
+
+def estimate(sample: Sample, weight: float | None = None) -> Estimate:
+    """Prediction-powered estimate and its variance.
+
+    Parameters
+    ----------
+    sample : Sample
+    weight : float, optional
+        w; tuned if not given, 0 with fewer than 10 clusters that humans answered or fewer than 2 other units.
+
+    Returns
+    -------
+    Estimate
+        `variance` is the published one: with v the units' contributions, y - w f of the answered ones and w F of
+        the others less their means (y less theta d, for a ratio), the sum over clusters of their squared sums.
+        `variance_small` multiplies the part of the G clusters that humans answered by G / (G - 1 - t) and the
+        rest by M / (M - 1); t is the part of a degree of freedom that tuning takes, N / (n + N) for a
+        weight strictly between 0 and 1. Both are NaN with fewer than two clusters of human answers. Where judges
+        match every human answer, their error would seem to be nothing; it is then taken to be what one more
+        answer would show that contradicts them by the whole range of the human answers.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> f = rng.normal(size=200)
+    >>> y = f + 0.3 * rng.normal(size=200)
+    >>> ones = np.ones(200)
+    >>> sample = Sample(np.stack([y, ones], 1), np.stack([f, ones], 1), np.arange(200) < 40)
+    >>> alone, powered = estimate(sample, 0.0), estimate(sample)
+    >>> bool(powered.variance < 0.5 * alone.variance)
+    True
+    """
+    n, others = sample.humans, sample.others
+    tuned = weight is None
+    shifted, w = (float(one) for one in theta(sample.features.sum(axis=0), _weight(sample, weight)))
+    value = shifted + sample.centre
+    if np.isnan(value) or n == 0:
+        return Estimate(float("nan"), w, *(float("nan"),) * 3)
+    seen = sample.labelled
+    y = sample.human[:, 0] - value * sample.human[:, 1]
+    f = sample.judges[:, 0] - value * sample.judges[:, 1]
+    missed = _missed(y[seen], f[seen], sample.clusters_seen) if w > 0 else 0.0
+    part = np.zeros(len(y))
+    part[seen] = _centred(y[seen] - w * f[seen]) / n
+    below = sample.human[seen, 1].mean()
+    if w > 0:
+        part[~seen] = w * _centred(f[~seen]) / others
+        below += w * (sample.judges[~seen, 1].mean() - sample.judges[seen, 1].mean())
+    sums = np.bincount(sample.clusters, part) / below
+    with_humans = np.bincount(sample.clusters[seen], minlength=len(sums)) > 0
+    taken = others / (n + others) if tuned and 0 < w < 1 else 0.0
+    known, known_small, freedom = _variance(sums[with_humans], 1 + taken)
+    rest, rest_small, rest_freedom = _variance(sums[~with_humans], 1.0) if w > 0 else (0.0, 0.0, 1.0)
+    known, known_small = known + missed / below**2, known_small + missed / below**2
+    small = known_small + rest_small
+    if np.isnan(known_small):
+        return Estimate(value, w, *(float("nan"),) * 3)
+    if small > 0:
+        freedom = small**2 / (known_small**2 / freedom + rest_small**2 / rest_freedom)
+    return Estimate(value, w, known + rest, small, freedom)
+
+
+def _weight(sample: Sample, weight: float | None) -> float | None:
+    """The weight that was asked for, that of few answers, or that of clusters; None where totals of units tell it."""
+    if weight is not None:
+        return weight
+    if sample.clusters_seen < LEAST_TO_TUNE or sample.others < 2:
+        return 0.0
+    if sample.groups is None:
+        return None
+    seen = sample.labelled
+    y, f = np.zeros(len(seen)), np.empty(len(seen))
+    y[seen] = _centred(sample.human[seen, 0] - sample.centre * sample.human[seen, 1]) / sample.humans
+    predicted = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
+    f[seen] = _centred(predicted[seen]) / sample.humans
+    f[~seen] = -_centred(predicted[~seen]) / sample.others
+    by_human, by_judges = np.bincount(sample.groups, y), np.bincount(sample.groups, f)
+    spread = float(by_judges @ by_judges)
+    least = 1e-24 * float(np.max(predicted**2, initial=0.0))
+    return min(max(float(by_human @ by_judges) / spread, 0.0), 1.0) if spread > least else 0.0
+
+
+def _missed(y: FloatArray, f: FloatArray, clusters: int) -> float:
+    """Variance of the mean error that n answers without an error may have missed."""
+    if np.ptp(y - f) > 1e-12 * np.ptp(y):
+        return 0.0
+    share = 1 / (clusters + 1)
+    return float(np.ptp(y) ** 2 * share * (1 - share) / clusters)
+
+
+def _centred(values: FloatArray) -> FloatArray:
+    centred: FloatArray = values - values.mean()
+    return centred
+
+
+def _variance(sums: FloatArray, taken: float) -> tuple[float, float, float]:
+    """Of a total of independent sums: as published, corrected for what is taken of their freedom, what is left."""
+    left = len(sums) - taken
+    if len(sums) == 0:
+        return 0.0, 0.0, 1.0
+    plain = float(np.sum(sums**2))
+    return (plain, plain * len(sums) / left, left) if left > 0 else (plain, float("nan"), float("nan"))
+
+
+def resample(sample: Sample, resamples: int, seed: int, weight: float | None = None) -> FloatArray:
+    """Values on bootstrap resamples.
+
+    Units that humans answered and the others are drawn apart, so that n and N stay; with clusters, whole
+    clusters are drawn, of whatever units they hold. The weight is tuned anew on each resample of units; of clusters
+    it stays.
+
+    Returns
+    -------
+    float array, shape (resamples,)
+        NaN where undefined.
+
+    Examples
+    --------
+    >>> ones = np.ones((30, 2))
+    >>> resample(Sample(ones, ones, np.arange(30) < 12), 3, seed=0).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2)]
+    weight = _weight(sample, weight)
+    if sample.groups is None:
+        strata = [sample.features[sample.labelled], sample.features[~sample.labelled]]
+    else:
+        merged = np.zeros((int(sample.groups.max()) + 1, sample.features.shape[1]))
+        np.add.at(merged, sample.groups, sample.features)
+        strata = [merged]
+    totals = np.zeros((resamples, sample.features.shape[1]))
+    for features, rng in zip(strata, streams, strict=False):
+        start = 0
+        for weights in bootstrap_weights(len(features), resamples, rng):
+            totals[start : start + len(weights)] += weights @ features
+            start += len(weights)
+    return theta(totals, weight)[0] + sample.centre

@@ -1,0 +1,148 @@
+"""Intervals of prediction-powered estimates.
+
+With theta the estimate, V its variance and p the coverage aimed at:
+
+- normal      theta -+ z sqrt(V), z the normal quantile and V as published
+- t           theta -+ t sqrt(V), V and Student's t with the degrees of freedom that few answers leave
+- wilson      of a share: Wilson's score interval of theta among m = theta (1 - theta) / V answers, the number of plain
+              answers that would be as sure, with Student's t in place of z; m is the number of human answers where
+              V is 0. Near 0 and 1, where human answers are mostly alike, it covers what t does not.
+- percentile, basic    from resamples, as elsewhere
+
+Wilson, Journal of the American Statistical Association 22, 1927; with effective numbers of answers: Korn and Graubard,
+Survey Methodology 24, 1998. Shares and their intervals are kept within [0, 1].
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
+from voirdire.agreement.ppi.estimate import Estimate, resample
+from voirdire.agreement.ppi.sample import Sample
+from voirdire.errors import InputError
+
+PoweredMethod: TypeAlias = Literal["t", "wilson", "normal", "percentile", "basic"]
+
+
+def check_powered_method(method: str | None) -> None:
+    """Raise `InputError` unless estimates with human answers have this kind of interval.
+
+    Examples
+    --------
+    >>> check_powered_method("bca")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: interval 'bca' is not offered with human answers; give one of t, wilson, normal, ...
+    """
+    if method is not None and method not in get_args(PoweredMethod):
+        known = ", ".join(get_args(PoweredMethod))
+        raise InputError(f"interval {method!r} is not offered with human answers; give one of {known}")
+
+
+def powered_interval(
+    sample: Sample,
+    found: Estimate,
+    method: PoweredMethod,
+    *,
+    share: bool,
+    weight: float | None = None,
+    prob: float = 0.95,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> Interval:
+    """Interval of one estimate.
+
+    Parameters
+    ----------
+    sample : Sample
+        What was estimated from.
+    found : Estimate
+        The estimate.
+    method : {"t", "wilson", "normal", "percentile", "basic"}
+        The kind of interval; "wilson" is for shares.
+    share : bool
+        Whether what is estimated lies between 0 and 1.
+    weight : float, optional
+        The weight that was asked for; None if it was tuned, which resamples then do, too.
+    prob, resamples, seed
+        Coverage, and of the bootstrap the number of resamples and the seed.
+
+    Returns
+    -------
+    Interval
+        None for ends that are undefined, and why.
+
+    Raises
+    ------
+    InputError
+        If the kind is unknown, or "wilson" is asked for what is no share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> said = np.ones((20, 2))
+    >>> said[:8, 0] = 0
+    >>> sample = Sample(said, said, np.arange(20) < 20)
+    >>> from voirdire.agreement.ppi.estimate import estimate
+    >>> found = powered_interval(sample, estimate(sample, 0.0), "wilson", share=True)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.368, 0.794)
+    """
+    from scipy.special import ndtri, stdtrit
+
+    check_powered_method(method)
+    if method == "wilson" and not share:
+        raise InputError("a wilson interval is of a share between 0 and 1; use t for means")
+    if np.isnan(found.variance):
+        return Interval(None, None)
+    note = ""
+    if method in ("percentile", "basic"):
+        draws = resample(sample, resamples, seed, weight)
+        low, high, note = _ends(bootstrap_interval(found.value, draws, prob, method))
+    elif method == "wilson":
+        low, high = wilson(found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.clusters_seen)
+    else:
+        normal = method == "normal"
+        reach = ndtri((1 + prob) / 2) if normal else stdtrit(found.freedom, (1 + prob) / 2)
+        half = float(reach * np.sqrt(found.variance if normal else found.variance_small))
+        low, high = found.value - half, found.value + half
+        if half == 0:
+            note = "human answers are all alike, so the interval has no width and understates the uncertainty"
+    if low is None or high is None:
+        return Interval(None, None, note)
+    if share:
+        low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
+    return Interval(low, high, note)
+
+
+def wilson(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
+    """Wilson's interval of a share among the number of answers that its variance is worth.
+
+    Parameters
+    ----------
+    found : Estimate
+        A share; kept within [0, 1].
+    reach : float
+        The quantile.
+    answers : int
+        How many answers it is worth where its variance is 0.
+
+    Examples
+    --------
+    >>> ends = wilson(Estimate(1.0, 0.0, 0.0, 0.0, 19.0), 1.96, 20)
+    >>> [round(end, 3) for end in ends]
+    [0.839, 1.0]
+    """
+    share = min(max(found.value, 0.0), 1.0)
+    spread = share * (1 - share)
+    worth = spread / found.variance_small if spread > 0 and found.variance_small > 0 else float(answers)
+    c = reach**2 / worth
+    middle, half = share + c / 2, reach * np.sqrt((spread + c / 4) / worth)
+    return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
+
+
+def _ends(interval: Interval) -> tuple[float | None, float | None, str]:
+    return interval.low, interval.high, interval.note

@@ -1,0 +1,294 @@
+"""Agreement with humans, and what humans would say, from few human answers and many judges' answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from voirdire.agreement.coefficients.match import Repeats, match
+from voirdire.agreement.coefficients.measures import WIN_RATES
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.rows import COLUMNS
+from voirdire.agreement.engine.intervals import Interval
+from voirdire.agreement.engine.resample import check_request
+from voirdire.agreement.engine.statistic import FloatArray, IntArray
+from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, estimate
+from voirdire.agreement.ppi.humans import with_humans
+from voirdire.agreement.ppi.intervals import PoweredMethod, check_powered_method, powered_interval
+from voirdire.agreement.ppi.sample import Sample
+from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
+from voirdire.errors import InputError
+from voirdire.tables.detect import read_table
+from voirdire.tables.problems import nearest
+from voirdire.tables.scores import Scores
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+POWERED_COLUMNS = (
+    *COLUMNS,
+    *("units", "weight", "effective_n"),
+    *("human_value", "human_low", "human_high", "ppi_value", "ppi_low", "ppi_high"),
+)
+
+ASSUMES = (
+    "assumed: the units that humans answered are a random sample of all units; chosen otherwise (the hard ones, "
+    "the first ones), the estimates are of those"
+)
+
+# In simulations, intervals from fewer human answers covered too little, down to 89% for rates near 0 or 1.
+FEW = 20
+# Win rates of more items than this are listed only when asked for.
+_MANY_ITEMS = 20
+_FAR = 3.0
+
+
+def agreement_with_humans(
+    table: object,
+    humans: object,
+    *,
+    measures: str | Iterable[str] | None = None,
+    judges: Sequence[str] | None = None,
+    levels: Sequence[object] | None = None,
+    repeats: Repeats | None = None,
+    unit: str = "item",
+    interval: str | None = None,
+    resamples: int = 10_000,
+    prob: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Estimate agreement with humans, win rates and mean scores by prediction-powered inference.
+
+    Humans answered some units, judges all of them. The estimates are about what humans would say of all units like
+    these; `voirdire.agreement.ppi.tasks` defines each, `voirdire.agreement.ppi.estimate` how it is estimated.
+
+    Parameters
+    ----------
+    table : path, dataframe, Votes, Scores or Labels
+        The judges' answers.
+    humans : path, dataframe, Votes, Scores or Labels
+        Human answers, one a unit: the table's columns without ``judge`` (or with one person's name in it).
+    measures : str or iterable of str, optional
+        Of agreement_rate, win_rate, win_rate_of_all, win_rate_ties_half (votes) and mean_score (scores); by
+        default those that suit the table.
+    judges : sequence of str, optional
+        The judges whose answers are used; all by default.
+    levels, repeats
+        As in `voirdire.agreement.verb.agreement`.
+    unit : {"item", "context"}
+        What is independent: units, or whole contexts.
+    interval : {"t", "wilson", "normal", "percentile", "basic"}, optional
+        Kind of interval, see `voirdire.agreement.ppi.intervals`; by default "wilson" for rates, "t" for means.
+    resamples, prob, seed
+        Number of resamples (of a bootstrap interval), coverage, and seed.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure, judges, criterion and level (phase, item of a win rate, system of a mean score), with
+        columns measure, judges, criterion, level, value, low, high (the power-tuned estimate), n (units that
+        humans answered), note, units (that judges answered), weight (of the judges' predictions, 0 to 1),
+        effective_n (how many human answers alone would be as sure), human_value, human_low, human_high (the
+        human answers alone), ppi_value, ppi_low, ppi_high (weight 1). ``attrs["notes"]`` tells what is assumed.
+
+    Raises
+    ------
+    InputError
+        For a table or a request that is wrong, with every problem found.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> quality = rng.normal(size=500)
+    >>> judged = pd.DataFrame({"judge": "gpt", "item": range(500), "score": quality + 0.3 * rng.normal(size=500)})
+    >>> human = pd.DataFrame({"item": range(40), "score": quality[:40] + 0.3 * rng.normal(size=40)})
+    >>> row = agreement_with_humans(judged, human, measures="mean_score").iloc[0]
+    >>> int(row["n"]), int(row["units"]), bool(row["high"] - row["low"] < row["human_high"] - row["human_low"])
+    (40, 500, True)
+    """
+    import pandas as pd
+
+    _check_request(unit, interval, resamples, prob)
+    read = read_table(table, levels=levels)
+    both, human = with_humans(read, humans, levels)
+    matched = match(both, repeats=repeats, levels=levels if isinstance(both, Scores) else None)
+    chosen = _judges(read.judges, judges)
+    if unit == "context" and matched[0].contexts is None:
+        raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
+    matched = [ratings.select([*chosen, human]) for ratings in matched]
+    names, notes = _measures(measures, matched, interval)
+    rows = []
+    for ratings in matched:
+        systems = _systems(both, ratings) if isinstance(both, Scores) else None
+        for name in names:
+            for task in powered_tasks(name, ratings, human, unit == "context", systems):
+                rows.append(_row(task, ratings, interval, prob, resamples, seed))
+    frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
+    for column in ("measure", "judges", "criterion", "level", "note"):
+        frame[column] = pd.Series([row[column] for row in rows], dtype=object)
+    if isinstance(both, Scores) and len(both.systems) > 1 and _systems(both, matched[0]) is None:
+        notes.append("mean scores of systems are not listed: an item is of several systems")
+    frame.attrs["notes"] = [ASSUMES, *notes]
+    return frame
+
+
+def _check_request(unit: str, interval: str | None, resamples: int, prob: float) -> None:
+    if unit in ("judge", "both"):
+        raise InputError(
+            f"unit {unit!r} resamples judges; estimates with human answers are of these judges: use 'item'"
+        )
+    check_powered_method(interval)
+    check_request(resamples, unit, prob, "percentile")
+
+
+def _judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
+    chosen = (
+        known if judges is None else tuple(dict.fromkeys([judges] if isinstance(judges, str) else judges))
+    )
+    if not chosen:
+        raise InputError("judges is empty; name one, or leave it out for all")
+    unknown = [one for one in chosen if one not in known]
+    if unknown:
+        raise InputError([f"judge {one!r} is not in the table{nearest(one, known)}" for one in unknown])
+    return tuple(chosen)
+
+
+def _measures(
+    measures: str | Iterable[str] | None, matched: Sequence[Ratings], interval: str | None
+) -> tuple[list[str], list[str]]:
+    votes, numeric = matched[0].tie is not None, all(ratings.values is not None for ratings in matched)
+    few = max(len(ratings.levels) for ratings in matched) <= MANY_LEVELS
+    notes = []
+    if measures is None:
+        names = ["agreement_rate"] if few else []
+        names += ["mean_score"] if numeric else []
+        if votes and len(matched[0].items) <= _MANY_ITEMS:
+            names += ["win_rate"]
+        elif votes:
+            notes.append(f"win rates of the {len(matched[0].items)} items are not listed: ask for win_rate")
+        return names, notes
+    names = [measures] if isinstance(measures, str) else list(dict.fromkeys(measures))
+    problems = [] if names else ["measures is empty; name one, or leave it out for those that suit the table"]
+    for name in names:
+        if name not in POWERED:
+            problems.append(
+                f"measure {name!r} is not estimated from human answers; these are: {', '.join(POWERED)}"
+            )
+        elif name in WIN_RATES and not votes:
+            problems.append(f"{name} counts votes on pairs, and these are not votes")
+        elif name == "mean_score" and not numeric:
+            problems.append("mean_score needs numbers, and the answers are words")
+    if "mean_score" in names and interval == "wilson":
+        problems.append("a wilson interval is of a share between 0 and 1; use t for mean_score")
+    if problems:
+        raise InputError(problems)
+    return names, notes
+
+
+def _systems(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray] | None:
+    """The system of each unit; None without systems, or where a unit is of several."""
+    if both.system is None or len(both.systems) < 2:
+        return None
+    rows = both.system >= 0
+    if ratings.criterion is not None:
+        rows &= both.criterion == both.criteria.index(ratings.criterion)
+    if ratings.phase is not None and both.phase is not None:
+        rows &= both.phase == both.phases.index(ratings.phase)
+    context = np.zeros(both.rows, np.int64) if both.context is None else both.context
+    keys = np.column_stack([context, both.item, both.system])[rows]
+    found = np.unique(keys, axis=0)
+    if len(found) != len(np.unique(keys[:, :2], axis=0)):
+        return None
+    return both.systems, found[:, 2]
+
+
+def _row(
+    task: PoweredTask, ratings: Ratings, interval: str | None, prob: float, resamples: int, seed: int
+) -> dict[str, object]:
+    sample = task.sample
+    method = cast(PoweredMethod, interval or ("wilson" if task.share else "t"))
+    found: dict[str, tuple[Estimate, Interval]] = {}
+    for name, weight in (("human", 0.0), ("ppi", 1.0), ("tuned", None)):
+        one = estimate(sample, weight)
+        # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
+        kind: PoweredMethod = "t" if name == "ppi" and method == "wilson" else method
+        ends = powered_interval(
+            sample, one, kind, share=task.share, weight=weight, prob=prob, resamples=resamples, seed=seed
+        )
+        found[name] = (one, ends)
+    tuned, ends = found["tuned"]
+    alone = found["human"][0]
+    row: dict[str, object] = {
+        "measure": task.measure,
+        "judges": task.judges,
+        "criterion": ratings.criterion,
+        "level": task.level if task.level is not None else ratings.phase,
+        "n": sample.humans,
+        "note": _note(task, tuned, ends, ratings),
+        "units": len(sample.labelled),
+        "weight": tuned.weight,
+        "effective_n": _worth(sample, alone, tuned),
+    }
+    for name, prefix in (("tuned", ""), ("human", "human_"), ("ppi", "ppi_")):
+        one, ends = found[name]
+        value = min(max(one.value, 0.0), 1.0) if task.share and not math.isnan(one.value) else one.value
+        row |= {
+            f"{prefix}value": value,
+            f"{prefix}low": math.nan if ends.low is None else ends.low,
+            f"{prefix}high": math.nan if ends.high is None else ends.high,
+        }
+    return row
+
+
+def _worth(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
+    """How many human answers alone would leave the tuned estimate's variance."""
+    if tuned.weight == 0 or not tuned.variance_small > 0:
+        return float(sample.humans)
+    return sample.humans * alone.variance_small / tuned.variance_small
+
+
+def _note(task: PoweredTask, tuned: Estimate, ends: Interval, ratings: Ratings) -> str:
+    sample, notes = task.sample, []
+    clusters = "contexts with human answers" if sample.groups is not None else "human answers"
+    if sample.humans == 0:
+        notes.append("undefined: no human answered here")
+    elif math.isnan(tuned.value):
+        notes.append("undefined: no human answer counts here, only ties")
+    elif math.isnan(tuned.variance):
+        notes.append(f"no interval: one of the {clusters} tells nothing of its error")
+    else:
+        if sample.others < 2:
+            notes.append(f"humans answered all but {sample.others} of the units: humans alone")
+        elif sample.clusters_seen < LEAST_TO_TUNE:
+            notes.append(f"only {sample.clusters_seen} {clusters}, too few to weigh judges by: humans alone")
+        elif sample.clusters_seen < FEW:
+            notes.append(f"only {sample.clusters_seen} {clusters}: the interval may cover too little")
+        if tuned.weight == 1:
+            notes.append(
+                "the judges' predictions are at full weight; if theirs is a narrower scale, rescale it"
+            )
+        distance = _distance(sample)
+        if abs(distance) > _FAR:
+            notes.append(
+                f"judges answer the humans' units otherwise than the rest ({distance:+.1f} standard errors): "
+                "these are no random sample"
+            )
+        notes += [ends.note, task.note]
+    names = [*task.judges, *(name for name in ratings.judges[-1:] if name not in task.judges)]
+    notes += [f"{judge}: {ratings.notes[judge]}" for judge in names[:3] if judge in ratings.notes]
+    return "; ".join(filter(None, notes))
+
+
+def _distance(sample: Sample) -> float:
+    """Difference of the judges' mean predictions between the humans' units and the rest, in standard errors."""
+    seen = sample.labelled
+    numbers: FloatArray = sample.judges[:, 0] - sample.centre * sample.judges[:, 1]
+    if not seen.any() or seen.all():
+        return 0.0
+    part = (numbers - numbers.mean()) * np.where(seen, 1 / seen.sum(), -1 / (~seen).sum())
+    error = math.sqrt(float(np.sum(np.bincount(sample.clusters, part) ** 2)))
+    return float(part.sum() / error) if error > 1e-12 * np.abs(numbers).max(initial=0.0) else 0.0

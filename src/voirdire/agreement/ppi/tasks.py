@@ -1,0 +1,210 @@
+"""What is estimated with human answers: for each measure, what humans say of a unit and how judges predict it.
+
+With h_u the humans' answer to unit u and a_ku that of judge k, and means over the judges that answered u:
+
+- agreement_rate of judge k     E[h = a_k] over the units that k answered: how often k says what humans would say.
+                                Predicted by the share of the other judges that say what k says.
+- agreement_rate of the panel's majority    E[h = m], m what more than half of the judges say (of votes else a tie;
+                                units without a majority do not count). Predicted by the share of judges that say m.
+- win_rate of an item           E[h: item wins] / E[h: item wins or loses], over the units in which it takes part;
+                                win_rate_of_all and win_rate_ties_half are E[wins] and E[wins + ties / 2].
+                                Predicted by the judges' mean of the same.
+- mean_score                    E[h], over all units and over those of each system. Predicted by the judges' mean score.
+
+E is over units like those of the table, of which the table is a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.measures import WIN_RATES
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio
+from voirdire.agreement.ppi.sample import Sample
+
+MAJORITY = "majority of the judges"
+POWERED = ("agreement_rate", *WIN_RATES, "mean_score")
+
+# Scores with more levels are hardly ever equal, and have no majority.
+MANY_LEVELS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class PoweredTask:
+    """One thing to estimate.
+
+    Attributes
+    ----------
+    measure : str
+    judges : tuple of str
+        The judges whose answers are used; the humans last where agreement with them is estimated.
+    sample : Sample
+    share : bool
+        Whether it lies between 0 and 1.
+    level : str or None
+        The item of a win rate, the system of a mean score.
+    note : str
+        What to mind.
+    """
+
+    measure: str
+    judges: tuple[str, ...]
+    sample: Sample
+    share: bool
+    level: str | None = None
+    note: str = ""
+
+
+def powered_tasks(
+    measure: str,
+    ratings: Ratings,
+    human: str,
+    clustered: bool,
+    systems: tuple[tuple[str, ...], IntArray] | None,
+) -> Iterator[PoweredTask]:
+    """What to estimate of one measure.
+
+    Parameters
+    ----------
+    measure : str
+        One of `POWERED`.
+    ratings : Ratings
+        Of the judges and, in the last column, the humans.
+    human : str
+        The name of that column.
+    clustered : bool
+        Whether the contexts are clusters.
+    systems : tuple, optional
+        Names of systems, and the system of each unit.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> ratings = ratings_from_matrix([["y", "y", "y"], ["n", "y", None]], judges=["a", "b", "human"])
+    >>> [task.judges for task in powered_tasks("agreement_rate", ratings, "human", False, None)]
+    [('a', 'human'), ('b', 'human')]
+    """
+    panel = ratings.select(ratings.judges[:-1])
+    groups = ratings.contexts if clustered else None
+    if measure == "agreement_rate":
+        yield from _agreement(panel, ratings.select([human]), human, groups)
+    elif measure == "mean_score":
+        yield from _means(panel, ratings.select([human]), groups, systems)
+    else:
+        yield from _win_rates(measure, panel, ratings.select([human]), groups)
+
+
+def _agreement(panel: Ratings, humans: Ratings, human: str, groups: IntArray | None) -> Iterator[PoweredTask]:
+    said = humans.codes[:, 0]
+    for place, judge in enumerate(panel.judges):
+        own = panel.codes[:, place]
+        others = np.delete(panel.codes, place, axis=1)
+        yield _agreeing((judge, human), own, others, said, groups)
+    if len(panel.judges) > 2 and (panel.values is None or len(panel.levels) <= MANY_LEVELS):
+        both = with_tie(
+            replace(panel, judges=(*panel.judges, human), codes=np.column_stack([panel.codes, said]))
+        )
+        judges = both.select(panel.judges)
+        yield _agreeing((MAJORITY, human), majority(judges), judges.codes, both.codes[:, -1], groups)
+
+
+def _agreeing(
+    judges: tuple[str, ...], own: IntArray, others: IntArray, said: IntArray, groups: IntArray | None
+) -> PoweredTask:
+    """Agreement of one column of answers with the humans, predicted by others' agreement with it."""
+    used = own >= 0
+    own, others, said = own[used], others[used], said[used]
+    alike = np.sum(others == own[:, None], axis=1).astype(float)
+    predicted = ratio(alike, np.sum(others >= 0, axis=1).astype(float))
+    lone = np.isnan(predicted)
+    note = ""
+    if lone.all():
+        predicted = np.zeros(len(own))
+        note = "no other judge answered these units, so nothing predicts the agreement: humans alone"
+    elif lone.any():
+        # Any number that does not depend on the humans' answers keeps the estimate right.
+        predicted = np.where(lone, np.nanmean(predicted), predicted)
+        note = f"{int(lone.sum())} units that no other judge answered are predicted by the mean of the rest"
+    sample = _sample((said == own).astype(float), predicted, said >= 0, groups, used)
+    return PoweredTask("agreement_rate", judges, sample, share=True, note=note)
+
+
+def _means(
+    panel: Ratings, humans: Ratings, groups: IntArray | None, systems: tuple[tuple[str, ...], IntArray] | None
+) -> Iterator[PoweredTask]:
+    said = humans.numbers()[:, 0]
+    predicted = _mean(panel.numbers(), panel.rated)
+    used: NDArray[np.bool_] = np.any(panel.rated, axis=1)
+    parts: list[tuple[str | None, NDArray[np.bool_]]] = [(None, used)]
+    if systems is not None:
+        names, of_unit = systems
+        parts += [(name, used & (of_unit == place)) for place, name in enumerate(names)]
+    for level, part in parts:
+        sample = _sample(np.nan_to_num(said[part]), predicted[part], ~np.isnan(said[part]), groups, part)
+        yield PoweredTask("mean_score", panel.judges, sample, share=False, level=level)
+
+
+def _win_rates(
+    measure: str, panel: Ratings, humans: Ratings, groups: IntArray | None
+) -> Iterator[PoweredTask]:
+    assert panel.pairs is not None
+    ties = WIN_RATES[measure]
+    answered = panel.rated.any(axis=1)
+    for place, item in enumerate(panel.items):
+        side = panel.pairs == place
+        used = answered & side.any(axis=1)
+        if not used.any():
+            continue
+        first = side[used, :1]
+        parts = []
+        for codes in (humans.codes[used], panel.codes[used]):
+            won, lost, tied = _outcomes(codes, first, len(panel.levels) - 1)
+            decided = (won + lost) if ties == "left out" else (won + lost + tied)
+            counted = won + tied / 2 if ties == "half won" else won
+            parts.append((counted, decided))
+        (said, said_below), (by_judge, by_judge_below) = parts
+        rated = panel.rated[used]
+        sample = Sample(
+            np.column_stack([said, said_below]),
+            np.column_stack([_mean(by_judge, rated), _mean(by_judge_below, rated)]),
+            humans.rated[used, 0],
+            _dense(groups, used),
+        )
+        yield PoweredTask(measure, panel.judges, sample, share=True, level=item)
+
+
+def _outcomes(
+    codes: IntArray, first: NDArray[np.bool_], last: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Whether the item that is first (or not) of its pair won, lost, tied; shape of the codes each."""
+    wins, losses = codes == np.where(first, 0, last), codes == np.where(first, last, 0)
+    ties = (codes > 0) & (codes < last)
+    return wins.astype(float), losses.astype(float), ties.astype(float)
+
+
+def _mean(values: FloatArray, rated: NDArray[np.bool_]) -> FloatArray:
+    """Mean over the judges that answered; NaN where none did."""
+    return ratio(np.where(rated, values, 0.0).sum(axis=1), rated.sum(axis=1).astype(float))
+
+
+def _sample(
+    said: FloatArray,
+    predicted: FloatArray,
+    labelled: NDArray[np.bool_],
+    groups: IntArray | None,
+    used: NDArray[np.bool_],
+) -> Sample:
+    ones = np.ones(len(said))
+    return Sample(
+        np.column_stack([said, ones]), np.column_stack([predicted, ones]), labelled, _dense(groups, used)
+    )
+
+
+def _dense(groups: IntArray | None, used: NDArray[np.bool_]) -> IntArray | None:
+    return None if groups is None else np.unique(groups[used], return_inverse=True)[1].astype(np.int64)

@@ -64,7 +64,7 @@ demo: $(VENV)/.installed
 	$(VENV)/bin/voirdire demo
 
 models-table: $(VENV)/.installed
-	$(VENV)/bin/python -m voirdire.catalogue
+	$(VENV)/bin/python -m voirdire.model.catalogue
 
 pages: models-table
 	$(VENV)/bin/voirdire simulate --page > simulations/README.md

@@ -34,16 +34,16 @@ def ours(names: tuple[str, ...], **how: Any) -> tuple[float, float, float]:
     start = time.perf_counter()
     result = fit(how.pop("table"), method="nuts", seed=1, warmup=OWN[0], draws=OWN[1], **how)
     seconds = time.perf_counter() - start
-    values = result.problem.program.values(result.posterior.draws, np)
+    values = result.problem.density.values(result.posterior.draws, np)
     rhat = float(result.checks().set_index("check").loc["rhat", "value"])
     return seconds, least_ess({name: values[name] for name in names}), rhat
 
 
-def plain(program: Callable[[], Any], names: tuple[str, ...], draws: int) -> tuple[float, float]:
+def plain(density: Callable[[], Any], names: tuple[str, ...], draws: int) -> tuple[float, float]:
     """Seconds of sampling a PyMC model by its default sampler, and smallest ESS."""
     import pymc as pm
 
-    with program():
+    with density():
         start = time.perf_counter()
         trace = pm.sample(draws=draws, tune=draws, chains=CHAINS, cores=2, random_seed=1, progressbar=False)
         seconds = time.perf_counter() - start
@@ -53,7 +53,7 @@ def plain(program: Callable[[], Any], names: tuple[str, ...], draws: int) -> tup
 
 def race(
     title: str,
-    program: Callable[[], Any],
+    density: Callable[[], Any],
     names: tuple[str, ...],
     *,
     draws: int,
@@ -81,7 +81,7 @@ def race(
     numbers = [int(argument) for argument in sys.argv[1:] if argument.isdigit()]
     draws = 20 if small() else (numbers or [draws])[0]
     if "--plain" in sys.argv:  # its own process: PyMC forks its chains, which must not follow JAX's threads
-        print(json.dumps(plain(program, names, draws)))
+        print(json.dumps(plain(density, names, draws)))
         return
     seconds, ess, rhat = ours(names, **how)
     command = [sys.executable, *sys.argv, "--plain"]

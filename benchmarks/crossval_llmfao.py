@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common import shared, show
 
-from voirdire.crossval import cross_validate
+from voirdire.fit.crossval import cross_validate
 
 MODELS = (
     "bradley-terry",

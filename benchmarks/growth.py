@@ -45,7 +45,7 @@ def one(judges: int, items: int, votes: int) -> dict[str, float]:
         "judges": judges,
         "items": items,
         "votes": votes,
-        "parameters": found.problem.program.size,
+        "parameters": found.problem.density.size,
         "cells": len(found.problem.votes.counts),
         "fit, s": seconds,
         "memory before, MB": before,

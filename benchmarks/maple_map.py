@@ -10,11 +10,11 @@ from common import median, ratio, show, small, timed
 
 from voirdire.infer import engine
 from voirdire.infer.mode import find_mode
-from voirdire.problem import pose
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study
 from voirdire.research.studies.study import simulation
 from voirdire.simulate import simulate_votes
-from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 
 EPOCHS, RATE, RUNS = (200 if small() else 5000), 0.01, 3 if small() else 5
@@ -23,12 +23,12 @@ cell = next(cell for cell in study.cells() if cell.panel == "10-100")
 panel = simulate_votes(**simulation(study, cell, 0))
 votes, on_criteria = read_votes(panel.votes), read_votes(panel.criteria_votes)
 problem = pose(load_model("maple"), votes, on_criteria)
-program = problem.program
+density = problem.density
 
 
 @jax.jit
 def adam(x: jax.Array, table: object) -> jax.Array:
-    both = jax.value_and_grad(lambda y: engine.negative_log_density(program, y, table))
+    both = jax.value_and_grad(lambda y: engine.negative_log_density(density, y, table))
 
     def step(turn: jax.Array, state: tuple[jax.Array, ...]) -> tuple[jax.Array, ...]:
         x, mean, square = state
@@ -41,12 +41,12 @@ def adam(x: jax.Array, table: object) -> jax.Array:
 
 
 def loss(x: np.ndarray) -> float:
-    return -float(program.log_density(np.asarray(x), problem.data, np))
+    return -float(density.log_density(np.asarray(x), problem.data, np))
 
 
 with engine.double_precision():
     data = jax.tree.map(jnp.asarray, problem.data)
-    start = jnp.full(program.size, 0.01)
+    start = jnp.full(density.size, 0.01)
     find_mode(problem), adam(start, data).block_until_ready()
     fast, slow = [], []
     for _ in range(RUNS):
@@ -55,7 +55,7 @@ with engine.double_precision():
         seconds, theirs = timed(lambda: adam(start, data).block_until_ready())
         slow.append(seconds)
 row = {
-    "work": f"{votes.rows + on_criteria.rows:,} votes, {program.size} parameters, compiled before",
+    "work": f"{votes.rows + on_criteria.rows:,} votes, {density.size} parameters, compiled before",
     "voirdire, s": median(fast),
     f"Adam, {EPOCHS:,} epochs, s": median(slow),
     "ratio": ratio(slow, fast),

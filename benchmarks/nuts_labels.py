@@ -13,7 +13,7 @@ from voirdire.tables.labels import read_labels
 TABLE = "dices350_labels.csv"
 
 
-def program() -> Any:
+def density() -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -33,7 +33,7 @@ def program() -> Any:
 
 race(
     "NUTS (DICES-350 labels)",
-    program,
+    density,
     ("class_share", "confusion", "confusion_judge"),
     draws=50,
     rows="label",

@@ -12,7 +12,7 @@ from voirdire.tables.votes import read_votes
 TABLE = "llmfao_votes.csv"
 
 
-def program() -> Any:
+def density() -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -36,7 +36,7 @@ def program() -> Any:
 
 race(
     "NUTS (LLMFAO votes)",
-    program,
+    density,
     ("strength",),
     draws=100,
     rows="vote",

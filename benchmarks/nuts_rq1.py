@@ -41,7 +41,7 @@ def ours() -> tuple[float, float, float]:
     start = time.perf_counter()
     result = fit(simulated.votes, simulated.criteria_votes, warmup=OWN[0], draws=OWN[1], **how)
     seconds = time.perf_counter() - start
-    values = result.problem.program.values(result.posterior.draws, np)
+    values = result.problem.density.values(result.posterior.draws, np)
     rhat = float(result.checks().set_index("check").loc["rhat", "value"])  # over all parameters
     return seconds, ess_and_rhat(values["strength"])[0], rhat
 
@@ -53,7 +53,7 @@ def rows(table: Votes) -> tuple[np.ndarray, ...]:
     return (*(column[cell] for column in columns), table.row_outcome)
 
 
-def program() -> object:
+def density() -> object:
     import pymc as pm
 
     votes, on_criteria = read_votes(simulated.votes), read_votes(simulated.criteria_votes)
@@ -75,7 +75,7 @@ def program() -> object:
 def plain(sampler: str) -> tuple[float, float, float]:
     import pymc as pm
 
-    model = program()
+    model = density()
     how = {"draws": DRAWS, "tune": TUNE, "chains": CHAINS}
     start = time.perf_counter()
     if sampler == "nutpie":

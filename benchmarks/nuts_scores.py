@@ -12,7 +12,7 @@ from voirdire.tables.scores import read_scores
 TABLE, LEVELS = "newsroom_scores.csv", 5
 
 
-def program() -> Any:
+def density() -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
@@ -36,7 +36,7 @@ def program() -> Any:
 
 race(
     "NUTS (Newsroom scores)",
-    program,
+    density,
     ("strength", "severity", "cut_location"),
     draws=150,
     rows="rating",

@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
 
 how = {"method": "map", "families": {}}
 seconds, full = timed(lambda: fit(whole, model="maple-fixed-weights", **how))
-theta = full.problem.program.values(full.posterior.centre, np)
+theta = full.problem.density.values(full.posterior.centre, np)
 true = strength[:, [int(name.rpartition("-")[2]) for name in full.problem.items]]
 true = true - true.mean(axis=1, keepdims=True)
 
@@ -87,7 +87,7 @@ def apart() -> np.ndarray:
         columns = {name: getattr(whole, name)[of_it] for name in ("judge", "first", "second", "counts")}
         columns |= {"criterion": whole.criterion[of_it] * 0}
         alone = fit(whole.recoded(criteria=(whole.criteria[criterion],), **columns), model="crowd-bt", **how)
-        found.append(alone.problem.program.values(alone.posterior.centre, np)["strength"][0])
+        found.append(alone.problem.density.values(alone.posterior.centre, np)["strength"][0])
     return np.stack(found)
 
 
@@ -99,7 +99,7 @@ noted(
     f"error {error(by_criterion):.4f}; off the joint fit by at most {gap.max():.4f}, median {np.median(gap):.4f}",
 )
 seconds, few = timed(lambda: fit(sample, model="maple-fixed-weights", **how))
-strengths = few.problem.program.values(few.posterior.centre, np)["strength"]
+strengths = few.problem.density.values(few.posterior.centre, np)["strength"]
 noted("fit a tenth of the votes (one shard)", seconds, f"error of strengths {error(strengths):.4f}")
 notes = [
     f"{VOTES:,} votes of {JUDGES} judges on {ITEMS} items under {CRITERIA} criteria; model maple-fixed-weights, apart "

@@ -15,13 +15,13 @@ import pandas as pd
 from common import shared, show
 
 import voirdire
-from voirdire.anchors import candidates, use
-from voirdire.anchors.choose import choose_for_pairs, people_prefer
-from voirdire.anchors.table import read_anchors
 from voirdire.infer.mode import find_mode
-from voirdire.posterior import Posterior
-from voirdire.problem import Problem, pose
-from voirdire.specs import load_model
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.human import candidates, use
+from voirdire.kinds.votes.human.choose import choose_for_pairs, people_prefer
+from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.copies import near_copies
 from voirdire.trust.discount import family_discount
@@ -47,13 +47,13 @@ def measures(p: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
 
 
 def one_draw(
-    problem: Problem, truth: np.ndarray, anchored: np.ndarray
+    problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray
 ) -> dict[str, tuple[float, float, float]]:
     assert problem.discount is not None
     evidence = use.gather(problem, None, problem.discount)
     choice = choose_for_pairs(problem, evidence, None)
     mode = find_mode(problem)
-    values = problem.program.values(mode.x[None], np)
+    values = problem.density.values(mode.x[None], np)
     p = {
         "majority": candidates.majority(evidence)[0],
         "best judge": candidates.best_single(evidence)[0],
@@ -86,7 +86,7 @@ def main() -> None:
     truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
     model = load_model("crowd-bt-position")
     alone = pose(model, votes)
-    left = residuals(alone, Posterior(alone.program, find_mode(alone).x, None))
+    left = residuals(alone, Posterior(alone.density, find_mode(alone).x, None))
     discount = family_discount(alone, near_copies(alone, left), left)
     rows = []
     for size in SIZES:

@@ -10,7 +10,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
-from voirdire import demo
+from voirdire.cli import demo_panel as demo
 from voirdire.cli.demo import show
 
 # without the fonts that the usual format fetches from the network

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from voirdire import demo
+from voirdire.cli import demo_panel as demo
 
 SIZE = (1160, 1250)
 MOST = 200_000  # bytes

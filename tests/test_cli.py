@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import voirdire
-from voirdire.checks import Check
 from voirdire.cli import VERBS, app, show
 from voirdire.cli.console import plain, progress
+from voirdire.infer.checks import Check
 
 HEADER = "judge,first,second,winner"
 ROWS = [
@@ -39,12 +39,12 @@ def run(*arguments: str | Path) -> Result:
 def command(*arguments: str | Path, cwd: Path, code: str = "") -> subprocess.CompletedProcess[str]:
     """The command in a process of its own; ``code`` runs after it."""
     listed = ["voirdire", *map(str, arguments)]
-    program = (
+    density = (
         f"import sys\nsys.argv = {listed!r}\nfrom voirdire.cli import main\n"
         f"try:\n    main()\nfinally:\n    {code or 'pass'}"
     )
     return subprocess.run(
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", density],
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(Path(voirdire.__file__).parents[1])},
         capture_output=True,

@@ -46,8 +46,8 @@ def test_the_commands_of_the_readme_run(
     monkeypatch.chdir(tmp_path)
     (text,) = blocks(project, "sh")
     for line in text.splitlines():
-        program, *arguments = shlex.split(line)
-        assert program == "voirdire"
+        density, *arguments = shlex.split(line)
+        assert density == "voirdire"
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, (line, result.stderr)
     assert voirdire.load("runs/second").model.name == "maple-position"
@@ -76,7 +76,7 @@ def test_the_targets_of_make_that_documents_name_exist(project: Path) -> None:
 
 def test_the_readme_names_every_check_and_no_other(project: Path) -> None:
     package = Path(voirdire.__file__).parent
-    sources = [package / "checks.py", *sorted(package.glob("*/checks.py"))]
+    sources = sorted(package.rglob("checks.py"))
     source = "".join(path.read_text(encoding="utf-8") for path in sources)
     made = set(re.findall(r'(?:\bCheck|_threshold)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
     text = (project / "README.md").read_text(encoding="utf-8")
@@ -115,7 +115,7 @@ def test_the_map_names_the_folders_and_modules_that_exist(project: Path) -> None
 
 
 def test_the_picture_shows_the_demo_of_today(project: Path) -> None:
-    from voirdire.demo import MODEL, PANEL
+    from voirdire.cli.demo_panel import MODEL, PANEL
 
     picture = (project / "docs" / "demo.svg").read_text(encoding="utf-8").replace("&#160;", " ")
     for name in (*PANEL, MODEL, "Items, best first", "Judges, most reliable first", "Criteria", "Checks"):
@@ -130,11 +130,11 @@ def test_the_changelog_names_every_verb(project: Path) -> None:
 
 
 def test_the_module_can_write_the_tables_only_in_a_source_tree(tmp_path: Path) -> None:
-    from voirdire import catalogue
+    from voirdire.model import catalogue
 
     with pytest.raises(SystemExit, match="is no source tree of voirdire"):
         catalogue._write(tmp_path)
-    assert sys.modules["voirdire.catalogue"] is catalogue
+    assert sys.modules["voirdire.model.catalogue"] is catalogue
 
 
 def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> None:

@@ -61,7 +61,7 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def located(python: Path, kind: str, cwd: Path) -> Path:
-    code = f"from voirdire import specs; print(specs.locate({kind!r}))"
+    code = f"from voirdire.model import specs; print(specs.locate({kind!r}))"
     return Path(run(python, "-c", code, cwd=cwd))
 
 
@@ -126,7 +126,7 @@ def test_an_editable_install_finds_the_specifications_beside_src(
 def test_every_shipped_model_loads_from_the_installed_wheel(
     installed: Path, project: Path, tmp_path: Path
 ) -> None:
-    code = "from voirdire import specs; print(*[specs.load_model(n).name for n in specs.model_names()])"
+    code = "from voirdire.model import specs; print(*[specs.load_model(n).name for n in specs.model_names()])"
     names = run(installed, "-c", code, cwd=tmp_path).split()
     assert names == sorted(path.stem for path in (project / "models").glob("*.toml"))
     assert names

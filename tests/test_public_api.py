@@ -37,7 +37,8 @@ def test_the_public_names_are_few_sorted_and_there() -> None:
 
 
 def test_the_names_are_the_objects_of_their_modules() -> None:
-    from voirdire import catalogue, crossval, store
+    from voirdire.fit import crossval, store
+    from voirdire.model import catalogue
     from voirdire.tables import votes
 
     assert voirdire.load is store.load
@@ -58,7 +59,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 @pytest.mark.parametrize(
     "before",
-    ["import voirdire", "import voirdire.store", "import voirdire.fit", "import voirdire.cli"],
+    ["import voirdire", "import voirdire.fit.store", "import voirdire.fit.verb", "import voirdire.cli"],
 )
 def test_fit_is_the_function_whatever_was_imported_before(before: str) -> None:
     assert fresh(f"{before}; import voirdire; print(type(voirdire.fit).__name__)") == "function"
@@ -72,9 +73,9 @@ def test_a_star_import_brings_the_public_names_and_no_more() -> None:
 def test_names_are_imported_at_their_first_use() -> None:
     code = (
         "import sys, voirdire\n"
-        "lazy = ['voirdire.store', 'voirdire.crossval', 'voirdire.simulate', 'voirdire.datasets']\n"
+        "lazy = ['voirdire.fit.store', 'voirdire.fit.crossval', 'voirdire.simulate', 'voirdire.datasets']\n"
         "print([name for name in lazy if name in sys.modules])\n"
         "voirdire.load\n"
         "print([name for name in lazy if name in sys.modules])"
     )
-    assert fresh(code).splitlines() == ["[]", "['voirdire.store']"]
+    assert fresh(code).splitlines() == ["[]", "['voirdire.fit.store']"]

@@ -15,20 +15,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.fit.result import Fit
 
 # Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
-from voirdire.fit import fit
-from voirdire.result import Fit
+from voirdire.fit.verb import fit
 
 if TYPE_CHECKING:
     from voirdire import collect, datasets
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
-    from voirdire.catalogue import models
-    from voirdire.crossval import cross_validate
+    from voirdire.fit.crossval import cross_validate
+    from voirdire.fit.store import load
+    from voirdire.model.catalogue import models
     from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
-    from voirdire.store import load
     from voirdire.tables.votes import read_votes
 
 __all__ = [
@@ -51,10 +51,10 @@ __version__ = "0.1.0"
 # Names imported at their first use: modules (agreement can be called), and where the others live.
 _MODULES = ("agreement", "collect", "datasets")
 _HOMES = {
-    "cross_validate": "voirdire.crossval",
-    "load": "voirdire.store",
+    "cross_validate": "voirdire.fit.crossval",
+    "load": "voirdire.fit.store",
     "metaeval": "voirdire.agreement.correlation.verb",
-    "models": "voirdire.catalogue",
+    "models": "voirdire.model.catalogue",
     "plan": "voirdire.research.plan",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire import checks
+from voirdire.infer import checks
 from voirdire.infer.diagnose import diagnose, to_arviz
-from voirdire.program import VotesProgram
-from voirdire.specs import load_model
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.specs import load_model
 
-PROGRAM = VotesProgram(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
+PROGRAM = VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False)
 CHAINS, DRAWS = 4, 500
 STILL = np.zeros((CHAINS, DRAWS), dtype=bool)
 
@@ -107,9 +107,9 @@ def test_draws_that_do_not_move_are_never_fine(stuck: str) -> None:
 
 def test_a_value_that_is_zero_by_definition_is_left_out() -> None:
     """One judge's log discrimination sums to zero, so it is zero."""
-    program = VotesProgram(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)
-    draws = np.random.default_rng(0).normal(size=(CHAINS, DRAWS, program.size))
-    found = diagnose(program, draws, STILL, energies())
+    density = VotesDensity(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)
+    draws = np.random.default_rng(0).normal(size=(CHAINS, DRAWS, density.size))
+    found = diagnose(density, draws, STILL, energies())
     assert found["rhat"] < 1.01
     assert found["ess_bulk"] > 1000
 

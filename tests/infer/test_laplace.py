@@ -14,8 +14,8 @@ from voirdire.errors import InputError
 from voirdire.infer import laplace as module
 from voirdire.infer.laplace import Laplace, _inverse_root, laplace
 from voirdire.infer.mode import find_mode
-from voirdire.problem import Problem, pose
-from voirdire.specs import load_model
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 
@@ -38,7 +38,7 @@ def test_two_items_by_hand() -> None:
     d = brentq(lambda d: 7 - 10 * p(d) - d / (2 * sd**2), -5, 5, xtol=1e-14)
     variance = 1.0 / (10 * p(d) * (1 - p(d)) + 1 / (2 * sd**2))
     draws = np.array([found.mean, found.mean + found.root[:, 0]])
-    theta = problem.program.values(draws, np)["strength"][:, 0]
+    theta = problem.density.values(draws, np)["strength"][:, 0]
     gap = theta[:, 0] - theta[:, 1]
     assert gap[0] == pytest.approx(d, abs=1e-9)
     assert (gap[1] - gap[0]) ** 2 == pytest.approx(variance, rel=1e-7)
@@ -46,7 +46,7 @@ def test_two_items_by_hand() -> None:
     assert found.smallest_curvature > 0
 
 
-def without_votes(name: str, priors: dict[str, dict[str, float]] | None = None) -> Problem:
+def without_votes(name: str, priors: dict[str, dict[str, float]] | None = None) -> VotesProblem:
     """A table whose votes have weight zero: the posterior is the prior."""
     table = read_votes(
         votes(("ann", "x", "y", "x", 1), ("bob", "y", "z", "tie", 1), ("bob", "x", "z", "z", 1))
@@ -72,12 +72,12 @@ def test_a_normal_posterior_is_exact() -> None:
         "tie_judge": model.ties.numbers["judge_sd"],
     }
     expected = np.concatenate(
-        [np.full(part.stop - part.start, sd[name] ** 2) for name, part in problem.program.slices.items()]
+        [np.full(part.stop - part.start, sd[name] ** 2) for name, part in problem.density.slices.items()]
     )
     np.testing.assert_allclose(found.root @ found.root.T, np.diag(expected), atol=1e-9)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-9)
     # the values of a sum-to-zero parameter of three levels have two thirds of the variance
-    draws = problem.program.values(found.draws(200_000, np.random.default_rng(0)), np)["strength"]
+    draws = problem.density.values(found.draws(200_000, np.random.default_rng(0)), np)["strength"]
     np.testing.assert_allclose(draws.var(axis=0), sd["strength"] ** 2 * 2 / 3, rtol=4 * np.sqrt(2 / 200_000))
     np.testing.assert_allclose(draws.sum(axis=-1), 0.0, atol=1e-9)
 
@@ -86,7 +86,7 @@ def test_a_coin_by_hand() -> None:
     """The log-odds density a log p + b log(1 - p) has its mode at p = a / (a + b) and curvature (a + b) p (1 - p)."""
     problem = without_votes("crowd-bt", {"reliability": {"a": 2.0, "b": 1.0, "reversed": 0.0}})
     found = laplace(problem, find_mode(problem))
-    part = problem.program.slices["reliability"]
+    part = problem.density.slices["reliability"]
     np.testing.assert_allclose(found.mean[part], np.log(2.0), atol=1e-8)
     covariance = (found.root @ found.root.T)[part, part]
     np.testing.assert_allclose(covariance, np.eye(2) / (3 * 2 / 3 * 1 / 3), atol=1e-7)
@@ -113,10 +113,10 @@ def test_the_covariance_is_the_inverse_hessian() -> None:
     ties = [("ann", "x", "z", "tie", 2), ("bob", "y", "x", "tie", 1), ("bob", "x", "y", "x", 4)]
     problem = pose(load_model("crowd-bt-position"), read_votes(votes(*groups, *ties)))
     found = laplace(problem, find_mode(problem))
-    size, h = problem.program.size, 1e-3
+    size, h = problem.density.size, 1e-3
 
     def density(x: np.ndarray) -> float:
-        return float(problem.program.log_density(x, problem.data, np))
+        return float(problem.density.log_density(x, problem.data, np))
 
     hessian = np.zeros((size, size))
     for i, u in enumerate(np.eye(size) * h):
@@ -135,7 +135,7 @@ def test_draws_have_the_stated_covariance_and_seed() -> None:
     one, again, other = (found.draws(1000, np.random.default_rng(seed)) for seed in (3, 3, 4))
     np.testing.assert_array_equal(one, again)
     assert (one != other).all()
-    assert one.shape == (1000, problem.program.size)
+    assert one.shape == (1000, problem.density.size)
     # A root that is not symmetric, so that its transpose would show: each entry within 4 of its standard errors.
     mean, root = np.array([1.0, -2.0]), np.array([[2.0, 1.0], [0.0, 1.0]])
     drawn = Laplace(mean, root, 0.0, 1.0).draws(20_000, np.random.default_rng(0))

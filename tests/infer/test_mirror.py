@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.fit import fit
+from voirdire.fit.result import Fit
+from voirdire.fit.verb import fit
 from voirdire.infer import mirror
-from voirdire.program import VotesProgram
-from voirdire.result import Fit
-from voirdire.specs import load_model
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.specs import load_model
 
 SD, A, B, REVERSED = 3.0, 2.0, 1.0, 0.1  # of strengths, and the prior of every coin
 PRIORS = {"strength": {"sd": SD}, "reliability": {"a": A, "b": B, "reversed": REVERSED}}
@@ -118,7 +118,7 @@ def test_mass_by_nuts_is_the_integral(panel: str) -> None:
 
     model, table, likelihood, coins = PANELS[panel]
     result = fit(table, model=model, method="nuts", seed=1, draws=2000, priors=PRIORS)
-    _, ratio, turned = mirror.fold(result.problem.program, result.posterior.draws, result.problem.data)
+    _, ratio, turned = mirror.fold(result.problem.density, result.posterior.draws, result.problem.data)
     assert not turned.any()  # what the fit keeps is folded
     share = ratio / (1 + ratio)
     error = float(share.std() / np.sqrt(az.ess(share)))
@@ -142,11 +142,11 @@ MIDPOINTS = (np.arange(100_000) + 0.5) / 100_000
 
 
 def ratios(eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    program = VotesProgram(
+    density = VotesDensity(
         load_model("crowd-bt").with_priors(BETA_ALONE), judges=1, criteria=1, items=2, ties=False
     )
     draws = np.stack([np.zeros_like(eta), np.log(eta) - np.log1p(-eta)], axis=1)
-    folded, ratio, turned = mirror.fold(program, draws, {})
+    folded, ratio, turned = mirror.fold(density, draws, {})
     # beyond the midpoint one ratio is another's inverse, up to rounding
     np.testing.assert_allclose(s(folded[:, 1]), np.maximum(eta, 1 - eta), rtol=1e-9)
     return ratio, turned
@@ -185,18 +185,18 @@ def test_mass_from_chains_stuck_wherever_they_started(in_upper: int) -> None:
 )
 def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     model = load_model(name)
-    program = VotesProgram(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
-    draws = np.random.default_rng(0).normal(size=(2, 50, program.size))
-    folded, ratio, turned = mirror.fold(program, draws, {})
-    here, there = program.log_prior(draws, np), program.log_prior(program.mirror(draws, np), np)
+    density = VotesDensity(model, judges=3, criteria=1 if "crowd" in name else 2, items=4, ties=True)
+    draws = np.random.default_rng(0).normal(size=(2, 50, density.size))
+    folded, ratio, turned = mirror.fold(density, draws, {})
+    here, there = density.log_prior(draws, np), density.log_prior(density.mirror(draws, np), np)
     np.testing.assert_array_equal(turned, there > here)
     assert 0.2 < turned.mean() < 0.8
     np.testing.assert_allclose(np.log(ratio), -np.abs(here - there), rtol=1e-9)
-    kept = np.where(turned[..., None], program.mirror(draws, np), draws)
+    kept = np.where(turned[..., None], density.mirror(draws, np), draws)
     np.testing.assert_array_equal(folded, kept)
-    assert not mirror.fold(program, folded, {})[2].any()
+    assert not mirror.fold(density, folded, {})[2].any()
     # the deviations of single criteria have a symmetric prior
-    values = program.values(folded, np)
+    values = density.values(folded, np)
     coins = [s(values[key]) for key in ("reliability", "coin_first", "coin_second") if key in values]
     numbers = model.reliability.numbers
     a, b, part = numbers["a"], numbers["b"], numbers["reversed"]
@@ -209,10 +209,10 @@ def test_folding_keeps_the_likelier_half_by_the_prior(name: str) -> None:
     assert (favour >= 0).all()
     np.testing.assert_allclose(np.log(ratio), -favour, atol=1e-9)
     both = np.logaddexp(here, there)
-    np.testing.assert_allclose(mirror.symmetric_log_prior(program, draws, {}, np), both, rtol=1e-12)
+    np.testing.assert_allclose(mirror.symmetric_log_prior(density, draws, {}, np), both, rtol=1e-12)
 
 
 def test_without_a_mirror_the_prior_stays() -> None:
-    program = VotesProgram(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
-    x = np.random.default_rng(0).normal(size=program.size)
-    assert mirror.symmetric_log_prior(program, x, {}, np) == program.log_prior(x, np)
+    density = VotesDensity(load_model("bt-sigma-position"), judges=3, criteria=1, items=4, ties=True)
+    x = np.random.default_rng(0).normal(size=density.size)
+    assert mirror.symmetric_log_prior(density, x, {}, np) == density.log_prior(x, np)

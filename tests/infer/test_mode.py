@@ -12,14 +12,14 @@ from scipy.optimize import minimize
 
 from voirdire.infer import engine
 from voirdire.infer.mode import Mode, find_mode, find_modes
-from voirdire.problem import Problem, pose
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes
-from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 
 
-def objective(problem: Problem) -> Any:
-    both = engine.value_and_gradient(problem.program)
+def objective(problem: VotesProblem) -> Any:
+    both = engine.value_and_gradient(problem.density)
 
     def at(x: np.ndarray) -> tuple[float, np.ndarray]:
         with engine.double_precision():
@@ -29,13 +29,13 @@ def objective(problem: Problem) -> Any:
     return at
 
 
-def modes_by_scipy(problem: Problem, starts: int) -> np.ndarray:
+def modes_by_scipy(problem: VotesProblem, starts: int) -> np.ndarray:
     """Log densities that SciPy's L-BFGS reaches from random starts, highest first."""
     rng = np.random.default_rng(0)
     found = [
         minimize(
             objective(problem),
-            1.5 * rng.normal(size=problem.program.size),
+            1.5 * rng.normal(size=problem.density.size),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": 3000, "maxfun": 5000, "gtol": 1e-6, "ftol": 0.0},
@@ -45,14 +45,14 @@ def modes_by_scipy(problem: Problem, starts: int) -> np.ndarray:
     return -np.sort(found)
 
 
-def ten_to_hundred() -> Problem:
+def ten_to_hundred() -> VotesProblem:
     """Judges who are right in 10%, 20%, ..., 100% of their answers."""
     panel = {f"m{share:03d}": Accuracy(share / 100) for share in range(10, 101, 10)}
     made = simulate_votes(panel, items=8, criteria=2, design={"kind": "all-pairs", "order": "random"}, seed=0)
     return pose(load_model("maple-position"), read_votes(made.votes), read_votes(made.criteria_votes))
 
 
-def loud_minority() -> Problem:
+def loud_minority() -> VotesProblem:
     """Five judges right in 90% of a few answers, three wrong in 92% of many: most votes mislead, most judges do not."""
     rng = np.random.default_rng(1)
     judges = [(f"good{k}", 0.9, 0.35) for k in range(5)] + [(f"bad{k}", 0.08, 2) for k in range(3)]
@@ -69,12 +69,12 @@ def loud_minority() -> Problem:
 
 
 @pytest.fixture(scope="module", params=[ten_to_hundred, loud_minority], ids=lambda make: make.__name__)
-def panel(request: pytest.FixtureRequest) -> tuple[Problem, Mode]:
+def panel(request: pytest.FixtureRequest) -> tuple[VotesProblem, Mode]:
     problem = request.param()
     return problem, find_mode(problem)
 
 
-def test_the_highest_of_several_modes_is_found(panel: tuple[Problem, Mode]) -> None:
+def test_the_highest_of_several_modes_is_found(panel: tuple[VotesProblem, Mode]) -> None:
     problem, mode = panel
     reached = modes_by_scipy(problem, starts=12)
     assert reached[0] - reached[-1] > 1.0  # there is more than one
@@ -83,14 +83,14 @@ def test_the_highest_of_several_modes_is_found(panel: tuple[Problem, Mode]) -> N
     assert mode.log_density == max(mode.starts)
 
 
-def test_what_is_reported_holds_at_the_mode(panel: tuple[Problem, Mode]) -> None:
+def test_what_is_reported_holds_at_the_mode(panel: tuple[VotesProblem, Mode]) -> None:
     problem, mode = panel
     value, gradient = objective(problem)(mode.x)
     assert mode.log_density == pytest.approx(-value, rel=1e-12)
     assert mode.gradient == pytest.approx(np.abs(gradient).max(), abs=1e-9)
     assert mode.gradient <= 1e-6
     assert mode.converged
-    assert mode.x.shape == (problem.program.size,)
+    assert mode.x.shape == (problem.density.size,)
 
 
 def test_judges_count_more_than_votes() -> None:
@@ -98,7 +98,7 @@ def test_judges_count_more_than_votes() -> None:
     problem = loud_minority()
     mode = find_mode(problem)
     assert mode.starts[0] < mode.log_density - 1.0
-    coins = problem.program.values(mode.x, np)["reliability"]
+    coins = problem.density.values(mode.x, np)["reliability"]
     np.testing.assert_array_equal(coins > 0, [name.startswith("good") for name in problem.judges])
 
 
@@ -113,10 +113,10 @@ def test_a_prior_that_expects_contrarians_turns_the_panel_over() -> None:
             }
         }
     )
-    contrary = replace(problem, program=replace(problem.program, model=model))
+    contrary = replace(problem, density=replace(problem.density, model=model))
     ours, theirs = find_mode(problem), find_mode(contrary)
     assert theirs.log_density == pytest.approx(ours.log_density, abs=1e-8)
-    np.testing.assert_allclose(theirs.x, problem.program.mirror(ours.x, np), atol=1e-4)
+    np.testing.assert_allclose(theirs.x, problem.density.mirror(ours.x, np), atol=1e-4)
 
 
 def test_a_search_cut_short_says_so() -> None:
@@ -136,7 +136,7 @@ def test_a_batch_of_tables_finds_what_each_finds_alone() -> None:
         cut = {name: votes[name][keep] for name in ("judge", "pair", "outcome", "criterion", "weight")}
         shorter.append({**problem.data, "votes": votes | cut})
         weightless.append({**problem.data, "votes": votes | {"weight": votes["weight"] * keep}})
-    together = find_modes(problem.program, shorter)
+    together = find_modes(problem.density, shorter)
     for data, mode in zip(weightless, together, strict=True):
         alone = find_mode(replace(problem, data=data))
         assert mode.log_density == pytest.approx(alone.log_density, abs=1e-8)

@@ -11,8 +11,8 @@ from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.infer.moves import CHAINS, FORGOTTEN, affordable, moved
 from voirdire.infer.refine import laplace_draws
-from voirdire.labels.problem import LabelsProblem, pose_labels
-from voirdire.specs import load_model
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
 COUNT = 4000
@@ -36,27 +36,27 @@ def approximation(posed: LabelsProblem) -> Laplace:
 
 def shown(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
     """Share of b, and P(b | b), shape (points, 2)."""
-    program = problem.program
-    values = program.values(x, np)
-    share, rates = np.exp(program.shares(values, np)), np.exp(program.rates(values, np))
+    density = problem.density
+    values = density.values(x, np)
+    share, rates = np.exp(density.shares(values, np)), np.exp(density.rates(values, np))
     return np.stack([share[:, 0, 1], rates[:, 0, 1, 1]], axis=1)
 
 
 @pytest.fixture(scope="module")
 def exact(posed: LabelsProblem) -> tuple[np.ndarray, np.ndarray]:
     """The two quantities at draws of the prior after folding, and the posterior's weights of them."""
-    program, scale = posed.program, np.array([1.5, 1.0, 1.0])
-    points = np.random.default_rng(3).normal(size=(200_000, program.size)) * scale
+    density, scale = posed.density, np.array([1.5, 1.0, 1.0])
+    points = np.random.default_rng(3).normal(size=(200_000, density.size)) * scale
     with engine.double_precision():
-        log = np.asarray(engine.log_densities(program)(points, posed.data))
+        log = np.asarray(engine.log_densities(density)(points, posed.data))
     log = log + 0.5 * ((points / scale) ** 2).sum(axis=1)  # of the likelihood, up to a constant
-    assert program.log_prior(points[0], np) - program.log_prior(points[1], np) == pytest.approx(
+    assert density.log_prior(points[0], np) - density.log_prior(points[1], np) == pytest.approx(
         -0.5 * (((points[0] / scale) ** 2).sum() - ((points[1] / scale) ** 2).sum())
     )
     weight = np.exp(log - log.max())
     weight /= weight.sum()
     assert 1.0 / (weight**2).sum() > 10_000  # as good as that many draws of the posterior
-    return shown(posed, mirror.fold(program, points, posed.data)[0]), weight
+    return shown(posed, mirror.fold(density, points, posed.data)[0]), weight
 
 
 def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
@@ -77,21 +77,21 @@ def test_moved_draws_are_those_of_the_posterior(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
     draws, k = laplace_draws(posed, approximation, COUNT, np.random.default_rng(0))
-    assert draws.shape == (COUNT, posed.program.size)
+    assert draws.shape == (COUNT, posed.density.size)
     assert k == 0.0
     # 4,000 draws of 1,000 chains, worth more than 2,000 independent ones: four standard errors
     band = 4 * np.sqrt(0.25 / 2000)
     assert worst_gap(shown(posed, draws), exact) < band
     # negative control: the bands see that the approximation itself is off
     plain = approximation.draws(COUNT, np.random.default_rng(0))
-    plain = mirror.fold(posed.program, plain, posed.data)[0]
+    plain = mirror.fold(posed.density, plain, posed.data)[0]
     assert worst_gap(shown(posed, plain), exact) > 1.5 * band
 
 
 def test_moves_forget_a_poor_start(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
-    far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, posed.program.size))
+    far = approximation.mean + 0.1 * np.random.default_rng(1).standard_normal((50, posed.density.size))
     draws, memory = moved(posed, approximation, far, CHAINS, np.random.default_rng(2))
     assert memory <= FORGOTTEN
     assert worst_gap(shown(posed, draws), exact) < 4 * np.sqrt(0.25 / CHAINS)
@@ -108,7 +108,7 @@ def test_two_separate_peaks_are_remembered() -> None:
     approximation = laplace(problem, find_mode(problem))
     one = approximation.mean
     other = one.copy()
-    coins = problem.program.slices["reliability"]
+    coins = problem.density.slices["reliability"]
     other[coins] = one[coins][[1, 0, 2]]
     assert abs(other[coins] - one[coins]).max() > 2
     starts = np.repeat([one, other], CHAINS // 2, axis=0)

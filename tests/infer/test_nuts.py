@@ -14,8 +14,8 @@ from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nuts import BLOCK, Draws, sample
-from voirdire.problem import Problem, pose
-from voirdire.specs import load_model
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 CHAINS, WARMUP, COUNT = 4, 280, 1000  # warmup ends within a block
@@ -37,26 +37,26 @@ def table() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
+def problem() -> VotesProblem:
     return pose(load_model("crowd-bt"), read_votes(table()))
 
 
 @pytest.fixture(scope="module")
-def approximation(problem: Problem) -> Laplace:
+def approximation(problem: VotesProblem) -> Laplace:
     return laplace(problem, find_mode(problem))
 
 
 @pytest.fixture(scope="module")
-def run(problem: Problem, approximation: Laplace) -> Draws:
+def run(problem: VotesProblem, approximation: Laplace) -> Draws:
     return sample(problem, approximation, seed=1, chains=CHAINS, warmup=WARMUP, draws=COUNT)
 
 
-def diagnosed(problem: Problem, run: Draws) -> dict[str, float | str]:
-    folded = mirror.fold(problem.program, run.x, problem.data)[0]
-    return diagnose(problem.program, folded, run.diverging, run.energy)
+def diagnosed(problem: VotesProblem, run: Draws) -> dict[str, float | str]:
+    folded = mirror.fold(problem.density, run.x, problem.data)[0]
+    return diagnose(problem.density, folded, run.diverging, run.energy)
 
 
-def test_it_converges_in_few_steps(problem: Problem, run: Draws) -> None:
+def test_it_converges_in_few_steps(problem: VotesProblem, run: Draws) -> None:
     found = diagnosed(problem, run)
     assert found["rhat"] <= 1.01
     assert min(found["ess_bulk"], found["ess_tail"]) >= 1000
@@ -65,11 +65,13 @@ def test_it_converges_in_few_steps(problem: Problem, run: Draws) -> None:
     assert run.steps.mean() < 16
 
 
-def test_with_many_votes_it_agrees_with_laplace(problem: Problem, approximation: Laplace, run: Draws) -> None:
+def test_with_many_votes_it_agrees_with_laplace(
+    problem: VotesProblem, approximation: Laplace, run: Draws
+) -> None:
     """On 4,050 votes they differ by the posterior's skewness: measured 0.56 sd in the means, 9 to 16% in the sd."""
-    program = problem.program
-    exact = program.values(mirror.fold(program, run.x, {})[0].reshape(-1, program.size), np)
-    normal = program.values(approximation.draws(20_000, np.random.default_rng(0)), np)
+    density = problem.density
+    exact = density.values(mirror.fold(density, run.x, {})[0].reshape(-1, density.size), np)
+    normal = density.values(approximation.draws(20_000, np.random.default_rng(0)), np)
     for name in ("strength", "reliability"):
         sd = exact[name].std(axis=0)
         assert (np.abs(exact[name].mean(axis=0) - normal[name].mean(axis=0)) / sd).max() < 0.65
@@ -81,7 +83,7 @@ def test_with_many_votes_it_agrees_with_laplace(problem: Problem, approximation:
     assert (np.abs(exact["reliability"].mean(axis=0) - logit) / exact["reliability"].std(axis=0)).max() < 3
 
 
-def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: Laplace) -> None:
+def test_without_votes_it_draws_from_the_prior(problem: VotesProblem, approximation: Laplace) -> None:
     """The same shapes with weights of zero: theta normal, coins of their mixture with the mirrored half folded over.
 
     Whitened by the wrong covariance (that of the real table), so the sampler has to adapt. By symmetry folding leaves
@@ -90,10 +92,10 @@ def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: 
     votes = {**problem.data["votes"], "weight": problem.data["votes"]["weight"] * 0.0}
     empty = replace(problem, data={"votes": votes})
     drawn = sample(empty, approximation, seed=2, chains=CHAINS, warmup=WARMUP, draws=2 * COUNT)
-    program = problem.program
+    density = problem.density
     ess = float(diagnosed(empty, drawn)["ess_bulk"])
     assert ess > 400
-    free = drawn.x[..., program.slices["strength"]].reshape(-1, 9)
+    free = drawn.x[..., density.slices["strength"]].reshape(-1, 9)
     sd = problem.model.strength.numbers["sd"]
     band = 4 * np.sqrt(0.25 / ess)  # four standard errors of a share
     for probability in (0.1, 0.5, 0.9):
@@ -105,8 +107,8 @@ def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: 
     eta = np.where(rng.random(eta.shape) < numbers["reversed"], 1 - eta, eta)
     logit = np.log(eta) - np.log1p(-eta)
     simulated = np.concatenate([np.zeros((len(logit), 9)), logit], axis=1)
-    logit = program.values(mirror.fold(program, simulated, {})[0], np)["reliability"]
-    coins = program.values(mirror.fold(program, drawn.x, {})[0], np)["reliability"].reshape(-1, 3)
+    logit = density.values(mirror.fold(density, simulated, {})[0], np)["reliability"]
+    coins = density.values(mirror.fold(density, drawn.x, {})[0], np)["reliability"].reshape(-1, 3)
     for edge in (-1.0, 0.0, 1.0, 2.0):
         np.testing.assert_allclose((coins < edge).mean(axis=0), (logit < edge).mean(axis=0), atol=band)
     # negative control: the same bands tell a standard deviation from one 15% larger
@@ -114,7 +116,7 @@ def test_without_votes_it_draws_from_the_prior(problem: Problem, approximation: 
     assert ((np.abs(free) < wrong).mean(axis=0) - 0.5 > band).all()
 
 
-def test_the_seed_decides_every_draw(problem: Problem, approximation: Laplace, run: Draws) -> None:
+def test_the_seed_decides_every_draw(problem: VotesProblem, approximation: Laplace, run: Draws) -> None:
     again, other = (
         sample(problem, approximation, seed=seed, chains=2, warmup=WARMUP, draws=30) for seed in (5, 6)
     )
@@ -124,12 +126,12 @@ def test_the_seed_decides_every_draw(problem: Problem, approximation: Laplace, r
     assert (again.x[0] != again.x[1]).any()
 
 
-def test_draws_do_not_depend_on_how_many_are_asked_for(problem: Problem, approximation: Laplace) -> None:
+def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, approximation: Laplace) -> None:
     """30 draws, not a multiple of a block, are the first 30 of 120; warmup stays out of all of them."""
     told: list[int] = []
     short = sample(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=30, progress=told.append)
     long = sample(problem, approximation, seed=5, chains=2, warmup=WARMUP, draws=120)
-    assert short.x.shape == (2, 30, problem.program.size)
+    assert short.x.shape == (2, 30, problem.density.size)
     assert short.diverging.shape == short.energy.shape == short.steps.shape == (2, 30)
     np.testing.assert_array_equal(short.x, long.x[:, :30])
     np.testing.assert_array_equal(short.energy, long.energy[:, :30])
@@ -137,7 +139,7 @@ def test_draws_do_not_depend_on_how_many_are_asked_for(problem: Problem, approxi
 
 
 def test_the_length_of_a_block_does_not_matter(
-    problem: Problem, approximation: Laplace, monkeypatch: pytest.MonkeyPatch
+    problem: VotesProblem, approximation: Laplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warmup ends within a block of 50 and between two of 40: the draws after it are the same."""
     assert WARMUP % BLOCK != 0

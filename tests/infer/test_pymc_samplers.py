@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.fit import fit
+from voirdire.fit.verb import fit
 from voirdire.infer import pymc_samplers
 from voirdire.infer.pymc_model import free_draws, point, pymc_model
-from voirdire.problem import pose
-from voirdire.specs import load_model
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
@@ -52,7 +52,7 @@ def test_they_draw_from_the_same_posterior(sampler: str) -> None:
     assert checks.loc["rhat", "value"] < 1.02
     assert theirs.posterior.draws is not None
     assert ours.posterior.draws is not None
-    for place in range(theirs.problem.program.size):
+    for place in range(theirs.problem.density.size):
         left, right = (each.posterior.draws[:, :, place] for each in (theirs, ours))
         error = np.hypot(*(each.std() / np.sqrt(float(az.ess(each))) for each in (left, right)))
         assert abs(left.mean() - right.mean()) < 4.5 * error
@@ -63,21 +63,21 @@ def test_they_draw_from_the_same_posterior(sampler: str) -> None:
 
 def test_points_and_draws_are_inverse_to_each_other() -> None:
     problem = pose(load_model("crowd-bt-position"), read_votes(table()))
-    program = problem.program
+    density = problem.density
     rng = np.random.default_rng(0)
-    x = rng.normal(size=program.size)
+    x = rng.normal(size=density.size)
     model = pymc_model(problem)
-    assert {variable.name for variable in model.value_vars} == set(point(program, x))
-    values = program.values(x, np)
+    assert {variable.name for variable in model.value_vars} == set(point(density, x))
+    values = density.values(x, np)
     posterior = {
         name: np.tile(
             1 / (1 + np.exp(-value)) if name.startswith("coin") else value, (2, 3, *[1] * np.ndim(value))
         )
         for name, value in values.items()
     }
-    posterior["strength_free"] = np.tile(x[program.slices["strength"]].reshape(1, 5), (2, 3, 1, 1))
-    found = free_draws(program, posterior)
-    assert found.shape == (2, 3, program.size)
+    posterior["strength_free"] = np.tile(x[density.slices["strength"]].reshape(1, 5), (2, 3, 1, 1))
+    found = free_draws(density, posterior)
+    assert found.shape == (2, 3, density.size)
     np.testing.assert_allclose(found, np.broadcast_to(x, found.shape), atol=1e-12)
 
 

@@ -10,22 +10,22 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.checks import LARGEST_K
 from voirdire.infer import refine
+from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.infer.skew import Skewed, skewed
-from voirdire.problem import Problem, pose
-from voirdire.specs import load_model
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 COUNT = 4000
 SD = 2.0
 
 
-def two_items(wins: int, losses: int) -> Problem:
+def two_items(wins: int, losses: int) -> VotesProblem:
     rows = [("ann", "x", "y", "x")] * wins + [("ann", "x", "y", "y")] * losses
     table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
     return pose(load_model("bradley-terry").with_priors({"strength": {"sd": SD}}), read_votes(table))
@@ -39,8 +39,8 @@ def exact(wins: int, losses: int) -> tuple[np.ndarray, np.ndarray]:
     return d, weight / weight.sum()
 
 
-def gaps(problem: Problem, draws: np.ndarray) -> np.ndarray:
-    theta = problem.program.values(draws, np)["strength"][:, 0]
+def gaps(problem: VotesProblem, draws: np.ndarray) -> np.ndarray:
+    theta = problem.density.values(draws, np)["strength"][:, 0]
     return np.asarray(theta[:, 0] - theta[:, 1])
 
 
@@ -105,7 +105,7 @@ def test_the_third_order_correction_alone_finds_mean_and_lean() -> None:
 def test_a_normal_posterior_is_left_alone() -> None:
     problem = two_items(1, 1)
     data = {"votes": {**problem.data["votes"], "weight": problem.data["votes"]["weight"] * 0.0}}
-    empty = Problem(**{**problem.__dict__, "data": data})
+    empty = VotesProblem(**{**problem.__dict__, "data": data})
     approximation = laplace(empty, find_mode(empty))
     corrected = skewed(empty, approximation)
     np.testing.assert_allclose([corrected.shift, corrected.skewness], 0.0, atol=1e-9)

@@ -13,9 +13,9 @@ from voirdire import fit
 from voirdire.errors import InputError
 from voirdire.infer import refit
 from voirdire.infer.mode import find_mode, find_modes
-from voirdire.problem import Problem, pose
-from voirdire.scores.problem import pose_scores
-from voirdire.specs import load_model
+from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
@@ -31,14 +31,14 @@ def table(size: int, items: int = 6, seed: int = 2, apart: bool = False) -> pd.D
     return pd.DataFrame({"judge": "a", "first": first, "second": second, "winner": winner})
 
 
-def posed(votes: pd.DataFrame, **how: Any) -> Problem:
+def posed(votes: pd.DataFrame, **how: Any) -> VotesProblem:
     return pose(load_model("bradley-terry"), read_votes(votes), **how)
 
 
-def searched(problem: Problem, drawn: np.ndarray) -> np.ndarray:
+def searched(problem: VotesProblem, drawn: np.ndarray) -> np.ndarray:
     part = problem.data["votes"]
     tables = [{"votes": {**part, "weight": weight}} for weight in drawn]
-    return np.stack([mode.x for mode in find_modes(problem.program, tables)])
+    return np.stack([mode.x for mode in find_modes(problem.density, tables)])
 
 
 @pytest.mark.parametrize(("size", "apart"), [(40, False), (4000, False), (40, True)])
@@ -68,7 +68,7 @@ def test_refits_far_from_the_table_are_searched_instead() -> None:
     far[problem.data["votes"]["pair"] == 0] = 1e4
     drawn = np.stack([near, far, near])
     arrived = refit._stepped(
-        problem.program, problem.data["votes"], problem.program.values(mode, np)["strength"].ravel(), drawn
+        problem.density, problem.data["votes"], problem.density.values(mode, np)["strength"].ravel(), drawn
     )[1]
     assert arrived.tolist() == [True, False, True]
     found = refit._bradley_terry(problem, mode, drawn)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from voirdire.infer import engine, mode
 from voirdire.infer.search import _inverse_curvatures, search
 from voirdire.infer.tape import TAPED, gradient
-from voirdire.problem import pose
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model
 from voirdire.simulate import TwoCoin, simulate_votes
-from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 
 FUNCTIONS = {
@@ -146,7 +146,7 @@ def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.M
     plain = mode.find_mode(problem)
     monkeypatch.setattr(mode, "UNCOMPILED", -1)
     compiled = mode.find_mode(problem)
-    batch = mode.find_modes(problem.program, [problem.data] * 2)[1]
+    batch = mode.find_modes(problem.density, [problem.data] * 2)[1]
     for other in (compiled, batch):
         assert other.converged
         assert plain.log_density == pytest.approx(other.log_density, rel=1e-13)
@@ -156,8 +156,8 @@ def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.M
 def test_a_mode_needs_no_compiler() -> None:
     code = (
         "import sys, voirdire, numpy as np, pandas as pd\n"
-        "from voirdire.infer.mode import find_mode; from voirdire.problem import pose\n"
-        "from voirdire.specs import load_model; from voirdire.tables.votes import read_votes\n"
+        "from voirdire.infer.mode import find_mode; from voirdire.model.problem import pose\n"
+        "from voirdire.model.specs import load_model; from voirdire.tables.votes import read_votes\n"
         "t = pd.DataFrame({'judge': 'a', 'first': ['x'] * 3, 'second': 'y', 'winner': ['x', 'x', 'y']})\n"
         "assert find_mode(pose(load_model('crowd-bt-position'), read_votes(t))).converged\n"
         "assert 'jax' not in sys.modules"

@@ -8,31 +8,31 @@ import pytest
 from voirdire.infer import mode as modes
 from voirdire.infer.mode import find_mode
 from voirdire.infer.starts import agreement_signs, starting_point
-from voirdire.problem import Problem, pose
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes
-from voirdire.specs import load_model
 from voirdire.tables.votes import read_votes
 
 SHARES = (15, 30, 50, 70, 85, 100)
 
 
 @pytest.fixture(scope="module")
-def problem() -> Problem:
+def problem() -> VotesProblem:
     panel = {f"m{share:03d}": Accuracy(share / 100) for share in SHARES}
     made = simulate_votes(panel, items=14, criteria=2, design={"kind": "all-pairs", "order": "fixed"}, seed=3)
     return pose(load_model("maple"), read_votes(made.votes), read_votes(made.criteria_votes))
 
 
-def test_judges_start_in_the_order_of_what_their_answers_say(problem: Problem) -> None:
+def test_judges_start_in_the_order_of_what_their_answers_say(problem: VotesProblem) -> None:
     """91 pairs x 2 criteria each: the standard error of a share is 0.04, a quarter of the gap between judges."""
-    x = starting_point(problem.program, problem.data, np.ones(len(SHARES)))
-    values = problem.program.values(x, np)
+    x = starting_point(problem.density, problem.data, np.ones(len(SHARES)))
+    values = problem.density.values(x, np)
     assert (np.diff(values["reliability"]) > 0).all() or values["reliability"][-2] == values["reliability"][
         -1
     ]
     assert (values["reliability"][:2] < 0).all()
     assert (values["reliability"][3:] > 0).all()
-    at_mode = problem.program.values(find_mode(problem).x, np)["strength"]
+    at_mode = problem.density.values(find_mode(problem).x, np)["strength"]
     for start, end in zip(values["strength"], at_mode, strict=True):
         assert np.corrcoef(start, end)[0, 1] > 0.95
 
@@ -40,18 +40,18 @@ def test_judges_start_in_the_order_of_what_their_answers_say(problem: Problem) -
 def test_one_judge_starts_reliable() -> None:
     made = simulate_votes({"a": Accuracy(0.8)}, items=5, criteria=1, seed=1)
     one = pose(load_model("crowd-bt"), read_votes(made.votes))
-    assert one.program.values(starting_point(one.program, one.data, np.ones(1)), np)["reliability"] > 0
+    assert one.density.values(starting_point(one.density, one.data, np.ones(1)), np)["reliability"] > 0
 
 
-def test_signs_of_agreement_do_not_depend_on_further_sweeps(problem: Problem) -> None:
-    signs = agreement_signs(problem.program, problem.data)
-    np.testing.assert_allclose(agreement_signs(problem.program, problem.data, sweeps=500), signs, atol=1e-5)
+def test_signs_of_agreement_do_not_depend_on_further_sweeps(problem: VotesProblem) -> None:
+    signs = agreement_signs(problem.density, problem.data)
+    np.testing.assert_allclose(agreement_signs(problem.density, problem.data, sweeps=500), signs, atol=1e-5)
     assert (signs[:2] < 0).all()
     assert (signs[3:] > 0).all()
 
 
 def test_a_start_that_weighs_judges_as_the_mode_does_is_spared(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
+    problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = find_mode(problem)
     monkeypatch.setattr(modes, "ALIKE", 2.0)  # nothing is
@@ -62,11 +62,11 @@ def test_a_start_that_weighs_judges_as_the_mode_does_is_spared(
 
 
 def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
+    problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same two modes, reached in either order."""
     there = find_mode(problem)
-    again = find_mode(problem, start=np.asarray(problem.program.mirror(there.x, np)))
+    again = find_mode(problem, start=np.asarray(problem.density.mirror(there.x, np)))
     assert again.starts[0] == pytest.approx(there.starts[1], abs=0.01)
     assert again.starts[0] < again.log_density
     assert again.gradient <= 1e-6
@@ -78,12 +78,12 @@ def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
 
 
 def test_tables_of_one_batch_may_have_different_numbers_of_starts(
-    problem: Problem, monkeypatch: pytest.MonkeyPatch
+    problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = find_mode(problem)
     counts = iter([0, 2, 1])
-    somewhere = starting_point(problem.program, problem.data, -np.ones(len(SHARES)))
+    somewhere = starting_point(problem.density, problem.data, -np.ones(len(SHARES)))
     monkeypatch.setattr(modes, "_starts_of_doubt", lambda *_: [somewhere] * next(counts))
-    found = modes.find_modes(problem.program, [problem.data] * 3)
+    found = modes.find_modes(problem.density, [problem.data] * 3)
     assert [len(mode.starts) for mode in found] == [1, 3, 2]
     assert max(mode.log_density for mode in found) == pytest.approx(alone.log_density, abs=1e-6)

@@ -33,18 +33,18 @@ def direct(fitted: Fit) -> Any:
     """ArviZ on one row per vote, written out anew."""
     import arviz as az
 
-    from voirdire.predict import probabilities
+    from voirdire.fit.predict import probabilities
 
     draws = fitted.posterior.draws
     assert draws is not None
     votes = coded(fitted, fitted.problem.votes)
-    program = fitted.problem.program
+    density = fitted.problem.density
     log, some = [], draws[0, :: -(-draws.shape[1] // loo.DRAWS)]
     for x in some:
-        chance = probabilities(fitted.model, program, [program.values(x, np)], votes)
+        chance = probabilities(fitted.model, density, [density.values(x, np)], votes)
         log.append(np.log(chance[votes.row_cell, votes.row_outcome]))
     # the strengths, from which ArviZ takes the effective number of draws
-    posterior = {"strength": program.values(some[None], np)["strength"]}
+    posterior = {"strength": density.values(some[None], np)["strength"]}
     values = {"posterior": posterior, "log_likelihood": {"votes": np.array(log)[None]}}
     return az.from_dict(**values) if az.__version__.startswith("0.") else az.from_dict(values)
 

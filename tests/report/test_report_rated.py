@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 from voirdire import Fit, InputError, fit, kinds
-from voirdire.labels.influence import units
-from voirdire.posterior import some_draws
+from voirdire.infer.posterior import some_draws
+from voirdire.kinds.labels.influence import units
+from voirdire.kinds.scores.predict import chances
 from voirdire.report import rated
 from voirdire.report.drawn import calibration, predictive_shares
 from voirdire.report.figures import predictive
 from voirdire.report.page import Figure, Text
-from voirdire.scores.predict import chances
 
 
 def scores(cuts_of: dict[str, list[float]], items: int, seed: int, runs: int = 1) -> pd.DataFrame:
@@ -79,10 +79,10 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
     expected = 0.0
     for values in draws:
         if name == "labelled":
-            joint = problem.program.joint(values, problem.data, np)[problem.unit_row]
+            joint = problem.density.joint(values, problem.data, np)[problem.unit_row]
             of = np.exp(joint - joint.max(axis=1, keepdims=True))
             of = (of / of.sum(axis=1, keepdims=True))[units(problem)]
-            rows = np.einsum("rj,rjl->rl", of, np.exp(problem.program.rates(values, np))[table.judge])
+            rows = np.einsum("rj,rjl->rl", of, np.exp(problem.density.rates(values, np))[table.judge])
         else:
             rows = chances(problem, values, table.judge, table.criterion, table.item)
         expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
@@ -166,8 +166,8 @@ def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
         item, judge = problem.items[pair // judges], pair % judges
         wanted = np.zeros(3)
         for values in draws:
-            rate = np.exp(problem.program.rates(values, np))
-            of = np.exp(problem.program.shares(values, np))[0]
+            rate = np.exp(problem.density.rates(values, np))
+            of = np.exp(problem.density.shares(values, np))[0]
             for other, name in enumerate(problem.judges):
                 if other != judge:
                     of = of * rate[other, :, said[item, name]]
@@ -190,7 +190,7 @@ def test_known_classes_and_judges_taken_alike() -> None:
     pooled = fit(table, model="dawid-skene-pooled", anchors=people)
     _, chance = rated.labels_left_out(pooled.problem, some_draws(pooled.posterior, 5))
     rate = np.mean(
-        [np.exp(pooled.problem.program.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
+        [np.exp(pooled.problem.density.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
     )
     np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
     assert rated.answers(pooled).observed.shape == (4, 2)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from voirdire.checks import all_checks
 from voirdire.infer import mirror
 from voirdire.infer.laplace import laplace
 from voirdire.infer.mode import find_modes
-from voirdire.posterior import Posterior
-from voirdire.problem import pose
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.checks import all_checks
+from voirdire.kinds.votes.problem import pose
+from voirdire.kinds.votes.results import judges
+from voirdire.model.specs import load_model
 from voirdire.simulate import AllPairs, Judge, NormalTruth, OneCoin, simulate_votes
-from voirdire.specs import load_model
-from voirdire.summaries import judges
 from voirdire.tables.votes import read_votes
 from voirdire.trust.checks import trust_checks
 
@@ -35,14 +35,14 @@ def fired(
         for seed in range(count)
     ]
     problems = [pose(load_model(model), read_votes(one.votes), keep_empty=True) for one in made]
-    modes = find_modes(problems[0].program, [problem.data for problem in problems])
+    modes = find_modes(problems[0].density, [problem.data for problem in problems])
     levels: Counter[tuple[str, str]] = Counter()
     for seed, (problem, mode) in enumerate(zip(problems, modes, strict=True)):
         found = laplace(problem, mode)
         draws = found.draws(400, np.random.default_rng(seed))[None]
-        if problem.program.has_mirror:
-            draws = mirror.fold(problem.program, draws, problem.data)[0]
-        posterior = Posterior(problem.program, found.mean, draws)
+        if problem.density.has_mirror:
+            draws = mirror.fold(problem.density, draws, problem.data)[0]
+        posterior = Posterior(problem.density, found.mean, draws)
         summary = judges(problem, posterior, 0.9)
         entries = all_checks(problem, posterior, summary, []) + trust_checks(
             problem, posterior, summary, seed=0

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.fit.result import Fit
 from voirdire.infer.mode import find_modes
-from voirdire.posterior import scores
-from voirdire.result import Fit
+from voirdire.infer.posterior import scores
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
 from voirdire.trust.checks import item_moments
 from voirdire.trust.dependence import dependence, most_alike
@@ -137,8 +137,8 @@ def test_influence_finds_the_judge_on_whom_the_first_place_hangs() -> None:
     found = voirdire.fit(table, model="crowd-bt", families={})  # the nine answer alike, but are no copies
     assert found.ranking()["item"][0] == "x"
     assert top_changers(found.problem, found.posterior) == [("odd", "y")]
-    mode = find_modes(found.problem.program, [_without(found.problem, found.problem.judges.index("odd"))])[0]
-    by_hand = scores(found.problem.program, found.problem.program.values(mode.x, np))
+    mode = find_modes(found.problem.density, [_without(found.problem, found.problem.judges.index("odd"))])[0]
+    by_hand = scores(found.problem.density, found.problem.density.values(mode.x, np))
     alone = voirdire.fit(table[table["judge"] != "odd"], model="crowd-bt", method="map", families={})
     refit = alone.ranking().set_index("item")["score"].loc[["x", "y", "z"]]
     np.testing.assert_allclose(by_hand, refit, atol=1e-4)

@@ -12,7 +12,7 @@ from voirdire.cli import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from voirdire.demo import Demo
+    from voirdire.cli.demo_panel import Demo
 
 FOLDER = Path("voirdire-demo")
 
@@ -30,8 +30,8 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Fit the embedded panel of 8 judges, two small language models among them, and compare with the grades."""
-    from voirdire import demo as panel
-    from voirdire.store import check_new_folder
+    from voirdire.cli import demo_panel as panel
+    from voirdire.fit.store import check_new_folder
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, overwrite=overwrite, ours=panel.FILES)

@@ -12,7 +12,7 @@ from voirdire.cli import console
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 FAILED_CHECK = 3
 
@@ -127,8 +127,8 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
-    from voirdire.fit import fit as run
-    from voirdire.store import check_new_folder
+    from voirdire.fit.store import check_new_folder
+    from voirdire.fit.verb import fit as run
 
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
     sizes = {name: value for name, value in sizes.items() if value is not None}
@@ -172,7 +172,7 @@ def fit(
 
 def headline(result: Fit) -> str:
     """What was fitted to what, in one line."""
-    from voirdire import kinds
+    from voirdire.kinds import kind as kinds
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""

@@ -9,7 +9,7 @@ import typer
 from voirdire.cli import console
 
 if TYPE_CHECKING:
-    from voirdire.specs import Model
+    from voirdire.model.specs import Model
 
 
 def models(
@@ -19,8 +19,8 @@ def models(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """List the models, or show one: equation, priors, identifiability, source."""
-    from voirdire import catalogue
-    from voirdire.specs import load_model
+    from voirdire.model import catalogue
+    from voirdire.model.specs import load_model
 
     if name is None:
         found = catalogue.models()
@@ -56,7 +56,7 @@ def _card(model: Model) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from voirdire.catalogue import criteria_in_words, prior_lines
+    from voirdire.model.catalogue import criteria_in_words, prior_lines
 
     def text(content: str, style: str = "") -> Text:
         return Text("\n".join(console.plain(line) for line in content.split("\n")), style=style)

@@ -94,11 +94,11 @@ def next(
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
     if saved:
-        from voirdire.store import load
+        from voirdire.fit.store import load
 
         result = load(votes[0])
     else:
-        from voirdire.fit import fit
+        from voirdire.fit.verb import fit
 
         with console.progress("Fitting by laplace"):
             result = fit(
@@ -135,7 +135,7 @@ def _form(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    from voirdire.summaries import records
+    from voirdire.kinds.columns import records
 
     columns = {str(name): found[name].to_numpy() for name in found}
     about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))

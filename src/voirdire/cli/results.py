@@ -111,8 +111,8 @@ def _show(
 
 def check_out(out: Path | None, overwrite: bool) -> None:
     """Raise where rows could not be saved, before any work is done."""
+    from voirdire.fit.store import check_new_folder
     from voirdire.report.sources import ROW_FILES
-    from voirdire.store import check_new_folder
 
     if out is not None:
         check_new_folder(out, overwrite=overwrite, ours=ROW_FILES)

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.program import Program
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.density import LogDensity
+from voirdire.typing import Floats
 
 
 def diagnose(
-    program: Program,
+    density: LogDensity,
     draws: Floats,
     diverging: npt.NDArray[np.bool_],
     energy: Floats,
@@ -39,7 +38,7 @@ def diagnose(
     az = _arviz()
     values = {
         p.name: value
-        for p, value in zip(program.parameters, program.values(draws, np).values(), strict=True)
+        for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
         # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
         if value.size and not (p.zero_sum and value.shape[-1] == 1)
     }

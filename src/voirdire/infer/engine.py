@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.lbfgs import Minimum, minimise
-from voirdire.program import Data, Program
-from voirdire.terms.arrays import Array
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.terms.arrays import Array
 
 HESSIAN_COLUMNS = 32  # columns of the Hessian computed together: bounds its memory
 
@@ -27,15 +27,15 @@ def double_precision() -> AbstractContextManager[None]:
     return jax.enable_x64(True)  # type: ignore[no-any-return]
 
 
-def negative_log_density(program: Program, x: Array, data: Data) -> Array:
+def negative_log_density(density: LogDensity, x: Array, data: Data) -> Array:
     """Minus the log posterior density of one flat vector."""
-    return -program.log_density(x, data, jnp)
+    return -density.log_density(x, data, jnp)
 
 
 @lru_cache(maxsize=256)
-def value_and_gradient(program: Program) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
+def value_and_gradient(density: LogDensity) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
     """Compiled minus log density and its gradient, of (x, data)."""
-    return jax.jit(jax.value_and_grad(partial(negative_log_density, program)))
+    return jax.jit(jax.value_and_grad(partial(negative_log_density, density)))
 
 
 def at_numpy(
@@ -52,22 +52,22 @@ def at_numpy(
 
 
 @lru_cache(maxsize=256)
-def log_densities(program: Program) -> Callable[[Any, Data], jax.Array]:
+def log_densities(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
     """Compiled log densities, shape (points,), of (points of shape (points, size), data)."""
 
     def several(points: Array, data: Data) -> Array:
-        return jax.lax.map(lambda x: -negative_log_density(program, x, data), points)
+        return jax.lax.map(lambda x: -negative_log_density(density, x, data), points)
 
     return jax.jit(several)
 
 
 @lru_cache(maxsize=256)
-def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
+def minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Callable[[Any, Data], Minimum]:
     """Compiled search for the mode, of (starts, data), both with a leading axis of tables."""
 
     def one(start: jax.Array, data: Data) -> Minimum:
         return minimise(
-            lambda x: negative_log_density(program, x, data),
+            lambda x: negative_log_density(density, x, data),
             start,
             tolerance=tolerance,
             max_iterations=max_iterations,
@@ -77,11 +77,11 @@ def minimiser(program: Program, tolerance: float, max_iterations: int) -> Callab
 
 
 @lru_cache(maxsize=256)
-def hessian(program: Program) -> Callable[[Any, Data], jax.Array]:
+def hessian(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
     """Compiled Hessian of minus the log density, of (x, data): forward over reverse, in blocks of columns."""
 
     def full(x: Array, data: Data) -> Array:
-        gradient = jax.grad(lambda y: negative_log_density(program, y, data))
+        gradient = jax.grad(lambda y: negative_log_density(density, y, data))
 
         def column(direction: Array) -> Array:
             return jax.jvp(gradient, (x,), (direction,))[1]

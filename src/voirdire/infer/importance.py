@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from voirdire.typing import Floats
 
 
 def pareto_smoothed(log_ratio: Floats) -> tuple[Floats, float]:

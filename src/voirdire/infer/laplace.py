@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer import engine
 from voirdire.infer.mode import Mode
-from voirdire.problem import Posed
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
 LARGEST = (
@@ -47,7 +45,7 @@ class Laplace:
         return self.mean + rng.standard_normal((count, len(self.mean))) @ self.root.T
 
 
-def laplace(problem: Posed, mode: Mode) -> Laplace:
+def laplace(problem: Problem, mode: Mode) -> Laplace:
     """Polish a mode by Newton steps and take the curvature there.
 
     Raises
@@ -59,18 +57,18 @@ def laplace(problem: Posed, mode: Mode) -> Laplace:
     --------
     >>> import pandas as pd
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
     >>> laplace(problem, find_mode(problem)).smallest_curvature > 0
     True
     """
-    program, data = problem.program, problem.data
-    check_size(program.size)
+    density, data = problem.density, problem.data
+    check_size(density.size)
     with engine.double_precision():
-        both, curvature = engine.value_and_gradient(program), engine.hessian(program)
+        both, curvature = engine.value_and_gradient(density), engine.hessian(density)
         x = mode.x
         gradient = np.asarray(both(x, data)[1])
         matrix = np.asarray(curvature(x, data))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire import checks as check
-from voirdire import kinds
-from voirdire.checks import Check
-from voirdire.posterior import Posterior
-from voirdire.problem import Posed
+from voirdire.infer import checks as check
+from voirdire.infer.checks import Check
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds import kind as kinds
+from voirdire.model.problem import Problem
 
 if TYPE_CHECKING:
     from voirdire.infer.laplace import Laplace
@@ -87,7 +87,7 @@ class Inferred:
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
-def check_size(problem: Posed, how: Method) -> None:
+def check_size(problem: Problem, how: Method) -> None:
     """Refuse what its method cannot hold in memory, before a mode is searched for in vain.
 
     Raises
@@ -97,18 +97,18 @@ def check_size(problem: Posed, how: Method) -> None:
     if how.name != "map":
         from voirdire.infer import laplace
 
-        laplace.check_size(problem.program.size)
+        laplace.check_size(problem.density.size)
 
 
-def infer(problem: Posed, mode: Mode, how: Method) -> Inferred:
+def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     """The posterior of a problem whose mode is known.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
@@ -126,32 +126,32 @@ def infer(problem: Posed, mode: Mode, how: Method) -> Inferred:
     return _by_nuts(problem, approximation, how, found)
 
 
-def _at_mode(problem: Posed, mode: Mode, found: list[Check]) -> Inferred:
+def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
     from voirdire.infer import mirror
 
-    program = problem.program
-    if program.has_mirror:
-        _, ratio, _ = mirror.fold(program, mode.x, problem.data)
+    density = problem.density
+    if density.has_mirror:
+        _, ratio, _ = mirror.fold(density, mode.x, problem.data)
         found.append(kinds.mirror_check(problem, mirror.mass_from_oriented(ratio), at_mode=True))
-    return Inferred(Posterior(program, mode.x, None), tuple(found))
+    return Inferred(Posterior(density, mode.x, None), tuple(found))
 
 
-def _by_laplace(problem: Posed, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
+def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
     from voirdire.infer import mirror
     from voirdire.infer.refine import laplace_draws
 
-    program = problem.program
+    density = problem.density
     found.append(check.curvature(approximation.smallest_curvature))
     draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(how.seed))
     draws = draws[None]
     found += check.importance(k)
-    if program.has_mirror:
-        draws, ratio, turned = mirror.fold(program, draws, problem.data)
+    if density.has_mirror:
+        draws, ratio, turned = mirror.fold(density, draws, problem.data)
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
         weighted = k is not None
         mass = mirror.mass_from_symmetric(ratio) if weighted else mirror.mass_from_unweighed(ratio, turned)
         found.append(kinds.mirror_check(problem, mass))
-    return Inferred(Posterior(program, _centre(approximation.mean, draws), draws), tuple(found))
+    return Inferred(Posterior(density, _centre(approximation.mean, draws), draws), tuple(found))
 
 
 def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -164,25 +164,25 @@ def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> np
     return mode if np.all(np.abs(mean - mode) <= TYPICAL * sd) else mean
 
 
-def _by_nuts(problem: Posed, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
+def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
     from voirdire.infer import mirror
     from voirdire.infer.diagnose import diagnose
 
-    program = problem.program
+    density = problem.density
     run, symmetric = _sampled(problem, approximation, how)
     draws = run.x
-    if program.has_mirror:
-        draws, ratio, turned = mirror.fold(program, draws, problem.data)
+    if density.has_mirror:
+        draws, ratio, turned = mirror.fold(density, draws, problem.data)
         mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
         found.append(kinds.mirror_check(problem, mass))
         if not symmetric and turned.any():
             found.append(check.both_modes(float(turned.mean())))
-    found += check.sampling(diagnose(program, draws, run.diverging, run.energy))
+    found += check.sampling(diagnose(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
-    return Inferred(Posterior(program, draws.mean(axis=(0, 1)), draws), tuple(found), stats)
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), draws), tuple(found), stats)
 
 
-def _sampled(problem: Posed, approximation: Laplace, how: Method) -> tuple[Any, bool]:
+def _sampled(problem: Problem, approximation: Laplace, how: Method) -> tuple[Any, bool]:
     """Draws, and whether the sampler targeted both orientations alike."""
     chains, warmup, draws = how.chains, how.warmup, how.draws
     if how.sampler != "numpyro":

@@ -22,18 +22,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.program import Data, Program
-from voirdire.terms.arrays import Array
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
 
-Floats = npt.NDArray[np.float64]
 
-
-def symmetric_log_prior(program: Program, x: Array, data: Data, xp: Any) -> Array:
+def symmetric_log_prior(density: LogDensity, x: Array, data: Data, xp: Any) -> Array:
     """Log of prior(x) + prior(Mx), a density over all orientations; the prior itself where there is no mirror."""
-    return program.symmetric_log_prior(x, data, xp)
+    return density.symmetric_log_prior(x, data, xp)
 
 
-def fold(program: Program, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+def fold(density: LogDensity, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
     """Mirror every draw into the half where the prior is larger.
 
     Parameters
@@ -52,13 +51,13 @@ def fold(program: Program, draws: Floats, data: Data) -> tuple[Floats, Floats, n
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
-    >>> from voirdire.program import VotesProgram
-    >>> program = VotesProgram(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
-    >>> fold(program, np.array([[1.0, -2.0]]), {})[0]
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> density = VotesDensity(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
+    >>> fold(density, np.array([[1.0, -2.0]]), {})[0]
     array([[-1.,  2.]])
     """
-    return program.fold(draws, data)
+    return density.fold(draws, data)
 
 
 def mass_from_symmetric(ratio: Floats) -> float:

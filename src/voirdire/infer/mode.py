@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.search import Found, search
 from voirdire.infer.starts import agreement_signs, starting_point
 from voirdire.infer.tape import TAPED, gradient
-from voirdire.problem import Posed
-from voirdire.program import Data, Program, VotesProgram
-
-Floats = npt.NDArray[np.float64]
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
@@ -65,7 +64,7 @@ _Search: TypeAlias = Callable[[list[Floats], list[list[Mode]]], list[Mode]]
 
 
 def find_mode(
-    problem: Posed,
+    problem: Problem,
     *,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
@@ -78,8 +77,8 @@ def find_mode(
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> find_mode(pose(load_model("bradley-terry"), read_votes(table))).converged
@@ -87,11 +86,11 @@ def find_mode(
     """
     how: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     starts = None if start is None else [start]
-    return find_modes(problem.program, [problem.data], **how, starts=starts)[0]
+    return find_modes(problem.density, [problem.data], **how, starts=starts)[0]
 
 
 def find_modes(
-    program: Program,
+    density: LogDensity,
     tables: Sequence[Data],
     *,
     tolerance: float = TOLERANCE,
@@ -108,7 +107,7 @@ def find_modes(
 
     Parameters
     ----------
-    program : Program
+    density : LogDensity
     tables : sequence of Data
         Tables that differ in length are padded with outcomes of weight zero.
     roomy : bool
@@ -117,14 +116,14 @@ def find_modes(
         Where the first search of each table begins.
     """
     if len(tables) == 1 and not roomy:
-        run = _one_at_a_time(program, tables[0], tolerance, max_iterations)
+        run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
     else:
-        run = _together(program, pad(tables, roomy=roomy), tolerance, max_iterations)
-    own = [_own_starts(program, table) for table in tables]
+        run = _together(density, pad(tables, roomy=roomy), tolerance, max_iterations)
+    own = [_own_starts(density, table) for table in tables]
     first = [points[0] for points in own] if starts is None else starts
     found = [[mode] for mode in run(first, [])]
     others = [
-        points[1:] + _starts_of_doubt(program, modes[0].x, table)
+        points[1:] + _starts_of_doubt(density, modes[0].x, table)
         for points, modes, table in zip(own, found, tables, strict=True)
     ]
     for turn in range(max(map(len, others))):
@@ -135,39 +134,39 @@ def find_modes(
     return [_best(modes) for modes in found]
 
 
-def _own_starts(program: Program, data: Data) -> list[Floats]:
+def _own_starts(density: LogDensity, data: Data) -> list[Floats]:
     """Starts that are searched from whatever is found."""
-    if isinstance(program, VotesProgram):
-        return [starting_point(program, data, np.ones(program.judges))]
-    return program.starts(data)
+    if isinstance(density, VotesDensity):
+        return [starting_point(density, data, np.ones(density.judges))]
+    return density.starts(data)
 
 
-def _starts_of_doubt(program: Program, x: Floats, data: Data) -> list[Floats]:
-    if not isinstance(program, VotesProgram) or not in_doubt(program, x, data):
+def _starts_of_doubt(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
+    if not isinstance(density, VotesDensity) or not in_doubt(density, x, data):
         return []
-    mirrored = np.asarray(program.mirror(x, np))
-    signed = starting_point(program, data, agreement_signs(program, data))
-    return [mirrored] if _same_signs(program, signed, x, data) else [mirrored, signed]
+    mirrored = np.asarray(density.mirror(x, np))
+    signed = starting_point(density, data, agreement_signs(density, data))
+    return [mirrored] if _same_signs(density, signed, x, data) else [mirrored, signed]
 
 
-def _same_signs(program: Program, start: Floats, x: Floats, data: Data) -> bool:
+def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:
     """Whether a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
     part = data["votes"]
-    root = np.sqrt(np.bincount(part["judge"], part["weight"], program.judges))
-    one, other = (root * _informedness(program.values(point, np)) for point in (start, x))
+    root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
+    one, other = (root * _informedness(density.values(point, np)) for point in (start, x))
     return bool(abs(one @ other) >= ALIKE * np.linalg.norm(one) * np.linalg.norm(other))
 
 
-def in_doubt(program: Program, x: Floats, data: Data) -> bool:
+def in_doubt(density: LogDensity, x: Floats, data: Data) -> bool:
     """Whether a mode might not be the highest, so that other starts are worth their cost."""
-    if not program.has_mirror or "pinned" in data:
+    if not density.has_mirror or "pinned" in data:
         return False
-    there = program.log_oriented(program.mirror(x, np), data, np)
-    if there > program.log_oriented(x, data, np) - MIRROR_MARGIN:
+    there = density.log_oriented(density.mirror(x, np), data, np)
+    if there > density.log_oriented(x, data, np) - MIRROR_MARGIN:
         return True
-    informedness = _informedness(program.values(x, np))
+    informedness = _informedness(density.values(x, np))
     part = data["votes"]
-    information = np.bincount(part["judge"], part["weight"], program.judges) * informedness
+    information = np.bincount(part["judge"], part["weight"], density.judges) * informedness
     return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
 
 
@@ -206,16 +205,16 @@ def _best(modes: list[Mode]) -> Mode:
     )
 
 
-def _one_at_a_time(program: Program, data: Data, tolerance: float, most: int) -> _Search:
+def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
     """The search of one table: at most its density is compiled, never the loop."""
 
     def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        by_hand = program.by_hand(data)
+        by_hand = density.by_hand(data)
         how: dict[str, Any] = {
             "max_iterations": most,
             "metric": None if by_hand is None else by_hand.metric,
         }
-        with _value_and_gradient(program, data) if by_hand is None else nullcontext(by_hand.both) as both:
+        with _value_and_gradient(density, data) if by_hand is None else nullcontext(by_hand.both) as both:
             found = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **how)
             if known and _worth_finishing(found, known[0]):
                 rough, found = found, search(both, found.x, tolerance=tolerance, **how)
@@ -237,24 +236,26 @@ def _worth_finishing(found: Found, known: list[Mode]) -> bool:
 
 
 @contextmanager
-def _value_and_gradient(program: Program, data: Data) -> Iterator[Callable[[Floats], tuple[float, Floats]]]:
+def _value_and_gradient(
+    density: LogDensity, data: Data
+) -> Iterator[Callable[[Floats], tuple[float, Floats]]]:
     """Minus the log density and its gradient; compiled where that is worth its time."""
     if sum(np.size(array) for part in data.values() for array in part.values()) <= UNCOMPILED:
-        yield lambda x: gradient(lambda node: -program.log_density(node, data, TAPED), x)
+        yield lambda x: gradient(lambda node: -density.log_density(node, data, TAPED), x)
         return
     from voirdire.infer import engine
 
     with engine.double_precision():
-        yield engine.at_numpy(engine.value_and_gradient(program), data)
+        yield engine.at_numpy(engine.value_and_gradient(density), data)
 
 
-def _together(program: Program, padded: Data, tolerance: float, most: int) -> _Search:
+def _together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:
     """The searches of several tables in one compiled batch."""
     from voirdire.infer import engine
 
     def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
         with engine.double_precision():
-            end = engine.minimiser(program, tolerance, most)(np.stack(starts), padded)
+            end = engine.minimiser(density, tolerance, most)(np.stack(starts), padded)
         gradients = np.abs(np.asarray(end.gradient)).max(axis=1, initial=0.0)
         columns = (np.asarray(end.x), -np.asarray(end.value), gradients, end.iterations, end.evaluations)
         return [

@@ -19,16 +19,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
-from voirdire.problem import Posed
-from voirdire.program import Data, Program
-from voirdire.terms.arrays import Array
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
 
 CHAINS = 1000
 STEPS = 8  # leapfrog steps of a move
@@ -42,14 +40,14 @@ FIRST_STEP = 0.5
 LARGEST_WORK = 60_000  # multiplications of one density, beyond which moves would take minutes
 
 
-def affordable(problem: Posed) -> bool:
+def affordable(problem: Problem) -> bool:
     """Whether the moves of one fit take seconds.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.labels.problem import pose_labels
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
@@ -57,12 +55,12 @@ def affordable(problem: Posed) -> bool:
     True
     """
     cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
-    levels = problem.program.sizes.get("class", 1)
-    return problem.program.size**2 + levels * cells <= LARGEST_WORK
+    levels = problem.density.sizes.get("class", 1)
+    return problem.density.size**2 + levels * cells <= LARGEST_WORK
 
 
 def moved(
-    problem: Posed, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
+    problem: Problem, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Move draws until they forget where they began, or the moves are used up.
 
@@ -80,7 +78,7 @@ def moved(
     float
         Largest absolute correlation between the chains' starts and ends over all coordinates.
     """
-    program, data = problem.program, problem.data
+    density, data = problem.density, problem.data
     chains = min(CHAINS, count)
     rounds = -(-count // chains)
     key = jax.random.PRNGKey(int(rng.integers(2**31)))
@@ -88,10 +86,10 @@ def moved(
 
     def folded(x: Any) -> Floats:
         x = np.asarray(x)
-        return fold(program, x, data)[0] if program.has_mirror else x
+        return fold(density, x, data)[0] if density.has_mirror else x
 
     with engine.double_precision():
-        advance = _compiled(program)
+        advance = _compiled(density)
         mean, root = jnp.asarray(approximation.mean), jnp.asarray(approximation.root)
         arguments = (mean, root, jax.tree.map(jnp.asarray, data))
         z = np.linalg.solve(approximation.root, (start - approximation.mean).T).T
@@ -116,14 +114,14 @@ def _remembered(origin: Floats, end: Floats) -> float:
 
 
 @lru_cache(maxsize=32)
-def _compiled(program: Program) -> Callable[..., Any]:
+def _compiled(density: LogDensity) -> Callable[..., Any]:
     """``BLOCK`` moves of all chains: their state, and their points, shape (moves, chains, size)."""
 
     def advance(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
         def energy(z: Array) -> Array:
             x = mean + root @ z
-            likelihood = program.log_panel(program.values(x, jnp), data, jnp)
-            return -(symmetric_log_prior(program, x, data, jnp) + likelihood)
+            likelihood = density.log_panel(density.values(x, jnp), data, jnp)
+            return -(symmetric_log_prior(density, x, data, jnp) + likelihood)
 
         energies = jax.vmap(jax.value_and_grad(energy))
 

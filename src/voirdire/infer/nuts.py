@@ -28,11 +28,10 @@ from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import symmetric_log_prior
 from voirdire.infer.whiten import Whitening, whitening
-from voirdire.problem import Posed
-from voirdire.program import Data, Program
-from voirdire.terms.arrays import Array
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
 
 BLOCK = 50  # draws per call of the compiled block
 TARGET_ACCEPT = 0.85
@@ -61,7 +60,7 @@ class Draws:
 
 
 def sample(
-    problem: Posed,
+    problem: Problem,
     approximation: Laplace,
     *,
     seed: int,
@@ -82,11 +81,11 @@ def sample(
     progress : callable, optional
         Called with the number of transitions made since its last call, from several threads.
     """
-    program, white = problem.program, whitening(approximation)
+    density, white = problem.density, whitening(approximation)
     rng = np.random.default_rng(seed)
-    starts = 1.5 * rng.standard_normal((chains, program.size))
+    starts = 1.5 * rng.standard_normal((chains, density.size))
     keys = rng.integers(0, 2**32, size=chains, dtype=np.uint64)
-    begin, advance = _compiled(program, warmup)
+    begin, advance = _compiled(density, warmup)
 
     def chain(index: int) -> list[tuple[Any, ...]]:
         with engine.double_precision():
@@ -111,14 +110,14 @@ def sample(
 
 
 @lru_cache(maxsize=32)
-def _compiled(program: Program, warmup: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _compiled(density: LogDensity, warmup: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
     from numpyro.infer import NUTS
 
     def kernel(white: Whitening, data: Data) -> Any:
         def potential(z: Array) -> Array:
             x = white.free(z)
-            likelihood = program.log_panel(program.values(x, jnp), data, jnp)
-            return -(symmetric_log_prior(program, x, data, jnp) + likelihood)
+            likelihood = density.log_panel(density.values(x, jnp), data, jnp)
+            return -(symmetric_log_prior(density, x, data, jnp) + likelihood)
 
         return NUTS(potential_fn=potential, target_accept_prob=TARGET_ACCEPT)
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.problem import Posed
-from voirdire.program import Program
-from voirdire.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.density import LogDensity
+from voirdire.model.problem import Problem
+from voirdire.model.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
+from voirdire.typing import Floats
 
 
-def pymc_model(problem: Posed) -> Any:
+def pymc_model(problem: Problem) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
@@ -25,8 +23,8 @@ def pymc_model(problem: Posed) -> Any:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> sorted(v.name for v in pymc_model(pose(load_model("crowd-bt"), read_votes(table))).free_RVs)
@@ -35,14 +33,14 @@ def pymc_model(problem: Posed) -> Any:
     import pymc as pm
     import pytensor.tensor as pt
 
-    program = problem.program
+    density = problem.density
     with pm.Model(coords=problem.coords) as model:
         values: dict[str, Any] = {}
         # what sets another's spread comes first
-        for p in sorted(program.parameters, key=lambda p: isinstance(p.prior, Spread)):
-            values[p.name] = _variable(p, program, values, pm, pt)
-        names = iter(program.part_names(problem.data))
-        parts = program.log_parts(values, problem.data, pt) + program.people_parts(values, problem.data, pt)
+        for p in sorted(density.parameters, key=lambda p: isinstance(p.prior, Spread)):
+            values[p.name] = _variable(p, density, values, pm, pt)
+        names = iter(density.part_names(problem.data))
+        parts = density.log_parts(values, problem.data, pt) + density.people_parts(values, problem.data, pt)
         for log, weight in parts:
             pm.CustomDist(next(names), log, logp=_weighted, observed=weight)
     return model
@@ -52,14 +50,14 @@ def _weighted(count: Any, log: Any) -> Any:
     return count * log
 
 
-def _variable(parameter: Parameter, program: Program, values: dict[str, Any], pm: Any, pt: Any) -> Any:
+def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
     prior = parameter.prior
     if isinstance(prior, Spread):
-        log_ratio = program.log_unit(prior, values, pt)[1][..., None]
+        log_ratio = density.log_unit(prior, values, pt)[1][..., None]
         free = pm.Normal(
-            f"{parameter.name}_free", 0.0, pt.exp(-log_ratio), shape=parameter.free_shape(program.sizes)
+            f"{parameter.name}_free", 0.0, pt.exp(-log_ratio), shape=parameter.free_shape(density.sizes)
         )
-        value = program.from_units(prior, parameter.value(free, program.sizes, pt), values, pt)
+        value = density.from_units(prior, parameter.value(free, density.sizes, pt), values, pt)
         return pm.Deterministic(parameter.name, value, dims=parameter.dims)
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
@@ -76,16 +74,16 @@ def _variable(parameter: Parameter, program: Program, values: dict[str, Any], pm
     if not parameter.zero_sum:
         return pm.Normal(parameter.name, prior.mean, prior.sd, dims=parameter.dims)
     free = pm.Normal(
-        f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(program.sizes)
+        f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes)
     )
-    return pm.Deterministic(parameter.name, parameter.value(free, program.sizes, pt), dims=parameter.dims)
+    return pm.Deterministic(parameter.name, parameter.value(free, density.sizes, pt), dims=parameter.dims)
 
 
-def point(program: Program, x: Floats) -> dict[str, Floats]:
+def point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     """Value-variable point of the PyMC model at a flat vector, for ``model.compile_logp()``."""
     found = {}
-    for parameter in program.parameters:
-        value = x[program.slices[parameter.name]].reshape(parameter.free_shape(program.sizes))
+    for parameter in density.parameters:
+        value = x[density.slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
         suffix = (
             "_logodds__"
             if isinstance(parameter.prior, LogitBeta)
@@ -97,10 +95,10 @@ def point(program: Program, x: Floats) -> dict[str, Floats]:
     return found
 
 
-def free_draws(program: Program, posterior: Any) -> Floats:
+def free_draws(density: LogDensity, posterior: Any) -> Floats:
     """Free coordinates, shape (chains, draws, size), of a PyMC posterior group."""
     parts = []
-    for parameter in program.parameters:
+    for parameter in density.parameters:
         suffix = "_free" if _in_units(parameter) else ""
         value = np.asarray(posterior[f"{parameter.name}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):

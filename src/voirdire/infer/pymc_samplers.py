@@ -7,10 +7,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.nuts import Draws
 from voirdire.infer.pymc_model import free_draws, pymc_model
-from voirdire.problem import Posed
+from voirdire.model.problem import Problem
 
 
-def sample_pymc(problem: Posed, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
+def sample_pymc(problem: Problem, sampler: str, seed: int, chains: int, warmup: int, draws: int) -> Draws:
     """Sample the PyMC model of a problem.
 
     Its chains start where PyMC puts them and may settle in either of two mirrored modes.
@@ -41,7 +41,7 @@ def sample_pymc(problem: Posed, sampler: str, seed: int, chains: int, warmup: in
     posterior = trace["posterior"] if hasattr(trace, "children") else trace.posterior
     steps = stats["n_steps"] if "n_steps" in stats else stats["tree_size"]
     return Draws(
-        free_draws(problem.program, posterior),
+        free_draws(problem.density, posterior),
         np.asarray(stats["diverging"], dtype=bool),
         np.asarray(stats["energy"], dtype=float),
         np.asarray(steps, dtype=np.int64),

@@ -22,18 +22,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.checks import LARGEST_K
 from voirdire.infer import engine
+from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
 from voirdire.infer.moves import FORGOTTEN, affordable, moved
 from voirdire.infer.skew import Skewed, skewed
-from voirdire.problem import Posed
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
 PROPOSALS = 4  # per draw wanted, and one more
@@ -44,7 +42,7 @@ NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
 
 
 def laplace_draws(
-    problem: Posed, approximation: Laplace, count: int, rng: np.random.Generator
+    problem: Problem, approximation: Laplace, count: int, rng: np.random.Generator
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
@@ -57,8 +55,8 @@ def laplace_draws(
     >>> import pandas as pd
     >>> from voirdire.infer.laplace import laplace
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
@@ -69,8 +67,8 @@ def laplace_draws(
     if approximation.smallest_curvature <= 0:
         return approximation.draws(count, rng), None
     corrected = skewed(problem, approximation)
-    program = problem.program
-    moving = program.mixture and affordable(problem)
+    density = problem.density
+    moving = density.mixture and affordable(problem)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
@@ -97,21 +95,21 @@ class _Weighed:
     k: float
 
 
-def _weigh(problem: Posed, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
-    program = problem.program
+def _weigh(problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
+    density = problem.density
     draws = proposal.draws(count, rng, FREEDOM)
-    if program.has_mirror:
-        draws = fold(program, draws, problem.data)[0]
+    if density.has_mirror:
+        draws = fold(density, draws, problem.data)[0]
     with engine.double_precision():
-        log_target = np.asarray(engine.log_densities(program)(draws, problem.data))
+        log_target = np.asarray(engine.log_densities(density)(draws, problem.data))
     log_proposal = proposal.log_density(draws, FREEDOM)
-    if program.has_mirror:
+    if density.has_mirror:
         log_target = (
             log_target
-            - program.log_oriented(draws, problem.data, np)
-            + symmetric_log_prior(program, draws, problem.data, np)
+            - density.log_oriented(draws, problem.data, np)
+            + symmetric_log_prior(density, draws, problem.data, np)
         )
-        for twin in program.twins(draws, np):
+        for twin in density.twins(draws, np):
             log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), FREEDOM))
     log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal
     return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))

@@ -18,13 +18,14 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.mode import TOLERANCE, find_modes
-from voirdire.mixed.problem import MixedProblem
-from voirdire.problem import Posed, Problem, pose
-from voirdire.program import Data, VotesProgram
-from voirdire.scores.problem import ScoresProblem
-from voirdire.terms.arrays import zero_sum_free
-
-Floats = npt.NDArray[np.float64]
+from voirdire.kinds.joint.problem import JointProblem
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.density import Data
+from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import zero_sum_free
+from voirdire.typing import Floats
 
 STEPS = 60
 BLOCK = 100  # refits that step together, so that one that does not arrive delays few others
@@ -34,12 +35,12 @@ NUMBERS = 10_000_000  # of the resampled counts held at once
 LARGEST = 3000  # items up to which the curvature is factorised
 
 
-def refit_resampled(problem: Posed, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
 
     Parameters
     ----------
-    problem : Posed
+    problem : Problem
         Of votes, of scores or of both.
     mode : array, shape (size,)
         Of the whole table.
@@ -53,14 +54,14 @@ def refit_resampled(problem: Posed, mode: Floats, resamples: int, rng: np.random
     --------
     >>> import pandas as pd
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 30, "second": "y", "winner": ["x", "x", "y"] * 10})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    if isinstance(problem, Problem) and _plain(problem):
+    if isinstance(problem, VotesProblem) and _plain(problem):
         part = problem.data["votes"]
         per = max(1, NUMBERS // max(len(part["weight"]), 1))
         sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
@@ -69,25 +70,25 @@ def refit_resampled(problem: Posed, mode: Floats, resamples: int, rng: np.random
     return np.concatenate([_searched(problem, size, rng) for size in sizes])
 
 
-def _plain(problem: Problem) -> bool:
+def _plain(problem: VotesProblem) -> bool:
     """Whether the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
-    program = problem.program
-    model = program.model
+    density = problem.density
+    model = density.model
     return (
         model.reliability.kind == "fixed"
         and model.pool == "none"
-        and not (program.ties or program.anchors or "criteria" in problem.data)
+        and not (density.ties or density.anchors or "criteria" in problem.data)
         and problem.discount is None
-        and program.criteria * program.items <= LARGEST
+        and density.criteria * density.items <= LARGEST
     )
 
 
-def _searched(problem: Posed, resamples: int, rng: np.random.Generator) -> Floats:
+def _searched(problem: Problem, resamples: int, rng: np.random.Generator) -> Floats:
     tables = [resampled(problem, rng) for _ in range(resamples)]
-    return np.stack([mode.x for mode in find_modes(problem.program, tables)])
+    return np.stack([mode.x for mode in find_modes(problem.density, tables)])
 
 
-def resampled(problem: Posed, rng: np.random.Generator) -> Data:
+def resampled(problem: Problem, rng: np.random.Generator) -> Data:
     """The tables of a problem with as many answers, drawn with replacement; of the same shapes each time.
 
     Raises
@@ -104,7 +105,7 @@ def resampled(problem: Posed, rng: np.random.Generator) -> Data:
     >>> float(resampled(problem, np.random.default_rng(0))["scores"]["weight"].sum())
     2.0
     """
-    if isinstance(problem, MixedProblem):
+    if isinstance(problem, JointProblem):
         return resampled(problem.of_votes, rng) | resampled(problem.of_scores, rng)
     if isinstance(problem, ScoresProblem):
         if "judge" not in problem.data["scores"]:
@@ -113,12 +114,12 @@ def resampled(problem: Posed, rng: np.random.Generator) -> Data:
                 "another panel's value would lie"
             )
         return {name: _reweighed(part, problem.discount, rng) for name, part in problem.data.items()}
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, VotesProblem)
     votes, on_criteria = problem.votes, problem.criteria_votes
     drawn = votes.recoded(counts=_drawn(votes.counts, rng))
     again = None if on_criteria is None else on_criteria.recoded(counts=_drawn(on_criteria.counts, rng))
     how: dict[str, Any] = {"anchors": problem.anchors, "discount": problem.discount}
-    return pose(problem.model, drawn, again, ties=problem.program.ties, keep_empty=True, **how).data
+    return pose(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 
 
 def _reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
@@ -141,21 +142,21 @@ def _redrawn(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> 
     return rng.multinomial(round(total), part["weight"] / total, resamples).astype(float)
 
 
-def _bradley_terry(problem: Problem, mode: Floats, drawn: Floats) -> Floats:
+def _bradley_terry(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats:
     """Modes under other weights of the outcomes, ``drawn`` of shape (resamples, outcomes)."""
-    program, part = problem.program, problem.data["votes"]
-    theta, arrived = _stepped(program, part, program.values(mode, np)["strength"].ravel(), drawn)
-    x = zero_sum_free(theta.reshape(len(drawn), program.criteria, program.items)).reshape(len(drawn), -1)
+    density, part = problem.density, problem.data["votes"]
+    theta, arrived = _stepped(density, part, density.values(mode, np)["strength"].ravel(), drawn)
+    x = zero_sum_free(theta.reshape(len(drawn), density.criteria, density.items)).reshape(len(drawn), -1)
     astray = np.flatnonzero(~arrived)
     for start in range(0, len(astray), TOGETHER):
         some = astray[start : start + TOGETHER]
         tables = [{"votes": {**part, "weight": drawn[row]}} for row in some]
-        x[some] = [found.x for found in find_modes(program, tables)]
+        x[some] = [found.x for found in find_modes(density, tables)]
     return np.asarray(x)
 
 
 def _stepped(
-    program: VotesProgram, part: dict[str, Any], centre: Floats, drawn: Floats
+    density: VotesDensity, part: dict[str, Any], centre: Floats, drawn: Floats
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Strengths after steps with the curvature at ``centre``, shape (resamples, size), and which have arrived."""
     from scipy.linalg import cho_factor, cho_solve
@@ -163,8 +164,8 @@ def _stepped(
     from scipy.special import expit
 
     pairs, size = len(part["pair_first"]), len(centre)
-    precision = 1.0 / program.model.strength.numbers["sd"] ** 2
-    offset = part["pair_criterion"] * program.items
+    precision = 1.0 / density.model.strength.numbers["sd"] ** 2
+    offset = part["pair_criterion"] * density.items
     rows = np.concatenate([np.arange(pairs)] * 2)
     columns = np.concatenate([offset + part["pair_first"], offset + part["pair_second"]])
     design = csr_array((np.repeat([1.0, -1.0], pairs), (rows, columns)), shape=(pairs, size))

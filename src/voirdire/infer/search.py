@@ -18,9 +18,9 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from voirdire.typing import Floats
+
 Metric: TypeAlias = Callable[[Floats], Callable[[Floats], Floats]]
 
 MEMORY = 40

@@ -24,13 +24,11 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
-from voirdire.problem import Posed
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 PROBES = 48  # pairs of gradients that the shifts are averaged over
 LEANING = (
@@ -90,7 +88,7 @@ class Skewed:
         return np.where(np.abs(g) < SMALLEST, SMALLEST, g)
 
 
-def skewed(problem: Posed, approximation: Laplace) -> Skewed:
+def skewed(problem: Problem, approximation: Laplace) -> Skewed:
     """Find the skewness and the shift of every coordinate.
 
     Examples
@@ -98,8 +96,8 @@ def skewed(problem: Posed, approximation: Laplace) -> Skewed:
     >>> import pandas as pd
     >>> from voirdire.infer.laplace import laplace
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.problem import pose
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.kinds.votes.problem import pose
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.tables.votes import read_votes
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": "x"})
     >>> problem = pose(load_model("bradley-terry"), read_votes(table))
@@ -111,7 +109,7 @@ def skewed(problem: Posed, approximation: Laplace) -> Skewed:
     along = root @ root.T / scale  # column i is v_i
     with engine.double_precision():
         data = jax.tree.map(jnp.asarray, problem.data)  # moved once, not at every call
-        both = engine.value_and_gradient(problem.program)
+        both = engine.value_and_gradient(problem.density)
 
         def odd(direction: Floats) -> Floats:
             """Minus D[direction, direction, .]."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.program import Data, Program
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.density import Data, LogDensity
+from voirdire.typing import Floats
 
 LEAN = 0.8  # of a judge before any vote is looked at
 FURTHEST = 0.95  # a lean is kept below it: from the edge no search starts well
@@ -25,7 +23,7 @@ STILL = 1e-6  # change of the signs after which they are known
 RIGHT = 3.0  # log-odds at which people start
 
 
-def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
+def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     """Cheap estimate to start from, which takes the judges to lean as ``signs`` do.
 
     Parameters
@@ -37,15 +35,15 @@ def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
     -------
     array, shape (size,)
     """
-    values = {p.name: np.zeros(p.shape(program.sizes)) for p in program.parameters}
+    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     coins = [name for name in ("reliability", "coin_first", "coin_second") if name in values]
-    shape = (program.criteria, program.items)
-    lean = LEAN * signs if program.judges > 1 else np.full(1, LEAN)
+    shape = (density.criteria, density.items)
+    lean = LEAN * signs if density.judges > 1 else np.full(1, LEAN)
     for _ in range(SWEEPS if coins else 0):
         lean = _leans(data["votes"], lean, _log_odds(data["votes"], lean, shape))
     values["strength"] = _log_odds(data["votes"], lean, shape)
     if "weight" in values and "criteria" in data:
-        values["weight"] = _log_odds(data["criteria"], lean, (1, program.criteria))[0]
+        values["weight"] = _log_odds(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:
         values[name] = np.log1p(lean) - np.log1p(-lean)  # log-odds of (1 + lean) / 2
     if "anchor" in values:
@@ -55,10 +53,10 @@ def starting_point(program: Program, data: Data, signs: Floats) -> Floats:
         tied = sum(float(part["tied"].sum()) for part in panel)
         decided = sum(float(part["decided"].sum()) for part in panel)
         values["tie"] = np.array(np.log(2.0 * (tied + 1.0) / (decided + 1.0)))
-    return np.asarray(program.flat(values, np), dtype=float)
+    return np.asarray(density.flat(values, np), dtype=float)
 
 
-def agreement_signs(program: Program, data: Data, sweeps: int = 50) -> Floats:
+def agreement_signs(density: LogDensity, data: Data, sweeps: int = 50) -> Floats:
     """Each judge's agreement with the consensus that explains most of the panel's agreement, in [-1, 1].
 
     Power iteration on the matrix of judges' net votes per pair: the leading singular direction gives judges that
@@ -66,12 +64,12 @@ def agreement_signs(program: Program, data: Data, sweeps: int = 50) -> Floats:
     """
     part = data["votes"]
     net = part["weight"] * (1.0 - 2.0 * part["outcome"])
-    votes = np.bincount(part["judge"], part["weight"], program.judges)
+    votes = np.bincount(part["judge"], part["weight"], density.judges)
     shape = len(part["pair_first"])
-    signs = np.ones(program.judges) + 1e-3 * np.cos(np.arange(program.judges))  # off the symmetric point
+    signs = np.ones(density.judges) + 1e-3 * np.cos(np.arange(density.judges))  # off the symmetric point
     for _ in range(sweeps):
         consensus = np.bincount(part["pair"], net * signs[part["judge"]], shape)
-        agreement = np.bincount(part["judge"], net * consensus[part["pair"]], program.judges)
+        agreement = np.bincount(part["judge"], net * consensus[part["pair"]], density.judges)
         before, signs = signs, agreement / np.maximum(votes, 1.0)
         signs = signs / max(np.abs(signs).max(), 1e-300)
         if np.abs(signs - before).max() < STILL:

@@ -17,12 +17,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.laplace import Laplace
-from voirdire.terms.arrays import Array
-
-Floats = npt.NDArray[np.float64]
+from voirdire.model.terms.arrays import Array
 
 NEAR = 0.1  # of the logarithm of an eigenvalue
 FEW = 150  # parameters up to which all pairs are kept

@@ -15,7 +15,7 @@ from voirdire.report import loo
 from voirdire.report.table import is_missing
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 FEW = 3  # common items below which a rank correlation says nothing
 
@@ -67,8 +67,8 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     InputError
         Fewer than two, one given twice, or a folder that holds no fit.
     """
+    from voirdire.fit.result import Fit
     from voirdire.report.sources import read_run
-    from voirdire.result import Fit
 
     if len(folders) < 2:
         raise InputError("comparing takes two runs or more; name further folders")
@@ -102,7 +102,7 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> votes = pd.DataFrame({"judge": "a", "first": list("xyx") * 3, "second": list("yzz") * 3, "winner": "first"})
     >>> both = {name: fit(votes, model=name, method="map") for name in ("bradley-terry", "crowd-bt")}
     >>> compare(both).correlations[0]["spearman"]
@@ -181,7 +181,7 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
 
 def _same_votes(one: Fit, two: Fit) -> bool:
     """Whether two fits are of the same votes."""
-    from voirdire.kinds import votes_problem
+    from voirdire.kinds.kind import votes_problem
 
     a, b = (votes_problem(fit.problem, "compare").votes for fit in (one, two))
     names = ("judges", "criteria", "items")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire import kinds
+from voirdire.kinds import kind as kinds
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
 from voirdire.report.made import made
@@ -19,7 +19,7 @@ from voirdire.report.sections.trust import trust
 from voirdire.report.table import Table, is_missing, share, table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
 _SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")

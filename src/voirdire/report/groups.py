@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,12 +27,12 @@ def score_draws(fit: Fit) -> Floats | None:
     ----------
     fit : Fit
     """
-    from voirdire.posterior import scores
+    from voirdire.infer.posterior import scores
 
     values = fit.posterior.values
     if values is None or "strength" not in values:
         return None
-    return scores(fit.problem.program, values)
+    return scores(fit.problem.density, values)
 
 
 def told_apart(draws: Floats, prob: float) -> npt.NDArray[np.bool_]:

@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.report.replicated import coded, table_of
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,28 +48,28 @@ def pointwise(fit: Fit) -> Pointwise:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 9, "second": "y", "winner": ["x"] * 6 + ["y"] * 3})
     >>> pointwise(fit(table, model="bradley-terry")).elpd.shape
     (9,)
     """
+    from voirdire.fit.predict import probabilities
     from voirdire.infer.diagnose import loo
-    from voirdire.kinds import votes_problem
-    from voirdire.predict import probabilities
+    from voirdire.kinds.kind import votes_problem
 
     votes = table_of(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
-    program = votes_problem(fit.problem, "loo").program
+    density = votes_problem(fit.problem, "loo").density
     chains, length = fit.posterior.draws.shape[:2]
-    values = fit.problem.program.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
+    values = fit.problem.density.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
     table = coded(fit, votes)
     cell, outcome = np.nonzero(votes.counts)
     size = values["strength"].shape[:2]
     log = np.empty((*size, len(cell)))
     for place in np.ndindex(*size):
         one = {name: value[place] for name, value in values.items()}
-        log[place] = np.log(probabilities(fit.problem.model, program, [one], table)[cell, outcome])
+        log[place] = np.log(probabilities(fit.problem.model, density, [one], table)[cell, outcome])
     with warnings.catch_warnings():
         # the number of votes with a large shape is part of the result
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from voirdire import kinds
+from voirdire.kinds import kind as kinds
 from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 def made(fit: Fit) -> Iterator[Block]:
     """Blocks on the model, the data and the settings of a fit."""
-    from voirdire.catalogue import card, criteria_in_words
+    from voirdire.model.catalogue import card, criteria_in_words
 
     model = fit.model
     facts = card(model)
@@ -44,7 +44,7 @@ _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "div
 
 def prior_rows(fit: Fit) -> list[dict[str, str]]:
     """Each term of the model with its kind and its prior's numbers; changed ones are said to be."""
-    from voirdire.catalogue import prior_lines
+    from voirdire.model.catalogue import prior_lines
 
     changed: dict[str, list[str]] = {}
     for section, key, _ in fit.model.overrides:

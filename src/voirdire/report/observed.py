@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -109,7 +109,7 @@ def observed_over_expected(fit: Fit) -> Observed:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": list("abab"), "first": ["x", "x", "y", "y"], "second": "z", "winner": "first"})
     >>> found = observed_over_expected(fit(table, model="bradley-terry"))
     >>> found.observed[0].tolist(), found.common[0].tolist()

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 def check(fit: Fit, kind: str) -> None:
@@ -46,7 +46,7 @@ def _answers(fit: Fit) -> None:
 
 
 def _score_answers(fit: Fit) -> None:
-    from voirdire import kinds
+    from voirdire.kinds import kind as kinds
     from voirdire.report.rated import rated_problem
 
     if kinds.parts(fit.problem)[1] is None:
@@ -87,7 +87,7 @@ def _trace(fit: Fit) -> None:
 
 
 def _mirror(fit: Fit) -> None:
-    if not fit.problem.program.has_mirror:
+    if not fit.problem.density.has_mirror:
         raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
     if fit.posterior.draws is None:
         raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")

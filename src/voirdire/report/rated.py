@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voirdire import kinds
 from voirdire.errors import InputError
-from voirdire.labels.influence import codes, labels_given, units, without
-from voirdire.labels.problem import LabelsProblem
-from voirdire.posterior import some_draws
+from voirdire.infer.posterior import some_draws
+from voirdire.kinds import kind as kinds
+from voirdire.kinds.labels.influence import codes, labels_given, units, without
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.predict import chances
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.cumulative import NODES
+from voirdire.model.terms.reliability import Values
 from voirdire.report.replicated import REPLICATES, binned
-from voirdire.scores import ordinal
-from voirdire.scores.predict import chances
-from voirdire.scores.problem import ScoresProblem
-from voirdire.scores.program import form_of
-from voirdire.terms.cumulative import NODES
-from voirdire.terms.reliability import Values
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -71,7 +71,7 @@ def rated_problem(fit: Fit) -> ScoresProblem | LabelsProblem:
     problem, (_, scores) = fit.problem, kinds.parts(fit.problem)
     if scores is not None and form_of(scores.model) is ordinal:
         return scores
-    if isinstance(problem, LabelsProblem) and problem.program.latent:
+    if isinstance(problem, LabelsProblem) and problem.density.latent:
         return problem
     raise InputError(
         f"model {fit.model.name} gives no probability of single {fit.model.data}: nothing to draw"
@@ -139,10 +139,10 @@ def _scores_drawn(problem: ScoresProblem, draws: list[Values], rng: np.random.Ge
     units, place = np.unique(unit, return_inverse=True)
     found = []
     for values in _repeated(draws):
-        felt = ordinal.perceived(problem.program, values, problem.judge_group, judge, criterion, item)
+        felt = ordinal.perceived(problem.density, values, problem.judge_group, judge, criterion, item)
         if "log_judge_item" in values:
             felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]
-        cuts = ordinal.cutpoints(problem.program, values, np)
+        cuts = ordinal.cutpoints(problem.density, values, np)
         own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
         found.append(((felt + rng.logistic(size=len(judge)))[:, None] > own).sum(axis=1))
     return found
@@ -152,9 +152,9 @@ def _labels_drawn(problem: LabelsProblem, draws: list[Values], rng: np.random.Ge
     judge, unit = problem.table.judge, units(problem)
     found = []
     for values in _repeated(draws):
-        chance = _normal(problem.program.joint(values, problem.data, np))[problem.unit_row]
+        chance = _normal(problem.density.joint(values, problem.data, np))[problem.unit_row]
         of = _pick(chance, rng)
-        rates = np.exp(problem.program.rates(values, np))
+        rates = np.exp(problem.density.rates(values, np))
         found.append(_pick(rates[judge if len(rates) > 1 else judge * 0, of[unit]], rng))
     return found
 
@@ -219,7 +219,7 @@ def scores_left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats
     np.add.at(counts, (row, np.searchsorted(problem.scale.levels, table.score)), 1.0)
     log = np.empty((len(draws), len(cells)))
     for number, values in enumerate(draws):
-        answer, weight = problem.program.log_parts(values, problem.data, np)[0]
+        answer, weight = problem.density.log_parts(values, problem.data, np)[0]
         log[number] = np.bincount(place, answer * weight, len(cells))
     own = np.exp(log.min(axis=0) - log)  # the largest is 1
     own = np.minimum(own, own.mean(axis=0) * np.sqrt(len(draws)))
@@ -232,7 +232,7 @@ def scores_left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats
 
 def _affordable(problem: ScoresProblem) -> int:
     """Draws, 100 to 1,000, that take seconds: repeated scores cost a rule of points each."""
-    each = problem.table.rows * len(problem.scale.levels) * (NODES if problem.program.repeats else 1)
+    each = problem.table.rows * len(problem.scale.levels) * (NODES if problem.density.repeats else 1)
     return int(np.clip(WORK // each, 100, 1000))
 
 

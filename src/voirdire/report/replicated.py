@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire import kinds
 from voirdire.errors import InputError
-from voirdire.posterior import some_draws
+from voirdire.infer.posterior import some_draws
+from voirdire.kinds import kind as kinds
 from voirdire.tables.votes import Votes
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,12 +45,12 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
-    from voirdire.predict import probabilities
+    from voirdire.fit.predict import probabilities
 
     votes = table_of(fit)
     recoded = coded(fit, votes)
-    program = kinds.votes_problem(fit.problem, "report").program
-    return [probabilities(fit.model, program, [one], recoded) for one in some_draws(fit.posterior, most)]
+    density = kinds.votes_problem(fit.problem, "report").density
+    return [probabilities(fit.model, density, [one], recoded) for one in some_draws(fit.posterior, most)]
 
 
 def coded(fit: Fit, votes: Votes) -> Votes:

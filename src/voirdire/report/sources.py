@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.specs import locate
+from voirdire.model.specs import locate
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 FORMAT = 1
 ROW_FILES = ("rows.json", "run.json")
@@ -83,7 +83,7 @@ def save_rows(
     Raises
     ------
     InputError
-        An unknown kind, or as :func:`voirdire.store.new_folder`.
+        An unknown kind, or as :func:`voirdire.fit.store.new_folder`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def save_rows(
     'agreement_rate'
     """
     from voirdire.agreement.coefficients.rows import json_rows
-    from voirdire.store import new_folder
+    from voirdire.fit.store import new_folder
 
     if kind not in ("agree", "metaeval"):
         raise InputError(f"kind {kind!r} is none of agree, metaeval")
@@ -142,7 +142,7 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
         return _study(place, run)
     if "kind" in run:
         return _rows(place, run)
-    from voirdire.store import load
+    from voirdire.fit.store import load
 
     return load(place)
 

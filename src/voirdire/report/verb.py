@@ -13,7 +13,7 @@ from voirdire.report.page import Page
 from voirdire.report.sources import Rows, StudyRun, read_run
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 #: Formats and the ending of their files.
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}
@@ -103,7 +103,7 @@ def report(
     --------
     >>> import tempfile
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = report(fit(table, model="bradley-terry"), folder + "/report.md")

@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire import checks as check
-from voirdire.again import posed_again
-from voirdire.anchors.families import read_families
 from voirdire.errors import InputError
+from voirdire.fit.again import reposed
+from voirdire.infer import checks as check
 from voirdire.infer.mode import Mode, find_mode
-from voirdire.posterior import Posterior
-from voirdire.problem import Posed
+from voirdire.infer.posterior import Posterior
+from voirdire.model.problem import Problem
+from voirdire.tables.families import read_families
 from voirdire.trust.copies import near_copies, tells_apart
 from voirdire.trust.discount import family_discount
 from voirdire.trust.kinds import answered_beyond
-
-Floats = npt.NDArray[np.float64]
+from voirdire.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,7 @@ class Panel:
 
     Attributes
     ----------
-    problem : Problem
+    problem : VotesProblem
     mode : Mode
         Of its posterior.
     families : dict or None
@@ -36,13 +34,13 @@ class Panel:
         What was discounted, in words.
     """
 
-    problem: Posed
+    problem: Problem
     mode: Mode
     families: dict[str, str] | None
     notes: tuple[str, ...]
 
 
-def discounted(problem: Posed, families: object, start: Floats | None = None) -> Panel:
+def discounted(problem: Problem, families: object, start: Floats | None = None) -> Panel:
     """Find the mode, and discount the answers of named families or, where none are named, of near-copies.
 
     Parameters
@@ -70,28 +68,28 @@ def discounted(problem: Posed, families: object, start: Floats | None = None) ->
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
         # with copies in the panel the noise of these has no mode to speak of, and none is needed to find them
-        first = problem.program.starts(problem.data)[0] if start is None else start
+        first = problem.density.starts(problem.data)[0] if start is None else start
     else:
         mode = find_mode(problem, start=start)
         first = mode.x
-    left = answered_beyond(problem, Posterior(problem.program, first, None))
+    left = answered_beyond(problem, Posterior(problem.density, first, None))
     groups = near_copies(problem, left) if named is None else named
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start), named, ())
     discount = family_discount(problem, groups, left)
-    again = posed_again(problem, discount=discount)
+    again = reposed(problem, discount=discount)
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
     return Panel(again, find_mode(again, start=first), named, (note,))
 
 
-def _families_note(problem: Posed, families: dict[str, str], discount: Floats) -> str:
+def _families_note(problem: Problem, families: dict[str, str], discount: Floats) -> str:
     closest = int(np.argmin(discount))
     family = families[problem.judges[closest]]
     share = f"{discount[closest]:.2f} of an independent one"
     return f"Families: an answer counts for {share} in the closest family ({family!r})."
 
 
-def _copies_note(problem: Posed, copies: dict[str, str], discount: Floats) -> str:
+def _copies_note(problem: Problem, copies: dict[str, str], discount: Floats) -> str:
     among = list(copies.values())
     judges = check.listed([judge for judge in problem.judges if among.count(copies[judge]) > 1])
     return (

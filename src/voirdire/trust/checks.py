@@ -6,21 +6,19 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.anchors.comparisons import answered, comparisons
-from voirdire.checks import Check, listed
-from voirdire.posterior import Posterior, scores
-from voirdire.problem import Posed, Problem
-from voirdire.scores.shared_errors import SharedErrors
+from voirdire.infer.checks import Check, listed
+from voirdire.infer.posterior import Posterior, scores
+from voirdire.kinds.scores.shared_errors import SharedErrors
+from voirdire.kinds.votes.human.comparisons import answered, comparisons
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.problem import Problem
+from voirdire.model.terms import RELIABILITY
 from voirdire.tables.graph import components
-from voirdire.terms import RELIABILITY
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.influence import top_changers
 from voirdire.trust.residuals import Residuals, residuals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from voirdire.typing import Floats, Ints
 
 ALPHA = 0.01  # of the tests of one check together
 CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
@@ -33,14 +31,14 @@ _SHOWN = 3
 
 
 def trust_checks(
-    problem: Problem, posterior: Posterior, judges: dict[str, Any], seed: int, chosen: str | None = None
+    problem: VotesProblem, posterior: Posterior, judges: dict[str, Any], seed: int, chosen: str | None = None
 ) -> list[Check]:
     """All checks that compare the votes with what the fitted model expects of them.
 
     Parameters
     ----------
     judges : dict of array
-        The judges' summary (:func:`voirdire.summaries.judges`).
+        The judges' summary (:func:`voirdire.kinds.votes.results.judges`).
     chosen : str, optional
         The method that answers pairs from anchors.
     """
@@ -59,7 +57,7 @@ def trust_checks(
 
 
 def dependent_judges(
-    problem: Posed, left: Residuals | SharedErrors, seed: int, chosen: str | None = None
+    problem: Problem, left: Residuals | SharedErrors, seed: int, chosen: str | None = None
 ) -> list[Check]:
     """Whether judges agree more than independent ones would, and how many the panel is worth."""
     count = len(left.judges)
@@ -94,7 +92,7 @@ def dependent_judges(
     return [Check("dependence", "warn", found.size, message)]
 
 
-def position(problem: Problem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
+def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
     """Judges whose answers depend on which item is shown first."""
     if RELIABILITY[problem.model.reliability.kind].position_aware:
         low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
@@ -122,7 +120,7 @@ def position(problem: Problem, left: Residuals, judges: dict[str, Any]) -> list[
     return [Check("position", "fail", float(len(leaning)), message)]
 
 
-def splitting_items(problem: Problem, left: Residuals) -> list[Check]:
+def splitting_items(problem: VotesProblem, left: Residuals) -> list[Check]:
     """Items that some judges like and others dislike more than the model expects.
 
     S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
@@ -179,9 +177,9 @@ def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
     return square / len(left.r), summed(v, one) + summed(v, other)
 
 
-def influence(problem: Posed, posterior: Posterior) -> list[Check]:
+def influence(problem: Problem, posterior: Posterior) -> list[Check]:
     """Judges without whom another item would be first."""
-    apart = isinstance(problem, Problem) and any(len(g) > 1 for g in components(problem.votes))
+    apart = isinstance(problem, VotesProblem) and any(len(g) > 1 for g in components(problem.votes))
     if posterior.draws is None or len(problem.judges) < 2 or apart:
         return []
     changed = top_changers(problem, posterior)
@@ -199,15 +197,15 @@ def influence(problem: Posed, posterior: Posterior) -> list[Check]:
     return [Check("influence", "warn", float(len(changed)), message)]
 
 
-def _clearly_first(problem: Posed, posterior: Posterior, rival: str) -> bool:
+def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
     """Whether the first item is better than a rival with high posterior probability."""
     assert posterior.values is not None
-    draws = scores(problem.program, posterior.values)
-    first = int(np.argmax(scores(problem.program, posterior.central_values)))
+    draws = scores(problem.density, posterior.values)
+    first = int(np.argmax(scores(problem.density, posterior.central_values)))
     return bool((draws[:, first] > draws[:, problem.items.index(rival)]).mean() > CLEAR)
 
 
-def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:
+def same_criteria(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
     if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
         return []
@@ -229,7 +227,7 @@ def same_criteria(problem: Problem, posterior: Posterior) -> list[Check]:
     return [Check("criteria", "warn", float(len(pairs)), message)]
 
 
-def _same_answers(problem: Problem, one: int, other: int) -> float:
+def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
     """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
     votes = problem.votes
     size = len(votes.items)
@@ -241,7 +239,7 @@ def _same_answers(problem: Problem, one: int, other: int) -> float:
     return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
 
 
-def against_anchors(problem: Problem) -> Check:
+def against_anchors(problem: VotesProblem) -> Check:
     """Whether the majority of the judges agrees with people."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
@@ -270,13 +268,13 @@ def against_anchors(problem: Problem) -> Check:
     return Check("anchors", "warn", share, message)
 
 
-def _ask(problem: Posed) -> str:
-    if isinstance(problem, Problem):
+def _ask(problem: Problem) -> str:
+    if isinstance(problem, VotesProblem):
         return f"Collect about 20 human answers on {pairs_to_ask(problem)} and pass them as anchors"
     return "Drop copies"
 
 
-def pairs_to_ask(problem: Problem) -> str:
+def pairs_to_ask(problem: VotesProblem) -> str:
     """The pairs on which judges disagree most, in words."""
     found = comparisons(problem.coded_votes, criteria=False)
     side = np.sign(found.mean_answers)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.problem import Posed
-from voirdire.scores.shared_errors import SharedErrors
+from voirdire.kinds.scores.shared_errors import SharedErrors
+from voirdire.model.problem import Problem
 from voirdire.trust.dependence import correlations, most_alike
 from voirdire.trust.residuals import Residuals
 
@@ -18,13 +18,13 @@ NEAR_COPY = 0.5
 ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for copies
 
 
-def tells_apart(problem: Posed) -> bool:
+def tells_apart(problem: Problem) -> bool:
     """Whether a model has judges of its own, several of them, for whom being alike would matter."""
     one = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not one and len(problem.judges) > 1
 
 
-def near_copies(problem: Posed, found: Residuals | SharedErrors) -> dict[str, str]:
+def near_copies(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
     """Family of each judge by its near-copies: the first name among judges that pairs of near-copies join.
 
     Parameters
@@ -40,15 +40,15 @@ def near_copies(problem: Posed, found: Residuals | SharedErrors) -> dict[str, st
     Examples
     --------
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.posterior import Posterior
-    >>> from voirdire.problem import pose
+    >>> from voirdire.infer.posterior import Posterior
+    >>> from voirdire.kinds.votes.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.trust.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": OneCoin(0.8), "d": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
-    >>> mode = Posterior(problem.program, find_mode(problem).x, None)
+    >>> mode = Posterior(problem.density, find_mode(problem).x, None)
     >>> near_copies(problem, residuals(problem, mode))
     {'a': 'a', 'b': 'a', 'c': 'c', 'd': 'd'}
     """

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.scores.shared_errors import SharedErrors
+from voirdire.kinds.scores.shared_errors import SharedErrors
 from voirdire.trust.residuals import Residuals
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from voirdire.typing import Floats
 
 SMALLEST = 2.0  # summed variance below which two judges share too little to be tested
 RESAMPLES = 100

@@ -9,17 +9,15 @@ where the panel's consensus has been taken out; below zero it counts as none.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.anchors.families import family_codes
-from voirdire.problem import Posed
-from voirdire.scores.shared_errors import SharedErrors
+from voirdire.kinds.scores.shared_errors import SharedErrors
+from voirdire.model.problem import Problem
+from voirdire.tables.families import family_codes
 from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats
 
-Floats = npt.NDArray[np.float64]
 
-
-def family_discount(problem: Posed, families: dict[str, str], found: Residuals | SharedErrors) -> Floats:
+def family_discount(problem: Problem, families: dict[str, str], found: Residuals | SharedErrors) -> Floats:
     """Discount of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters
@@ -34,17 +32,17 @@ def family_discount(problem: Posed, families: dict[str, str], found: Residuals |
     A judge and its two copies beside three others:
 
     >>> from voirdire.infer.mode import find_mode
-    >>> from voirdire.posterior import Posterior
-    >>> from voirdire.problem import pose
+    >>> from voirdire.infer.posterior import Posterior
+    >>> from voirdire.kinds.votes.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> from voirdire.trust.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": Copycat("a")}
     >>> panel |= {"d": OneCoin(0.8), "e": OneCoin(0.9), "f": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
     >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e", "f": "f"}
-    >>> mode = Posterior(problem.program, find_mode(problem).x, None)
+    >>> mode = Posterior(problem.density, find_mode(problem).x, None)
     >>> family_discount(problem, families, residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """

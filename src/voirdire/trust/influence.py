@@ -9,27 +9,25 @@ search for the mode.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.infer.mode import find_modes
-from voirdire.posterior import Posterior, scores, some_draws
-from voirdire.problem import Posed
-from voirdire.program import Data
-
-Floats = npt.NDArray[np.float64]
+from voirdire.infer.posterior import Posterior, scores, some_draws
+from voirdire.model.density import Data
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 DRAWS = 200
 REFITS = 5  # judges at most that are left out in earnest
 NEAR = 0.75  # share of the lead that must be left, to first order, for a judge not to be tried
 
 
-def top_changers(problem: Posed, posterior: Posterior) -> list[tuple[str, str]]:
+def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]]:
     """Judges without whom another item is first, and which; the most influential first.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": ["a"] * 30 + ["b"] * 2, "first": "x", "second": "y"})
     >>> table["winner"] = ["x"] * 20 + ["y"] * 10 + ["y"] * 2
     >>> found = fit(table, model="bradley-terry")
@@ -40,13 +38,13 @@ def top_changers(problem: Posed, posterior: Posterior) -> list[tuple[str, str]]:
         return []
     each = some_draws(posterior, DRAWS)
     some = {name: np.stack([values[name] for values in each]) for name in each[0]}
-    item = scores(problem.program, some)
+    item = scores(problem.density, some)
     log = _log_likelihoods(problem, some)
     if log is None:
         return []
     centred = item - item.mean(axis=0)
     change = -(log - log.mean(axis=0)).T @ centred / max(len(each) - 1, 1)  # judges, items
-    whole = scores(problem.program, posterior.central_values)
+    whole = scores(problem.density, posterior.central_values)
     first = int(np.argmax(whole))
     lead = (whole + change)[:, [first]] - (whole + change)
     lead[:, first] = np.inf
@@ -59,8 +57,8 @@ def top_changers(problem: Posed, posterior: Posterior) -> list[tuple[str, str]]:
         else near[:0]
     )
     tables = [_without(problem, int(judge)) for judge in near]
-    modes = [find_modes(problem.program, [table])[0] for table in tables]
-    centre = find_modes(problem.program, [problem.data])[0] if tables else None
+    modes = [find_modes(problem.density, [table])[0] for table in tables]
+    centre = find_modes(problem.density, [problem.data])[0] if tables else None
     if centre is None or int(np.argmax(_scores(problem, centre.x))) != first:
         return []  # mode and mean disagree on the first item: it hangs on more than a judge
     found = []
@@ -71,13 +69,13 @@ def top_changers(problem: Posed, posterior: Posterior) -> list[tuple[str, str]]:
     return found
 
 
-def _scores(problem: Posed, x: Floats) -> Floats:
-    return scores(problem.program, problem.program.values(x, np))
+def _scores(problem: Problem, x: Floats) -> Floats:
+    return scores(problem.density, problem.density.values(x, np))
 
 
-def _log_likelihoods(problem: Posed, values: dict[str, Floats]) -> Floats | None:
+def _log_likelihoods(problem: Problem, values: dict[str, Floats]) -> Floats | None:
     """Log likelihood of each judge's decided votes and scores under each draw, shape (draws, judges)."""
-    program, judges = problem.program, len(problem.judges)
+    density, judges = problem.density, len(problem.judges)
     tables = [part for part in problem.data.values() if "judge" in part]
     if not any(part["judge"].any() for part in tables):
         return None  # the model does not tell judges apart
@@ -85,14 +83,14 @@ def _log_likelihoods(problem: Posed, values: dict[str, Floats]) -> Floats | None
     for row in range(len(out)):
         one = {name: value[row] for name, value in values.items()}
         # of votes with ties, whether they are ties comes in parts of its own
-        parts = zip(program.log_parts(one, problem.data, np), program.part_names(problem.data), strict=False)
+        parts = zip(density.log_parts(one, problem.data, np), density.part_names(problem.data), strict=False)
         logs = [part for part, name in parts if not name.endswith(("_tied", "_not_tied"))]
         for (log, weight), part in zip(logs, tables, strict=True):
             out[row] += np.bincount(part["judge"], log * weight, judges)
     return out
 
 
-def _without(problem: Posed, judge: int) -> Data:
+def _without(problem: Problem, judge: int) -> Data:
     """The tables with a judge's votes weighing nothing; shapes, and so compilations, stay."""
     tables: Data = {}
     for name, part in problem.data.items():

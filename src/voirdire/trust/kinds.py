@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.mixed.problem import MixedProblem
-from voirdire.posterior import Posterior
-from voirdire.problem import Posed, Problem
-from voirdire.scores import continuous
-from voirdire.scores.dependence import residuals as score_residuals
-from voirdire.scores.problem import ScoresProblem
-from voirdire.scores.program import form_of
-from voirdire.scores.shared_errors import SharedErrors, shared_errors
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.joint.problem import JointProblem
+from voirdire.kinds.scores import continuous
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.dependence import residuals as score_residuals
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.shared_errors import SharedErrors, shared_errors
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.problem import Problem
 from voirdire.trust.residuals import Residuals, residuals
+from voirdire.typing import Floats
 
-Floats = npt.NDArray[np.float64]
 
-
-def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals | SharedErrors:
+def answered_beyond(problem: Problem, posterior: Posterior) -> Residuals | SharedErrors:
     """Residual votes, or scores, or both side by side (with the comparisons of the votes alone).
 
     Of scores on a continuous scale, what judges' errors have in common.
@@ -37,10 +36,10 @@ def answered_beyond(problem: Posed, posterior: Posterior) -> Residuals | SharedE
         if form_of(problem.model) is continuous:
             return shared_errors(problem, posterior)
         return score_residuals(problem, posterior)
-    if isinstance(problem, MixedProblem):
+    if isinstance(problem, JointProblem):
         votes = residuals(problem.of_votes, posterior)
         return _joined(votes, score_residuals(problem.of_scores, posterior))
-    assert isinstance(problem, Problem)
+    assert isinstance(problem, VotesProblem)
     return residuals(problem, posterior)
 
 

@@ -18,15 +18,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.posterior import Posterior, some_draws
-from voirdire.predict import probabilities
-from voirdire.problem import Problem
+from voirdire.fit.predict import probabilities
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.pairs import pair_keys
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from voirdire.typing import Floats, Ints
 
 DRAWS = 16
 LARGEST = 4_000_000  # judges x comparisons that are looked at; of larger tables, the judges with most votes
@@ -84,13 +81,13 @@ class Residuals:
         return t, var, scale
 
 
-def residuals(problem: Problem, posterior: Posterior) -> Residuals:
+def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     """Residual answers at some draws of a posterior (at its centre where there are none).
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
     >>> found = fit(table, model="bradley-terry", method="map")
     >>> residuals(found.problem, found.posterior).r.shape
@@ -110,7 +107,7 @@ def residuals(problem: Problem, posterior: Posterior) -> Residuals:
     shape = (len(chosen), len(keys))
     r, v, first, first_variance = [], [], [], []
     for values in some_draws(posterior, DRAWS):
-        p = probabilities(problem.model, problem.program, [values], votes)
+        p = probabilities(problem.model, problem.density, [values], votes)
         mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
         residual, spread = net - total * mean, total * variance
         r.append(np.bincount(place, (turned * residual)[kept], shape[0] * shape[1]).reshape(shape))
@@ -130,7 +127,7 @@ def residuals(problem: Problem, posterior: Posterior) -> Residuals:
     )
 
 
-def _judges(problem: Problem, comparisons: int) -> Ints:
+def _judges(problem: VotesProblem, comparisons: int) -> Ints:
     most = max(2, LARGEST // max(comparisons, 1))
     order = np.argsort(-problem.judge_votes, kind="stable")[:most]
     return np.sort(order[problem.judge_votes[order] > 0])

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from voirdire.model.specs import locate
 from voirdire.research.repro import judge_claims, load_system, system_names
 from voirdire.research.repro.checks import studies
 from voirdire.research.studies import load_study, run_study
-from voirdire.specs import locate
 
 KEYS = ("panel", "added", "count", "design", "model", "optimiser", "measure")
 Key = tuple[str, ...]

@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
+from voirdire.model.specs import Model, load_model, locate
+from voirdire.model.terms import RELIABILITY
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.fixed import Fixed
+from voirdire.model.terms.reliability import Observations, Values
 from voirdire.research.studies import calibration, load_study, run_study
 from voirdire.research.studies.prior_panels import PriorPanel, panel_of, prior_draw
 from voirdire.research.studies.runner import JOURNAL
 from voirdire.research.studies.study import Study
-from voirdire.specs import Model, load_model, locate
-from voirdire.terms import RELIABILITY
-from voirdire.terms.arrays import Array
-from voirdire.terms.fixed import Fixed
-from voirdire.terms.reliability import Observations, Values
 
 SMALL = """
 name = "small"
@@ -74,7 +74,7 @@ def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
     for model in map(load_model, study.settings["models"]):
         panel = panel_of(model, study.settings["shape"], study.settings["ties"])
         drawn = [panel.draw(model, np.random.default_rng([study.seed, table])) for table in range(3)]
-        assert {problem.program for _, problem in drawn} == {panel.program}
+        assert {problem.density for _, problem in drawn} == {panel.density}
         shapes = [
             [np.shape(x) for part in problem.data.values() for x in part.values()] for _, problem in drawn
         ]
@@ -162,9 +162,9 @@ def test_a_study_resumes_to_the_same_table(study: Study, tmp_path) -> None:
 def test_votes_on_criteria_and_ties_come_from_the_model() -> None:
     """1,200 votes at given parameters: shares of answers within 3.5 binomial errors of Davidson's formula by hand."""
     panel = PriorPanel(load_model("maple-fixed-reliability"), judges=200, items=2, criteria=2, ties=True)
-    program = panel.program
+    density = panel.density
     truth, problem = panel.draw(panel.model, np.random.default_rng(3))
-    values = program.values(truth, np)
+    values = density.values(truth, np)
     d = values["weight"][0] - values["weight"][1]
     nu = np.exp(values["tie"] + values["tie_judge"])
     tie = nu / (nu + 2 * np.cosh(d / 2))
@@ -184,7 +184,7 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
     panel = PriorPanel(load_model("crowd-bt"), judges=20_000, items=2, criteria=1, ties=False)
     numbers = panel.model.reliability.numbers
     a, b, r = numbers["a"], numbers["b"], numbers["reversed"]
-    x = prior_draw(panel.program, np.random.default_rng(0))[panel.program.slices["reliability"]]
+    x = prior_draw(panel.density, np.random.default_rng(0))[panel.density.slices["reliability"]]
     eta = 1 / (1 + np.exp(-x))
     assert eta.mean() == pytest.approx(((1 - r) * a + r * b) / (a + b), abs=4 * eta.std() / np.sqrt(20_000))
     share = (eta < 0.1).mean()

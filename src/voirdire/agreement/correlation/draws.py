@@ -16,7 +16,7 @@ from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 FIT = "fit"
 
@@ -75,7 +75,7 @@ def _is_fit(draws: object) -> bool:
 
 
 def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
-    from voirdire.posterior import scores as integrated
+    from voirdire.infer.posterior import scores as integrated
 
     problems = []
     for name, fit in fits.items():
@@ -106,7 +106,7 @@ def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
             values = fit.posterior.values
             assert values is not None
             if grid.criterion is None:
-                known = integrated(fit.problem.program, values)
+                known = integrated(fit.problem.density, values)
             elif grid.criterion in fit.problem.criteria:
                 known = values["strength"][:, fit.problem.criteria.index(grid.criterion)]
             else:

@@ -17,7 +17,7 @@ from voirdire.report.possible import check
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 LEGEND = 0.3  # inches that a legend takes above the rows
@@ -114,7 +114,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     Examples
     --------
     >>> import pandas as pd
-    >>> from voirdire.fit import fit
+    >>> from voirdire.fit.verb import fit
     >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
     >>> ax = plot(fit(table, model="bradley-terry"), "ranking")
     >>> [text.get_text() for text in ax.get_yticklabels()]

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.labels.problem import LabelsProblem
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
+    from voirdire.kinds.labels.problem import LabelsProblem
 
 MOST = 40  # items shown
 _NUMBERS = 300  # cells up to which each holds its number
@@ -29,8 +29,8 @@ def labels_problem(fit: Fit) -> LabelsProblem:
     InputError
         The fit is of another kind of data.
     """
-    from voirdire.kinds import require
-    from voirdire.labels.problem import LabelsProblem
+    from voirdire.kinds.kind import require
+    from voirdire.kinds.labels.problem import LabelsProblem
 
     require(fit.problem, "labels", "plot")
     assert isinstance(fit.problem, LabelsProblem)

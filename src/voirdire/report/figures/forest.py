@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

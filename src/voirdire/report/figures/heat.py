@@ -21,7 +21,7 @@ from voirdire.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 Floats = npt.NDArray[np.float64]
 

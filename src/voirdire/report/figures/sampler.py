@@ -11,7 +11,7 @@ from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 def trace(fit: Fit, ax: Axes) -> None:
@@ -31,9 +31,9 @@ def mirror(fit: Fit, ax: Axes) -> None:
     """How much less probable the prior finds each draw turned round (every strength reversed)."""
     from voirdire.infer.mirror import fold
 
-    program = fit.problem.program
+    density = fit.problem.density
     assert fit.posterior.draws is not None
-    ratio = fold(program, fit.posterior.draws, fit.problem.data)[1].ravel()
+    ratio = fold(density, fit.posterior.draws, fit.problem.data)[1].ravel()
     tens = np.log10(np.maximum(ratio, 1e-300))
     ax.hist(tens, bins=40, color=BLUE, alpha=0.8, linewidth=0)
     ax.axvline(0.0, color=ORANGE, linewidth=1.5)

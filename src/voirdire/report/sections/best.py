@@ -11,7 +11,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, share, table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:

@@ -9,7 +9,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 
 def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:

@@ -13,7 +13,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 _TOP = 12  # pairs of judges listed
 _CELLS = 12  # of a confusion matrix, up to which each has a column

@@ -10,7 +10,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 
 if TYPE_CHECKING:
-    from voirdire.result import Fit
+    from voirdire.fit.result import Fit
 
 _COLUMNS = 8  # criteria up to which each has a column of strengths
 
@@ -45,11 +45,11 @@ def matters(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 def _heaviest(fit: Fit, criterion: str) -> float | None:
     """Probability that a criterion has the largest weight; None without draws."""
-    from voirdire.posterior import weights
+    from voirdire.infer.posterior import weights
 
     if fit.posterior.values is None:
         return None
-    drawn = weights(fit.problem.program, fit.posterior.values)
+    drawn = weights(fit.problem.density, fit.posterior.values)
     return float((drawn.argmax(axis=-1) == fit.problem.criteria.index(criterion)).mean())
 
 

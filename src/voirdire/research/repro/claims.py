@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.model.specs import locate
 from voirdire.research.repro.faults import HEAD, NEEDED, Lines, faults_of, nearest
 from voirdire.research.repro.tables import Cell, Table, read_table
-from voirdire.specs import locate
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import engine
-from voirdire.program import Data, Program
-from voirdire.terms.arrays import Array
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.terms.arrays import Array
 
 Floats = npt.NDArray[np.float64]
 
@@ -27,7 +27,7 @@ TINY = 1e-8
 START_ETA = 0.8
 
 
-def adam_modes(program: Program, padded: Data, count: int, seed: list[int]) -> list[Floats] | None:
+def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -> list[Floats] | None:
     """Fit ``count`` stacked tables by the paper's procedure; None for models without MAPLE's reliability eta.
 
     Parameters
@@ -37,20 +37,20 @@ def adam_modes(program: Program, padded: Data, count: int, seed: list[int]) -> l
     seed : list of int
         Seeds the starting strengths, Normal(0, 0.01); reliabilities start at 0.8, weights equal.
     """
-    if "reliability" not in program.slices:
+    if "reliability" not in density.slices:
         return None
-    starts = 0.01 * np.random.default_rng(seed).standard_normal((count, program.size))
-    for name, part in program.slices.items():
+    starts = 0.01 * np.random.default_rng(seed).standard_normal((count, density.size))
+    for name, part in density.slices.items():
         if name != "strength":
             starts[:, part] = np.log(START_ETA / (1 - START_ETA)) if name == "reliability" else 0.0
     with engine.double_precision():
-        return list(np.asarray(_compiled(program)(starts, padded)))
+        return list(np.asarray(_compiled(density)(starts, padded)))
 
 
 @lru_cache(maxsize=32)
-def _compiled(program: Program) -> Any:
+def _compiled(density: LogDensity) -> Any:
     def one(start: Array, data: Data) -> Array:
-        slope = jax.grad(lambda x: -program.log_likelihood(program.values(x, jnp), data, jnp))
+        slope = jax.grad(lambda x: -density.log_likelihood(density.values(x, jnp), data, jnp))
 
         def epoch(number: Any, state: Any) -> Any:
             x, mean, square = state

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.checks import LARGEST_K
 from voirdire.infer import engine, mirror
+from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_modes
 from voirdire.infer.nuts import sample
+from voirdire.infer.posterior import scores, weights
 from voirdire.infer.refine import laplace_draws
-from voirdire.posterior import scores, weights
-from voirdire.problem import Posed
-from voirdire.program import Program
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.density import LogDensity
+from voirdire.model.specs import Model, load_model
+from voirdire.model.terms.arrays import sigmoid
 from voirdire.research.studies import sbc
 from voirdire.research.studies.prior_panels import panel_of
 from voirdire.research.studies.study import Study
-from voirdire.specs import Model, load_model
-from voirdire.terms.arrays import sigmoid
 
 Floats = npt.NDArray[np.float64]
 Unit = tuple[str, str, tuple[int, ...]]  # model, method, replicates to run together
@@ -74,21 +74,21 @@ def calibrate(
     seeds = [[study.seed, replicate] for replicate in replicates]
     drawn = [panel.draw(fitted, np.random.default_rng(seed)) for seed in seeds]
     problems = [problem for _, problem in drawn]
-    program = problems[0].program
-    modes = find_modes(program, [problem.data for problem in problems])
+    density = problems[0].density
+    modes = find_modes(density, [problem.data for problem in problems])
     rows = []
     for replicate, seed, (truth, problem), mode in zip(replicates, seeds, drawn, modes, strict=True):
         rng = np.random.default_rng([*seed, 1])
         draws, facts = _draws(study, method, problem, laplace(problem, mode), rng)
-        if program.has_mirror:
-            truth, draws = (mirror.fold(program, x, problem.data)[0] for x in (truth, draws))
+        if density.has_mirror:
+            truth, draws = (mirror.fold(density, x, problem.data)[0] for x in (truth, draws))
         found = _ranked(study, problem, truth, draws, replicate)
         rows += [{"replicate": replicate, **row, **facts} for row in found]
     return rows
 
 
 def _draws(
-    study: Study, method: str, problem: Posed, approximation: Laplace, rng: np.random.Generator
+    study: Study, method: str, problem: VotesProblem, approximation: Laplace, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
     """Draws, shape (draws, size), and what may be wrong with them."""
     how = study.settings["methods"][method]
@@ -103,9 +103,9 @@ def _draws(
         warmup=how["warmup"],
         draws=how["draws"],
     )
-    folded = mirror.fold(problem.program, run.x, problem.data)[0] if problem.program.has_mirror else run.x
+    folded = mirror.fold(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     half = how["draws"] // 2
-    found = diagnose(problem.program, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
+    found = diagnose(problem.density, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
     return run.x[0], {"rhat": found["rhat"], "divergences": found["divergences"], "pareto_k": None}
 
 
@@ -115,7 +115,7 @@ def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
 
 
 def _ranked(
-    study: Study, problem: Posed, truth: Floats, draws: Floats, replicate: int
+    study: Study, problem: VotesProblem, truth: Floats, draws: Floats, replicate: int
 ) -> list[dict[str, Any]]:
     at_truth, at_draws = quantities(problem, truth[None]), quantities(problem, draws)
     rows = []
@@ -131,26 +131,26 @@ def _ranked(
     return rows
 
 
-def quantities(problem: Posed, x: Floats) -> dict[str, Floats]:
+def quantities(problem: VotesProblem, x: Floats) -> dict[str, Floats]:
     """What is ranked, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
 
     Parameters
     ----------
     x : array, shape (points, size)
     """
-    program = problem.program
-    values = program.values(x, np)
+    density = problem.density
+    values = density.values(x, np)
     found = {name: value for name, value in values.items() if value.size}
-    if program.criteria > 1:
-        found["score"] = scores(program, values)
+    if density.criteria > 1:
+        found["score"] = scores(density, values)
     if "weight" in values:
-        found["criterion weight"] = weights(program, values)
+        found["criterion weight"] = weights(density, values)
     if "coin_first" in values:
         first, second = sigmoid(values["coin_first"], np), sigmoid(values["coin_second"], np)
         found |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
     with engine.double_precision():
-        density = np.asarray(engine.log_densities(program)(x, problem.data))
-    found["log likelihood"] = density - program.log_prior(x, np)
+        log = np.asarray(engine.log_densities(density)(x, problem.data))
+    found["log likelihood"] = log - density.log_prior(x, np)
     return {name: value.reshape(len(x), -1) for name, value in found.items()}
 
 
@@ -216,8 +216,8 @@ def _coverage(table: Any) -> dict[str, Any]:
 
 
 def _parameters(study: Study, model: str) -> list[str]:
-    program: Program = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).program
-    return [parameter.name for parameter in program.parameters]
+    density: LogDensity = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).density
+    return [parameter.name for parameter in density.parameters]
 
 
 def _bad_k(tables: Any) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.program import Program
-from voirdire.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
+from voirdire.model.density import LogDensity
+from voirdire.model.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
 
-def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
+def prior_draw(density: LogDensity, rng: np.random.Generator) -> Floats:
     """Draw the flat vector of free coordinates from the prior, shape (size,).
 
     The log-odds of a Beta(a, b) probability are the difference of the logarithms of Gamma(a) and Gamma(b) variables,
@@ -19,20 +19,20 @@ def prior_draw(program: Program, rng: np.random.Generator) -> Floats:
     """
     drawn: dict[str, Floats] = {}
     # what sets another's spread comes first
-    for p in sorted(program.parameters, key=lambda p: isinstance(p.prior, Spread)):
-        drawn[p.name] = _drawn(p, program, drawn, rng)
-    return np.concatenate([drawn[p.name].ravel() for p in program.parameters])
+    for p in sorted(density.parameters, key=lambda p: isinstance(p.prior, Spread)):
+        drawn[p.name] = _drawn(p, density, drawn, rng)
+    return np.concatenate([drawn[p.name].ravel() for p in density.parameters])
 
 
 def _drawn(
-    parameter: Parameter, program: Program, others: dict[str, Floats], rng: np.random.Generator
+    parameter: Parameter, density: LogDensity, others: dict[str, Floats], rng: np.random.Generator
 ) -> Floats:
-    prior, shape = parameter.prior, parameter.free_shape(program.sizes)
+    prior, shape = parameter.prior, parameter.free_shape(density.sizes)
     if isinstance(prior, Spread):
         values = {
-            p.name: p.value(others[p.name], program.sizes, np) for p in program.parameters if p.name in others
+            p.name: p.value(others[p.name], density.sizes, np) for p in density.parameters if p.name in others
         }
-        sd = np.exp(-program.log_unit(prior, values, np)[1])
+        sd = np.exp(-density.log_unit(prior, values, np)[1])
         return np.asarray(sd[..., None] * rng.normal(size=shape))
     if isinstance(prior, LogitBeta):
         odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.labels.problem import LabelsProblem, pose_labels
-from voirdire.labels.program import LabelsProgram
-from voirdire.mixed.problem import MixedProblem, pose_mixed
-from voirdire.mixed.program import MixedProgram
-from voirdire.mixed.tables import in_one_coding
-from voirdire.predict import probabilities
-from voirdire.problem import Problem, pose
-from voirdire.program import VotesProgram
+from voirdire.fit.predict import probabilities
+from voirdire.kinds.joint.density import JointDensity
+from voirdire.kinds.joint.problem import JointProblem, pose_joint
+from voirdire.kinds.joint.tables import in_one_coding
+from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import Model
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.research.studies.score_panels import LEVELS, ScorePanel
-from voirdire.specs import Model
 from voirdire.tables.labels import Labels
 from voirdire.tables.votes import Votes, count_votes
-from voirdire.terms.confusion import log_softmax
-from voirdire.terms.reliability import Values
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class PriorPanel:
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> panel = PriorPanel(load_model("maple"), judges=2, items=3, criteria=2, ties=False)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
@@ -67,16 +67,16 @@ class PriorPanel:
     ties: bool
 
     @property
-    def program(self) -> VotesProgram:
+    def density(self) -> VotesDensity:
         """The density of the simulating model."""
         criteria = self.criteria if self.model.criteria == "separate" else 1
-        return VotesProgram(self.model, self.judges, criteria, self.items, self._has_ties)
+        return VotesDensity(self.model, self.judges, criteria, self.items, self._has_ties)
 
     @property
     def _has_ties(self) -> bool:
         return self.ties and self.model.ties is not None
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, Problem]:
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, VotesProblem]:
         """Draw parameters from the prior and votes given them.
 
         Parameters
@@ -89,23 +89,23 @@ class PriorPanel:
         -------
         truth : array, shape (size,)
             Free coordinates of the simulating model.
-        problem : Problem
+        problem : VotesProblem
             All problems of a panel have arrays of one shape.
         """
-        program = self.program
-        truth = prior_draw(program, rng)
-        votes, criteria_votes = self.tables(program.values(truth, np), rng)
+        density = self.density
+        truth = prior_draw(density, rng)
+        votes, criteria_votes = self.tables(density.values(truth, np), rng)
         return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
 
     def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
         """Votes given values of the parameters, and votes on criteria where the model learns weights."""
-        program = self.program
-        votes = self._voted(_every_pair(self.judges, program.criteria, self.items), values, rng)
+        density = self.density
+        votes = self._voted(_every_pair(self.judges, density.criteria, self.items), values, rng)
         criteria_votes = None
         if self.model.weights is not None and self.model.weights.kind == "votes":
-            on_criteria = _every_pair(self.judges, 1, program.criteria, first_criterion=program.criteria)
+            on_criteria = _every_pair(self.judges, 1, density.criteria, first_criterion=density.criteria)
             # the criterion's code is one past the last: that is how coins per criterion know these votes
-            weight = np.broadcast_to(values["weight"], (program.criteria + 1, program.criteria))
+            weight = np.broadcast_to(values["weight"], (density.criteria + 1, density.criteria))
             voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
             named = ("overall",), votes.criteria
             criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=named[0], items=named[1])
@@ -113,7 +113,7 @@ class PriorPanel:
 
     def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
         """Fill a table of one vote per cell with answers of the given probabilities."""
-        chances = probabilities(self.model, self.program, [values], table)
+        chances = probabilities(self.model, self.density, [values], table)
         bounds = chances.cumsum(axis=1)
         outcome = (rng.random(len(bounds))[:, None] * bounds[:, -1:] > bounds[:, :2]).sum(axis=1)
         counts = np.eye(3, dtype=np.int64)[outcome]
@@ -143,7 +143,7 @@ class LabelPanel:
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> panel = LabelPanel(load_model("dawid-skene"), judges=2, items=5)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
@@ -155,24 +155,24 @@ class LabelPanel:
     items: int
 
     @property
-    def program(self) -> LabelsProgram:
+    def density(self) -> LabelsDensity:
         """The density of the simulating model."""
         count = len(LABELS)
-        return LabelsProgram(self.model, self.judges, 1, self.items, self.items, count, count)
+        return LabelsDensity(self.model, self.judges, 1, self.items, self.items, count, count)
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
         """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
-        program = self.program
-        truth = prior_draw(program, rng)
-        values = program.values(truth, np)
+        density = self.density
+        truth = prior_draw(density, rng)
+        values = density.values(truth, np)
         judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
-        if program.latent:
-            shares = np.exp(program.shares(values, np))[0]
-            of = rng.choice(program.classes, self.items, p=shares / shares.sum())
-            rates = np.exp(program.rates(values, np))
+        if density.latent:
+            shares = np.exp(density.shares(values, np))[0]
+            of = rng.choice(density.classes, self.items, p=shares / shares.sum())
+            rates = np.exp(density.rates(values, np))
             chance = np.broadcast_to(rates, (self.judges, *rates.shape[1:]))[judge, of[item]]
         else:
-            chance = np.exp(log_softmax(values["tendency"], program.labels, np))[item]
+            chance = np.exp(log_softmax(values["tendency"], density.labels, np))[item]
         bounds = chance.cumsum(axis=1)
         label = (rng.random(len(judge))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
         table = Labels(
@@ -202,7 +202,7 @@ class MixedPanel:
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> panel = MixedPanel(load_model("mixed-severity"), judges=2, items=3, criteria=1, ties=False)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
@@ -225,10 +225,10 @@ class MixedPanel:
         return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
 
     @property
-    def program(self) -> MixedProgram:
+    def density(self) -> JointDensity:
         """The density of the simulating model."""
-        votes, scores = self._of_votes.program, self._of_scores.program
-        return MixedProgram(
+        votes, scores = self._of_votes.density, self._of_scores.density
+        return JointDensity(
             self.model,
             self.judges,
             self.criteria,
@@ -240,15 +240,15 @@ class MixedPanel:
             voted=self.model.weights is not None and self.model.weights.kind == "votes",
         )
 
-    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, MixedProblem]:
+    def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
-        truth = prior_draw(self.program, rng)
-        values = self.program.values(truth, np)
+        truth = prior_draw(self.density, rng)
+        values = self.density.values(truth, np)
         votes, on_criteria = self._of_votes.tables(values, rng)
         scores, _ = self._of_scores.tables(values, rng)
         tables = in_one_coding(votes, scores)
-        how: dict[str, Any] = {"ties": self.program.ties, "repeats": self.program.repeats}
-        return truth, pose_mixed(fitted, tables, levels=LEVELS, criteria=on_criteria, **how, keep_empty=True)
+        how: dict[str, Any] = {"ties": self.density.ties, "repeats": self.density.repeats}
+        return truth, pose_joint(fitted, tables, levels=LEVELS, criteria=on_criteria, **how, keep_empty=True)
 
 
 def panel_of(
@@ -258,8 +258,8 @@ def panel_of(
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
-    >>> panel_of(load_model("one-coin-label"), {"judges": 2, "items": 3, "criteria": 1}, False).program.size
+    >>> from voirdire.model.specs import load_model
+    >>> panel_of(load_model("one-coin-label"), {"judges": 2, "items": 3, "criteria": 1}, False).density.size
     4
     """
     if model.data == "labels":

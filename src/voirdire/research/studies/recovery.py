@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.mode import find_modes, pad
-from voirdire.posterior import Posterior, scores, weights
-from voirdire.problem import Problem, pose
+from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.results import judges as judge_summary
+from voirdire.model.specs import Model, load_model
 from voirdire.research.studies.adam import adam_modes
 from voirdire.research.studies.study import Cell, Study, simulation
 from voirdire.simulate.truth import Truth
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays, simulate_counts
-from voirdire.specs import Model, load_model
-from voirdire.summaries import judges as judge_summary
 from voirdire.tables.votes import Votes, count_votes
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ def as_votes(panel: SimulatedArrays) -> tuple[Votes, Votes | None]:
     return on_items, table(panel.criteria_votes, ("overall",), truth.criteria)
 
 
-def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> Problem:
+def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesProblem:
     used = model.weights is not None and model.weights.kind == "votes"
     # the majority of a pair may be even: its tie term must be there for all replicates alike
     return pose(
@@ -87,17 +87,19 @@ def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> Problem:
     )
 
 
-def _fitted(problems: list[Problem], optimiser: str, seed: list[int], roomy: bool) -> list[Floats] | None:
-    program, data = problems[0].program, [problem.data for problem in problems]
+def _fitted(
+    problems: list[VotesProblem], optimiser: str, seed: list[int], roomy: bool
+) -> list[Floats] | None:
+    density, data = problems[0].density, [problem.data for problem in problems]
     if optimiser == "map":
-        return [mode.x for mode in find_modes(program, data, roomy=roomy)]
-    return adam_modes(program, pad(data), len(data), seed)
+        return [mode.x for mode in find_modes(density, data, roomy=roomy)]
+    return adam_modes(density, pad(data), len(data), seed)
 
 
-def _measured(study: Study, cell: Cell, problem: Problem, x: Floats, truth: Truth) -> dict[str, float]:
-    posterior = Posterior(problem.program, x, None)
+def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth: Truth) -> dict[str, float]:
+    posterior = Posterior(problem.density, x, None)
     values = posterior.central_values
-    score = scores(problem.program, values)
+    score = scores(problem.density, values)
     nominal = _nominal_reliability(cell, problem.judges)
     wanted = study.settings["measures"]
     found: dict[str, float] = {}
@@ -114,7 +116,7 @@ def _measured(study: Study, cell: Cell, problem: Problem, x: Floats, truth: Trut
             ]
             found[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
-            found[measure] = concordance_index(settled(weights(problem.program, values)), truth.weights)
+            found[measure] = concordance_index(settled(weights(problem.density, values)), truth.weights)
         elif measure == "votes":
             found[measure] = float(problem.judge_votes.sum())
         elif measure in ("reliability", "eta"):

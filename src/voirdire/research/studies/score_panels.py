@@ -8,17 +8,17 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.density import ScoresDensity, form_of
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.model.specs import Model
+from voirdire.model.terms import RATERS
+from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.cumulative import log_every_level
+from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
-from voirdire.scores import continuous, ordinal
-from voirdire.scores.problem import ScoresProblem, pose_scores
-from voirdire.scores.program import ScoresProgram, form_of
-from voirdire.specs import Model
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes, count_votes
-from voirdire.terms import RATERS
-from voirdire.terms.censored import HALF
-from voirdire.terms.cumulative import log_every_level
-from voirdire.terms.reliability import Values
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -43,7 +43,7 @@ class ScorePanel:
 
     Examples
     --------
-    >>> from voirdire.specs import load_model
+    >>> from voirdire.model.specs import load_model
     >>> panel = ScorePanel(load_model("rating-severity"), judges=3, items=5, criteria=2, repeats=False)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
@@ -57,10 +57,10 @@ class ScorePanel:
     repeats: bool
 
     @property
-    def program(self) -> ScoresProgram:
+    def density(self) -> ScoresDensity:
         """The density of the simulating model."""
         sizes = (self.judges, self.criteria, self.items)
-        return ScoresProgram(
+        return ScoresDensity(
             self.model,
             *sizes,
             levels=len(LEVELS) if form_of(self.model) is ordinal else 0,
@@ -73,8 +73,8 @@ class ScorePanel:
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, ScoresProblem]:
         """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
-        truth = prior_draw(self.program, rng)
-        table, votes = self.tables(self.program.values(truth, np), rng)
+        truth = prior_draw(self.density, rng)
+        table, votes = self.tables(self.density.values(truth, np), rng)
         return truth, pose_scores(fitted, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
 
     def tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
@@ -98,7 +98,7 @@ class ScorePanel:
             group=group[judge],
             has_criteria=True,
         )
-        return table, self._voted(values, rng) if self.program.voted else None
+        return table, self._voted(values, rng) if self.density.voted else None
 
     def _voted(self, values: Values, rng: np.random.Generator) -> Votes:
         """A vote of every judge on every pair of criteria."""
@@ -115,17 +115,17 @@ class ScorePanel:
         self, values: Values, cell: tuple[Ints, ...], group: Ints, own: Floats, rng: np.random.Generator
     ) -> Floats:
         """One score of each cell."""
-        program, (judge, criterion, item) = self.program, cell
-        eta = ordinal.perceived(program, values, group, judge, criterion, item)
+        density, (judge, criterion, item) = self.density, cell
+        eta = ordinal.perceived(density, values, group, judge, criterion, item)
         if "log_judge_item" in values:
             eta = eta + np.exp(values["log_judge_item"])[judge] * own
-        if program.form is continuous:
+        if density.form is continuous:
             noisy = eta + np.exp(values["log_noise"])[judge] * rng.normal(size=len(eta))
             middle, length = 0.5 * (LEVELS[0] + LEVELS[-1]), LEVELS[-1] - LEVELS[0]
             return np.asarray(middle + length * np.clip(noisy, -HALF, HALF))
-        cuts = ordinal.cutpoints(program, values, np)
+        cuts = ordinal.cutpoints(density, values, np)
         whose = judge if len(cuts) > 1 else judge * 0
-        chance = np.exp(np.stack(log_every_level(eta, cuts[whose, criterion], program.levels, np), axis=-1))
+        chance = np.exp(np.stack(log_every_level(eta, cuts[whose, criterion], density.levels, np), axis=-1))
         bounds = chance.cumsum(axis=1)
         level = (rng.random(len(eta))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
         score: Floats = np.array(LEVELS)[level]

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.model.specs import load_model, locate
 from voirdire.research.studies.calibration_spec import calibration_problems
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
 from voirdire.simulate.votes import check_simulation
-from voirdire.specs import load_model, locate
 
 KINDS = ("recovery", "calibration")
 OPTIMISERS = ("map", "adam")

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from voirdire.errors import InputError
+from voirdire.model.specs import locate
 from voirdire.research.repro.checks.base import Check, Context, Found, Settings
 from voirdire.research.repro.tables import Cell
-from voirdire.specs import locate
 
 
 @cache

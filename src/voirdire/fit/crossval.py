@@ -1,0 +1,174 @@
+"""Held-out log loss of models, by folds that keep whole comparisons (of scores and labels: whole opinions) together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit import held_out
+from voirdire.kinds import kind as kinds
+from voirdire.kinds.joint.tables import VotesAndScores, read_votes_and_scores
+from voirdire.kinds.scores import continuous
+from voirdire.kinds.scores.density import form_of
+from voirdire.model.specs import Model, load_model
+from voirdire.tables.detect import read_table
+from voirdire.tables.labels import Labels
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+UNITS = ("vote", "pair", "context", "criterion", "judge")
+RATED_UNITS = ("answer", "item", "context", "criterion", "judge")
+
+
+def cross_validate(
+    votes: object,
+    models: Sequence[str | Path | Model],
+    *,
+    by: Sequence[str] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    levels: Sequence[object] | None = None,
+    classes: Sequence[object] | None = None,
+) -> pd.DataFrame:
+    """Compare models by the log loss of answers they have not seen.
+
+    Answers are dealt into folds by groups (all votes on the same unordered pair in the same context, say), so that a
+    model cannot recall an answer to the very same question. Each model is fitted by its mode on the other folds and
+    predicts the held-out answers; a judge or an item without answers in the training folds is predicted from its
+    prior's mode. The loss is the mean of -log P(answer), on a continuous scale of the density per point of it, by which
+    only models of such a scale can be compared. See :mod:`voirdire.fit.held_out`.
+
+    Parameters
+    ----------
+    votes : path, dataframe, Votes, Labels, Scores, or a list of two of them
+        What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
+        all scores; models of votes alone can be compared, which see no score.
+    models : sequence of str, path or Model
+    by : sequence of str, optional
+        What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
+        "context", "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
+        default ("judge", "item"), all that a judge said of an item.
+    folds : int
+        At least 2.
+    seed : int
+    levels, classes : sequence, optional
+        As of :func:`voirdire.fit`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per model, best first: model, log_loss, se (its standard error, clustered by group), accuracy (share of
+        answers that were the most probable; missing on a continuous scale), difference (from the best model) with its
+        own clustered standard error difference_se, votes (answers, of whichever kind), groups.
+
+    Raises
+    ------
+    InputError
+        Unknown unit or model, a model for another kind of table or without a probability of single answers, fewer
+        groups than folds, "context" without a context column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame(
+    ...     {"judge": "a", "first": list("xyzx") * 5, "second": list("yzwz") * 5, "winner": "first"}
+    ... )
+    >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
+    [20, 20]
+    """
+    table = _read(votes, levels)
+    rows = table.votes if isinstance(table, VotesAndScores) else table
+    specs = [load_model(model) for model in models]
+    if not specs:
+        raise InputError("models is empty; name at least one model")
+    for spec in specs:
+        kinds.check_kind(spec, rows if spec.data == "votes" else table)
+    density = [form_of(spec) is continuous for spec in specs if spec.data == "scores"]
+    if any(density) and not all(density):
+        raise InputError(
+            "models: of scores between levels a density is predicted, of levels a probability; compare models of one "
+            "kind of scale"
+        )
+    group = _groups(rows, by)
+    count = int(group.max()) + 1
+    if folds < 2 or folds > count:
+        raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
+    order = np.random.default_rng(seed).permutation(count)
+    fold = (np.arange(count) % folds)[np.argsort(order)][group]
+    losses, right = {}, {}
+    for spec in specs:
+        if isinstance(table, Scores):
+            log, hit = held_out.of_scores(spec, table, fold, levels)
+        elif isinstance(table, Labels):
+            log, hit = held_out.of_labels(spec, table, fold, classes)
+        else:
+            log, hit = held_out.of_votes(spec, table, fold, levels)
+        losses[spec.name], right[spec.name] = -log, hit
+    return _table(losses, right, group, count)
+
+
+def _read(votes: object, levels: Sequence[object] | None) -> kinds.Table:
+    if isinstance(votes, list | tuple):
+        return read_votes_and_scores([read_table(one, votes=True) for one in votes])
+    return read_table(votes, levels=levels, votes=True)
+
+
+def _groups(table: Votes | Scores | Labels, by: Sequence[str] | None) -> Ints:
+    rated = not isinstance(table, Votes)
+    if by is None:
+        by = ("judge", "item") if rated else ("pair",)
+    known = RATED_UNITS if rated else UNITS
+    problems = [f"by: {unit!r} is none of {', '.join(known)}" for unit in by if unit not in known]
+    context = table.row_context if isinstance(table, Votes) else table.context
+    if "context" in by and context is None:
+        problems.append("by: the table has no context column; leave 'context' out")
+    if not by:
+        problems.append("by is empty; name at least one unit")
+    if problems:
+        raise InputError(problems)
+    keys: dict[str, Any] = {"context": context}
+    if isinstance(table, Votes):
+        cell = table.row_cell
+        low, high = np.minimum(table.first, table.second)[cell], np.maximum(table.first, table.second)[cell]
+        keys |= {"vote": np.arange(table.rows), "pair": low * len(table.items) + high}
+        keys |= {"criterion": table.criterion[cell], "judge": table.judge[cell]}
+    else:
+        keys |= {name: getattr(table, name) for name in ("item", "criterion", "judge")}
+        keys["answer"] = np.arange(table.rows)
+    _, group = np.unique(np.stack([keys[unit] for unit in by]), axis=1, return_inverse=True)
+    return np.asarray(group.ravel())
+
+
+def _table(losses: dict[str, Floats], right: dict[str, Any], group: Ints, count: int) -> pd.DataFrame:
+    import pandas as pd
+
+    best = min(losses, key=lambda name: float(losses[name].mean()))
+    rows = [
+        {
+            "model": name,
+            "log_loss": float(loss.mean()),
+            "se": _clustered(loss, group, count),
+            "accuracy": float(right[name].mean()),
+            "difference": float((loss - losses[best]).mean()),
+            "difference_se": _clustered(loss - losses[best], group, count),
+            "votes": len(loss),
+            "groups": count,
+        }
+        for name, loss in losses.items()
+    ]
+    return pd.DataFrame(rows).sort_values("log_loss", ignore_index=True)
+
+
+def _clustered(values: Floats, group: Ints, count: int) -> float:
+    """Standard error of the mean when whole groups are drawn: the usual cluster-robust (sandwich) formula."""
+    totals = np.bincount(group, values - values.mean(), count)
+    return float(np.sqrt(np.square(totals).sum() * count / (count - 1)) / len(values))

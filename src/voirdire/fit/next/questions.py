@@ -1,0 +1,196 @@
+"""What may be asked: pairs of items, under a criterion, of a judge or a person; and the answers expected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.predict import answer_probabilities
+from voirdire.infer.posterior import scores
+from voirdire.kinds.votes.human.use import unconnected_pairs
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.pairs import pair_keys
+from voirdire.typing import Floats, Ints
+
+PERSON = "person"
+# More questions than this are narrowed down to the pairs whose order is least sure.
+MANY = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Comparisons that may be asked.
+
+    Attributes
+    ----------
+    judge : int array, shape (questions,)
+        Whom to ask; -1 for a person, or for any judge where the model takes all alike.
+    criterion, first, second : int array, shape (questions,)
+        In the problem's coding; the criterion one past the last is the whole of all criteria.
+    same : int array, shape (questions,)
+        Equal for a comparison shown in either order.
+    """
+
+    judge: Ints
+    criterion: Ints
+    first: Ints
+    second: Ints
+    same: Ints
+
+    def pick(self, chosen: Ints) -> Questions:
+        """Some of them."""
+        return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
+
+
+def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
+    """List what may be asked.
+
+    All pairs of items under all criteria; of a table of unconnected pairs, those that were voted on. Without `repeats`
+    a judge is not asked what it answered, nor people what they answered. Judges with a coin per position may be
+    shown a pair in either order; the order does not matter otherwise, and is that of the names.
+
+    Raises
+    ------
+    InputError
+        There is nothing left to ask, or the model has no section [anchors], from which it is known how people answer.
+    """
+    if who == PERSON and problem.model.anchors is None:
+        raise InputError(
+            f"model {problem.model.name} has no [anchors] section, so it does not know how people answer; "
+            "take crowd-bt-position, or ask for judges"
+        )
+    items, votes = len(problem.items), problem.votes
+    separate = problem.model.criteria == "separate"
+    one, other = np.triu_indices(items, 1)
+    if unconnected_pairs(problem):
+        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
+        one, other = np.divmod(np.unique(low * items + high), items)
+    criteria = np.arange(len(problem.criteria))
+    if who == PERSON and separate and problem.anchors is not None and problem.anchors.overall:
+        criteria = np.array([len(problem.criteria)])
+    alike = _alike(problem)
+    judges = np.array([-1]) if who == PERSON or alike else np.arange(len(problem.judges))
+    both = who != PERSON and problem.model.position_aware
+    least = max(1, MANY // (len(criteria) * len(judges) * (1 + both)))
+    if len(one) > least:
+        kept = np.sort(_least_sure(problem, values, one, other)[:least])
+        one, other = one[kept], other[kept]
+    pairs = np.arange(len(one))
+    judge, criterion, pair = (
+        np.array(column, np.int64) for column in zip(*product(judges, criteria, pairs), strict=True)
+    )
+    first, second = one[pair], other[pair]
+    if not repeats:
+        new = ~np.isin(_keys(problem, judge, criterion, first, second), _asked(problem, who))
+        judge, criterion, first, second = (column[new] for column in (judge, criterion, first, second))
+    if not len(judge):
+        whom = "people have" if who == PERSON else "every judge has"
+        raise InputError(f"{whom} answered every comparison; ask for repeats to have some asked again")
+    same = np.arange(len(judge))
+    if both:
+        judge, criterion, same = (np.tile(column, 2) for column in (judge, criterion, same))
+        first, second = np.concatenate([first, second]), np.concatenate([second, first])
+    return Questions(judge, criterion, first, second, same)
+
+
+def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:
+    """Probability of first, second (and tie) in every draw, shape (draws, questions, 2 or 3)."""
+    if who == PERSON:
+        return _by_person(problem, values, asked)
+    judge = np.maximum(asked.judge, 0)
+    rows = [
+        answer_probabilities(
+            problem.density,
+            {name: value[draw] for name, value in values.items()},
+            judge,
+            asked.criterion,
+            asked.first,
+            asked.second,
+        )
+        for draw in range(len(values["strength"]))
+    ]
+    return np.stack(rows)[..., : 3 if problem.density.ties else 2]
+
+
+def _by_person(problem: VotesProblem, values: Values, asked: Questions) -> Floats:
+    model, ties = problem.model, problem.density.ties and problem.model.ties is not None
+    assert model.anchors is not None
+    if "anchor" not in values:
+        # Nobody was asked yet: people answer rightly as often as the model expects of them.
+        a, b = model.anchors.numbers["a"], model.anchors.numbers["b"]
+        values = {**values, "anchor": np.full(len(values["strength"]), np.log(a / b))}
+    part = {
+        "criterion": asked.criterion,
+        "first": asked.first,
+        "second": asked.second,
+        "counts": np.ones((1, 3)),
+    }
+    log = [one for one, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
+    if not ties:
+        return np.asarray(np.exp(np.stack(log[:2], axis=-1)))
+    return np.asarray(np.exp(np.stack([log[0] + log[3], log[1] + log[3], log[2]], axis=-1)))
+
+
+def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -> Ints:
+    """Places of pairs by how unsure their order is, the least sure first."""
+    theta = scores(problem.density, values)
+    mean, spread = theta.mean(axis=0), np.atleast_2d(np.cov(theta.T))
+    variance = np.diag(spread)[one] + np.diag(spread)[other] - 2 * spread[one, other]
+    sureness = np.abs(mean[one] - mean[other]) / np.sqrt(np.maximum(variance, 1e-300))
+    return np.argsort(sureness, kind="stable")
+
+
+def _keys(problem: VotesProblem, judge: Ints, criterion: Ints, first: Ints, second: Ints) -> Ints:
+    items = len(problem.items)
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    keys: Ints = (((judge + 1) * (len(problem.criteria) + 1) + criterion) * items + low) * items + high
+    return keys
+
+
+def _alike(problem: VotesProblem) -> bool:
+    """Whether all judges answer alike, so that it does not matter who is asked."""
+    model = problem.model
+    habits = problem.density.ties and model.ties is not None and TIES[model.ties.kind].by_judge
+    return not RELIABILITY[model.reliability.kind].keys and not habits
+
+
+def _asked(problem: VotesProblem, who: str) -> Ints:
+    """Keys of what has been answered already."""
+    separate = problem.model.criteria == "separate"
+    if who == PERSON:
+        if problem.anchors is None:
+            return np.empty(0, np.int64)
+        people = problem.anchors.votes
+        criterion = people.criterion if separate else people.criterion * 0
+        if separate and problem.anchors.overall:
+            criterion = np.full_like(criterion, len(problem.criteria))
+        return _keys(problem, people.judge * 0 - 1, criterion, people.first, people.second)
+    votes = problem.coded_votes
+    if _alike(problem):
+        return np.empty(0, np.int64)
+    criterion = votes.criterion if separate else votes.criterion * 0
+    return _keys(problem, votes.judge, criterion, votes.first, votes.second)
+
+
+def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
+    """How the panel answered each comparison so far: for first, for second, ties; shape (questions, 3)."""
+    votes, separate = problem.votes, problem.model.criteria == "separate"
+    found = np.zeros((len(asked.first), 3), np.int64)
+    known = pair_keys(votes, criteria=separate)
+    size = len(problem.items)
+    for row, (criterion, first, second) in enumerate(
+        zip(asked.criterion, asked.first, asked.second, strict=True)
+    ):
+        whole = not separate or criterion == len(problem.criteria)
+        keys = known % size**2 if whole else known
+        key = min(first, second) * size + max(first, second)
+        here = keys == (key if whole else criterion * size**2 + key)
+        counts = votes.counts[here]
+        counts = np.where((votes.first[here] == first)[:, None], counts, counts[:, [1, 0, 2]])
+        found[row] = counts.sum(axis=0)
+    return found

@@ -1,0 +1,221 @@
+"""The comparisons to send to a person or to a judge next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
+from voirdire.fit.next.questions import PERSON, Questions, answers, panel_votes, questions
+from voirdire.infer.posterior import scores
+from voirdire.kinds.kind import votes_problem
+from voirdire.kinds.votes.human.use import unconnected_pairs
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.results import judge_values
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.fit.result import Fit
+
+
+Who: TypeAlias = Literal["person", "judge"]
+About: TypeAlias = Literal["ranking", "judges"]
+
+# Of the posterior's draws; a first look at many questions takes fewer, and all that seem good are looked at again.
+DRAWS, FIRST_LOOK, KEEP = 1000, 250, 400
+# Pairs whose order counts, the least sure of them: all pairs of 45 items.
+PAIRS = 1000
+CLASSES = (0.2, 0.4, 0.6, 0.8)
+# A reversed panel that is less likely than this is left out of a ranking.
+_FAINT = 1e-3
+
+
+def next_comparisons(
+    fit: Fit,
+    count: int = 10,
+    *,
+    who: Who = "person",
+    about: About | None = None,
+    repeats: bool | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Choose the comparisons whose answers are expected to tell most.
+
+    The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`):
+
+    - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
+      whose order is least sure; of unconnected pairs, of each pair's order);
+    - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
+      or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as
+      equally likely before anchors are counted, since votes cannot tell them apart; a person's answer settles that.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of votes, perhaps beside scores, with draws, that is by "laplace" or "nuts".
+    count : int
+        How many; the batch is chosen together, so that no question asks what another already does.
+    who : {"person", "judge"}
+        Who answers: a person, by the model's section [anchors], or one of the judges, who is chosen, too.
+    about : {"ranking", "judges"}, optional
+        What is to become surer; by default the judges of a person, and the ranking of a judge.
+    repeats : bool, optional
+        Whether a comparison may be asked again of who has answered it; by default where the table has contexts.
+    seed : int
+        Of the draws and of the worlds over which a batch is averaged.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
+        first, second, information (bits of the question alone), gain (bits given the answers to those above), p_first,
+        p_second, p_tie (the answer expected), votes_first, votes_second, votes_tie (of the panel so far). ``attrs``
+        has ``about``, ``entropy`` (bits now) and ``left`` (bits expected after all answers).
+
+    Raises
+    ------
+    InputError
+        The request is wrong, the fit has no draws, its model has no reliabilities to learn, or nothing is left to ask.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> votes = {"judge": "a", "first": ["x"] * 5 + ["y"], "second": ["y"] * 5 + ["z"], "winner": "first"}
+    >>> found = next_comparisons(fit(pd.DataFrame(votes), model="bradley-terry"), 1, who="judge")
+    >>> found[["first", "second"]].values.tolist()
+    [['y', 'z']]
+    """
+    about = about if about is not None else "judges" if who == PERSON else "ranking"
+    _check(fit, count, who, about, seed)
+    problem, rng = votes_problem(fit.problem, "next_comparisons"), np.random.default_rng(seed)
+    values, weights = _draws(fit, about, rng)
+    again = bool(problem.votes.contexts) if repeats is None else repeats
+    asked = questions(problem, values, who, again)
+    unsure = _targets(problem, values, weights, about)
+    asked = _narrowed(problem, values, weights, asked, unsure, who)
+    expected = answers(problem, values, asked, who)
+    batch = choose(expected, unsure, weights, count, rng, same=asked.same)
+    alone = information(expected[:, batch.chosen], unsure, weights)
+    mean = np.einsum("s,sqy->qy", weights, expected[:, batch.chosen])
+    frame = _frame(problem, asked.pick(batch.chosen), who, alone, batch.gain, mean)
+    frame.attrs |= {"about": about, "entropy": entropy(unsure, weights), "left": batch.left}
+    return frame
+
+
+def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
+    problem = votes_problem(fit.problem, "next_comparisons")
+    problems = []
+    if not isinstance(count, int | np.integer) or count < 1:
+        problems.append(f"count {count!r} is not a positive whole number")
+    if who not in get_args(Who):
+        problems.append(f"who {who!r} is neither 'person' nor 'judge'")
+    if about not in get_args(About):
+        problems.append(f"about {about!r} is neither 'ranking' nor 'judges'")
+    if seed < 0:
+        problems.append(f"seed {seed} is negative; use a whole number from 0")
+    if fit.posterior.draws is None:
+        problems.append(
+            "method 'map' has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
+        )
+    elif about == "judges" and np.isnan(_reliability(problem, fit.posterior.central_values)).all():
+        problems.append(
+            f"model {fit.model.name} takes all judges alike; ask about the ranking, or take another model"
+        )
+    if problems:
+        raise InputError(problems)
+
+
+def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
+    """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
+    assert fit.posterior.draws is not None
+    problem, density = votes_problem(fit.problem, "next_comparisons"), fit.problem.density
+    x = fit.posterior.draws.reshape(-1, density.size)
+    x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
+    log = np.zeros(len(x))
+    if density.has_mirror and not (fit.anchored is not None and fit.anchored.mode == "cut"):
+        twin = np.asarray(density.mirror(x, np))
+        ahead = _oriented(problem, twin, about) - _oriented(problem, x, about)
+        # Folded draws weigh as they are, and their twins by what tells the orientations apart.
+        if about == "judges" or np.exp(ahead).mean() > _FAINT:
+            x, log = np.concatenate([x, twin]), np.concatenate([log, ahead])
+    weights = np.exp(log - log.max())
+    return density.values(x, np), weights / weights.sum()
+
+
+def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
+    if about == "ranking":
+        return np.asarray(problem.density.log_oriented(x, problem.data, np))
+    people = problem.density.log_people(problem.density.values(x, np), problem.data, np)
+    return np.broadcast_to(np.asarray(people, dtype=float), x.shape[:-1])
+
+
+def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str) -> Unknowns:
+    if about == "judges":
+        reliability = _reliability(problem, values)
+        return unknowns(np.searchsorted(CLASSES, reliability))
+    theta = scores(problem.density, values)
+    items = theta.shape[1]
+    one, other = np.triu_indices(items, 1)
+    if unconnected_pairs(problem):
+        votes = problem.votes
+        low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
+        one, other = np.divmod(np.unique(low * items + high), items)
+    if len(one) > PAIRS:
+        ahead = np.concatenate([weights @ (theta[:, i, None] > theta[:, i + 1 :]) for i in range(items - 1)])
+        if unconnected_pairs(problem):
+            ahead = np.array([weights @ (theta[:, i] > theta[:, j]) for i, j in zip(one, other, strict=True)])
+        kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
+        one, other = one[kept], other[kept]
+    return unknowns((theta[:, one] > theta[:, other]).astype(np.int64))
+
+
+def _reliability(problem: VotesProblem, values: Values) -> Floats:
+    return judge_values(problem, values)["reliability"]
+
+
+def _narrowed(
+    problem: VotesProblem, values: Values, weights: Floats, asked: Questions, unsure: Unknowns, who: str
+) -> Questions:
+    """The questions that tell most by a first look, with fewer draws."""
+    if len(asked.first) <= KEEP:
+        return asked
+    every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
+    some = {name: value[every] for name, value in values.items()}
+    share = weights[every] / weights[every].sum()
+    look = Unknowns(unsure.hot[every], unsure.starts)
+    found = []
+    for start in range(0, len(asked.first), 4 * KEEP):
+        part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
+        found.append(information(answers(problem, some, part, who), look, share))
+    return asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
+
+
+def _frame(
+    problem: VotesProblem, asked: Questions, who: str, alone: Floats, gain: Floats, mean: Floats
+) -> pd.DataFrame:
+    import pandas as pd
+
+    separate = problem.model.criteria == "separate" and problem.votes.has_criteria
+    criteria = [*problem.criteria, None] if separate else [None] * (len(problem.criteria) + 1)
+    judges = [*problem.judges, None]
+    votes = panel_votes(problem, asked)
+    columns: dict[str, Any] = {
+        "place": np.arange(1, len(gain) + 1),
+        "judge": pd.Series([judges[code] for code in asked.judge], dtype=object),
+        "criterion": pd.Series([criteria[code] for code in asked.criterion], dtype=object),
+        "first": np.array(problem.items, dtype=object)[asked.first],
+        "second": np.array(problem.items, dtype=object)[asked.second],
+        "information": alone,
+        "gain": gain,
+        "p_first": mean[:, 0],
+        "p_second": mean[:, 1],
+        "p_tie": mean[:, 2] if mean.shape[1] > 2 else np.zeros(len(mean)),
+    }
+    columns |= {f"votes_{name}": votes[:, place] for place, name in enumerate(("first", "second", "tie"))}
+    return pd.DataFrame(columns)

@@ -1,0 +1,123 @@
+"""Probabilities of answers to comparisons, from a fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.columns import Columns, frame
+from voirdire.kinds.joint.problem import JointProblem
+from voirdire.kinds.joint.results import predict as predict_mixed
+from voirdire.kinds.kind import require
+from voirdire.kinds.scores.predict import predict as predict_scores
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.specs import Model
+from voirdire.model.terms import RELIABILITY, TIES
+from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.strength import difference
+from voirdire.model.terms.ties import log_tie_parts
+from voirdire.tables.votes import Votes, read_votes
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.fit.result import Fit
+
+
+def predict(fit: Fit, votes: object) -> pd.DataFrame:
+    """Predict each vote of a table: the posterior mean probability of every answer.
+
+    Parameters
+    ----------
+    fit : Fit
+    votes : path, dataframe or Votes
+        Comparisons among the items and judges (and criteria) that the fit knows; ``winner`` is read but not used. Of
+        a fit of scores, scores; of one of votes and scores, either.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie. Of scores, see
+        :func:`voirdire.kinds.scores.predict.predict`.
+
+    Raises
+    ------
+    InputError
+        An item, judge or criterion that the fit does not know.
+    """
+    problem = fit.problem
+    if isinstance(problem, ScoresProblem):
+        return frame(predict_scores(problem, fit.posterior, votes))
+    if isinstance(problem, JointProblem):
+        return frame(predict_mixed(problem, fit.posterior, votes))
+    require(problem, ("votes", "scores", "mixed"), "predict")
+    assert isinstance(problem, VotesProblem)
+    return frame(predict_votes(problem, fit.posterior, votes))
+
+
+def predict_votes(problem: VotesProblem, posterior: Posterior, votes: object) -> Columns:
+    """As :func:`predict`, of a problem of votes and a posterior of its parameters (and perhaps others)."""
+    known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
+    table = read_votes(votes, **known)  # type: ignore[arg-type]
+    cell = probabilities(problem.model, problem.density, some_draws(posterior), table)
+    rows = cell[table.row_cell]
+    columns: Columns = {
+        name: np.array(levels, dtype=object)[codes[table.row_cell]]
+        for name, levels, codes in (
+            ("judge", table.judges, table.judge),
+            ("criterion", table.criteria, table.criterion),
+            ("first", table.items, table.first),
+            ("second", table.items, table.second),
+        )
+    }
+    return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
+
+
+def probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
+    """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
+
+    ``votes`` must be coded by the levels of the program.
+    """
+    criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
+    cells = (votes.judge, criterion, votes.first, votes.second)
+    return sum((answer_probabilities(density, values, *cells) for values in draws), np.zeros(())) / len(draws)
+
+
+def answer_probabilities(
+    density: VotesDensity, values: Values, judge: Ints, criterion: Ints, first: Ints, second: Ints
+) -> Floats:
+    """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> density = VotesDensity(load_model("bradley-terry"), judges=1, criteria=1, items=2, ties=False)
+    >>> zero, one = np.array([0]), np.array([1])
+    >>> answer_probabilities(density, {"strength": np.array([[1.0, -1.0]])}, zero, zero, zero, one).round(3).tolist()
+    [[0.881, 0.119, 0.0]]
+    """
+    cells = np.arange(len(judge))
+    reliability = RELIABILITY[density.model.reliability.kind]
+    d = difference(values["strength"], criterion, first, second)
+    log = [
+        reliability.log_decided(
+            values,
+            d,
+            Observations(judge, cells, cells * 0 + outcome, criterion, density.judges, density.criteria),
+            np,
+        )
+        for outcome in (0, 1)
+    ]
+    found = np.zeros((len(cells), 3))
+    if density.ties and density.model.ties is not None:
+        propensity = TIES[density.model.ties.kind].propensity(values, judge)
+        tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
+        found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=1))
+    else:
+        found[:, :2] = np.exp(np.stack(log, axis=1))
+    return found

@@ -1,0 +1,343 @@
+"""Save a fit to a folder and read it back whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.anchored import Anchored
+from voirdire.fit.result import Fit
+from voirdire.infer.checks import Check
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds import kind as kinds
+from voirdire.kinds.joint.problem import pose_joint
+from voirdire.kinds.joint.tables import VotesAndScores
+from voirdire.kinds.kind import packed, unpacked
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.scores.human import ScoredAnchors
+from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.problem import Problem
+from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.tables.counted import CountedVotes
+from voirdire.tables.labels import Labels
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+
+FORMAT = 1
+FILES = ("result.json", "run.json", "arrays.npz")
+_CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
+_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
+
+
+def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a fit to a folder: ``result.json`` (as ``fit --json``), ``run.json`` and ``arrays.npz``.
+
+    Everything is written to a temporary folder beside it, which is then renamed: the folder appears whole or not at
+    all.
+
+    Raises
+    ------
+    InputError
+        The folder holds something (with ``overwrite``: something that is no saved fit), or cannot be written.
+    """
+    arrays: dict[str, Any] = {"centre": fit.posterior.centre}
+    if fit.posterior.draws is not None:
+        arrays["draws"] = fit.posterior.draws
+    arrays |= {f"stat_{name}": value for name, value in fit.sample_stats.items()}
+    names: dict[str, Any] = {}
+    tables: dict[str, Votes | None] = {}
+    people = None
+    of_votes, of_scores = kinds.parts(fit.problem)
+    if of_votes is not None:
+        people = of_votes.anchors
+        tables = {
+            "votes": of_votes.votes,
+            "criteria": of_votes.criteria_votes,
+            "anchors": None if people is None else people.votes,
+        }
+        if of_votes.discount is not None:
+            arrays["discount"] = of_votes.discount
+    if isinstance(fit.problem, LabelsProblem):
+        names["labels"], codes = packed(fit.problem.table)
+        names["classes"] = fit.problem.labels[: fit.problem.classes]
+        arrays |= {f"labels_{name}": value for name, value in codes.items()}
+        arrays["known"] = fit.problem.known
+    if of_scores is not None:
+        names["scores"], codes = packed(of_scores.table)
+        names["levels"] = of_scores.scale.levels
+        names["weights"] = of_scores.density.given
+        arrays |= {f"scores_{name}": value for name, value in codes.items()}
+        if of_votes is None:
+            tables["criteria"] = of_scores.criteria_votes
+            if of_scores.discount is not None:
+                arrays["discount"] = of_scores.discount
+        if of_scores.anchors is not None:
+            scored = of_scores.anchors
+            names["people"], codes = packed(scored.table)
+            names["people_notes"] = scored.notes
+            arrays |= {f"people_{name}": value for name, value in codes.items()}
+    for key, votes in tables.items():
+        if votes is not None:
+            names[key] = {name: getattr(votes, name) for name in _NAMES}
+            stored = [
+                name for name in _CODES if not (name.startswith("row_") and isinstance(votes, CountedVotes))
+            ]
+            codes = {name: getattr(votes, name) for name in stored}
+            arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
+    run = {
+        "format": FORMAT,
+        "model": asdict(fit.model),
+        "method": fit.method,
+        "sampler": fit.sampler,
+        "seed": fit.seed,
+        "prob": fit.prob,
+        "seconds": fit.seconds,
+        "versions": fit.versions,
+        "notes": fit.notes,
+        "method_checks": [check.as_dict() for check in fit.method_checks],
+        "tables": names,
+        "anchors": None if people is None else {"overall": people.overall, "notes": people.notes},
+        "families": fit.families,
+        "anchored": None if fit.anchored is None else asdict(fit.anchored),
+    }
+    with new_folder(folder, overwrite=overwrite) as place:
+        result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
+        (place / "result.json").write_text(result, encoding="utf-8")
+        (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
+        np.savez_compressed(place / "arrays.npz", **arrays)
+    return Path(folder)
+
+
+def load(folder: str | Path) -> Fit:
+    """Read a fit that :func:`save` wrote.
+
+    Raises
+    ------
+    InputError
+        The folder is no saved fit, is incomplete, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 3, "second": "y", "winner": ["x", "x", "y"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = fit(table, model="bradley-terry").save(folder + "/run")
+    ...     load(folder + "/run").ranking()["item"].tolist()
+    ['x', 'y']
+    """
+    place = Path(folder)
+    for name in ("run.json", "arrays.npz"):
+        if not (place / name).is_file():
+            raise InputError(
+                f"{place}: no saved fit here ({name} is missing); save one with Fit.save or fit --out"
+            )
+    try:
+        run = json.loads((place / "run.json").read_text(encoding="utf-8"))
+        if run.get("format") != FORMAT:
+            raise InputError(
+                f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
+            )
+        # opened here, because np.load leaves a damaged file open
+        with (place / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        return _fit(run, arrays)
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, BadZipFile) as error:
+        raise InputError(
+            f"{place}: the saved fit is damaged ({type(error).__name__}: {error}); save it again"
+        ) from error
+
+
+def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
+    problem = _problem(run, arrays)
+    posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
+    if posterior.centre.shape != (problem.density.size,):
+        raise ValueError("the arrays are not those of the model")
+    stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
+    return Fit(
+        problem,
+        posterior,
+        run["method"],
+        run["sampler"],
+        run["seed"],
+        run["prob"],
+        run["seconds"],
+        run["versions"],
+        tuple(Check(**entry) for entry in run["method_checks"]),
+        tuple(run["notes"]),
+        stats,
+        _anchored(run.get("anchored")),
+        run.get("families"),
+    )
+
+
+def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Problem:
+    model, tables = _model(run["model"]), run["tables"]
+    if model.data == "labels":
+        table = Labels(**unpacked(tables["labels"], _codes(arrays, "labels_")))
+        return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
+    on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
+    people = None
+    if run.get("anchors") is not None:
+        how = run["anchors"]
+        people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
+    discount = arrays.get("discount")
+    if model.data == "votes":
+        votes = _votes(tables["votes"], arrays, "votes")
+        return pose(model, votes, on_criteria, anchors=people, discount=discount)
+    scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
+    weights = tables.get("weights")
+    criteria = on_criteria if weights is None else tuple(weights)
+    if model.data == "scores":
+        anchors = None
+        if "people" in tables:
+            given = Scores(**unpacked(tables["people"], _codes(arrays, "people_")))
+            anchors = ScoredAnchors(given, tuple(tables["people_notes"]))
+        how = {"levels": tables["levels"], "criteria": criteria, "discount": discount, "anchors": anchors}
+        return pose_scores(model, scored, **how)
+    both = VotesAndScores(_votes(tables["votes"], arrays, "votes"), scored)
+    how_posed: dict[str, Any] = {"levels": tables["levels"], "criteria": criteria, "anchors": people}
+    return pose_joint(model, both, **how_posed, discount=discount)
+
+
+def _codes(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+
+
+def _anchored(content: dict[str, Any] | None) -> Anchored | None:
+    if content is None:
+        return None
+    rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
+    return Anchored(content["mode"], content["chosen"], **rows)
+
+
+@contextmanager
+def new_folder(
+    folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES
+) -> Iterator[Path]:
+    """Yield a temporary folder that becomes ``folder`` if the block ends well, and vanishes if it does not.
+
+    Parameters
+    ----------
+    folder : str or Path
+    overwrite : bool
+        Whether a folder that holds nothing but ``ours`` may be replaced; any other is never touched.
+    ours : collection of str
+        Names of the files and folders that the block writes.
+
+    Raises
+    ------
+    InputError
+        As :func:`check_new_folder`, or the folder cannot be written.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with new_folder(parent + "/run", ours=["note"]) as place:
+    ...         _ = (place / "note").write_text("done")
+    ...     Path(parent, "run", "note").read_text()
+    'done'
+    """
+    check_new_folder(folder, overwrite=overwrite, ours=ours)
+    target = Path(os.path.abspath(folder))
+    place = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+        yield place
+        place.chmod(0o777 & ~_umask())  # mkdtemp makes it private
+        if target.is_dir():
+            # what was there is moved aside, so that at no time it is gone and the new one not there yet
+            with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as aside:
+                os.replace(target, Path(aside, "old"))
+                os.replace(place, target)
+        else:
+            os.replace(place, target)
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"output folder {folder}: cannot be written ({reason}); name another") from error
+    finally:
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def check_new_folder(folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES) -> None:
+    """Raise where :func:`new_folder` would, before any work is done.
+
+    Raises
+    ------
+    InputError
+        ``folder`` is a file or the current folder; it holds something and ``overwrite`` is not set; it holds
+        something that is not ``ours``; it or the folder it is to stand in cannot be written.
+    """
+    target = Path(os.path.abspath(folder))
+    place = f"output folder {folder}:"
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{place} is a file; name a folder")
+    if target == Path.cwd():
+        raise InputError(f"{place} is the current folder; name a new folder in it")
+    parent = next(above for above in target.parents if above.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise InputError(f"{place} cannot be written, {parent} is {_refusal(parent)}; name another")
+    held = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
+    strangers = [name for name in held if name not in ours]
+    if strangers and overwrite:
+        raise InputError(
+            f"{place} holds {strangers[0]!r}, which is no part of what would be replaced; name another folder"
+        )
+    if held and not overwrite:
+        raise InputError(f"{place} is not empty; name another or pass --overwrite (overwrite=True)")
+
+
+def _refusal(parent: Path) -> str:
+    return "not yours to write" if parent.is_dir() else "no folder"
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
+    content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
+    content |= {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}
+    if content["row_cell"] is None:
+        for name in ("contexts", *(name for name in _CODES if name.startswith("row_"))):
+            del content[name]
+        return CountedVotes(**content)
+    return Votes(**content)
+
+
+def _model(content: dict[str, Any]) -> Model:
+    sections = {
+        name: None
+        if content.get(name) is None
+        else Section(content[name]["kind"], _pairs(content[name]["prior"]))
+        for name in SECTION_NAMES
+    }
+    rest = {
+        "reduces_to": tuple(Reduction(**entry) for entry in content["reduces_to"]),
+        "overrides": tuple(tuple(entry) for entry in content["overrides"]),
+    }
+    return Model(**{**content, **sections, **rest})
+
+
+def _pairs(prior: list[list[Any]]) -> tuple[tuple[str, float], ...]:
+    return tuple((key, float(value)) for key, value in prior)

@@ -1,0 +1,137 @@
+"""A fit brought up to date with new answers, starting from where it was."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.again import has_anchors, reposed, with_added
+from voirdire.kinds import kind as kinds
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.problem import Problem
+from voirdire.tables.encode import positions
+from voirdire.tables.joined import joined
+from voirdire.tables.votes import Votes, read_votes
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.fit.result import Fit
+
+
+def update(fit: Fit, votes: object, criteria: object = None) -> Fit:
+    """Fit the same model, by the same method, to the answers of a fit and new ones.
+
+    Everything is as in a fit to all answers at once, up to the tolerance of the search, except that the search begins
+    at the mode that is known: judges, items and criteria that are new begin where a fit begins. The scale of scores and
+    classes of labels that were named stay.
+
+    Parameters
+    ----------
+    fit : Fit
+        Without anchors.
+    votes : path, dataframe, table or list of two
+        New votes, labels or scores, whichever the fit is of; of votes and scores either or both.
+    criteria : path, dataframe or Votes, optional
+        Where the fit takes some: new votes on criteria, or of scores the weights of all criteria; as
+        :func:`voirdire.fit` takes them.
+
+    Raises
+    ------
+    InputError
+        The new table is wrong or of another kind, or the fit has anchors.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit as fit_votes
+    >>> table = pd.DataFrame({"judge": ["a", "b", "b"], "first": "x", "second": "y", "winner": "first"})
+    >>> old = fit_votes(table, model="crowd-bt", method="map")
+    >>> int(update(old, table.assign(second="z")).judges()["votes"].sum())
+    6
+    """
+    from voirdire.infer.method import Method, infer
+    from voirdire.infer.mode import find_mode
+    from voirdire.trust.alike import discounted
+
+    start = time.perf_counter()
+    known = fit.problem
+    if fit.anchored is not None or has_anchors(known):
+        raise InputError("update() is for fits without anchors; fit all answers again with the anchors")
+    everything = with_added(known, votes)
+    weighed = None if criteria is None else _on_criteria(known, everything.criteria, criteria)
+    posed = reposed(known, table=everything, criteria=weighed)
+    near = carried(fit.posterior.centre, known, posed)
+    notes: tuple[str, ...] = ()
+    if isinstance(posed, LabelsProblem):
+        mode = find_mode(posed, start=near)
+    else:
+        panel = discounted(posed, fit.families, near)
+        posed, mode, notes = panel.problem, panel.mode, panel.notes
+    how = Method(fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
+    found = infer(posed, mode, how)
+    kept = [note for note in fit.notes if not note.startswith(("Near-copies:", "Families:"))]
+    return replace(
+        fit,
+        problem=posed,
+        posterior=found.posterior,
+        seconds=time.perf_counter() - start,
+        method_checks=found.checks,
+        notes=(*kept, *notes),
+        sample_stats=found.sample_stats,
+    )
+
+
+def _on_criteria(problem: Problem, criteria: tuple[str, ...], given: object) -> Votes | tuple[float, ...]:
+    """Old and new votes on criteria, or the new weights."""
+    votes, scores = kinds.parts(problem)
+    if scores is None:
+        found: Votes | tuple[float, ...] = read_votes(given, name="votes on criteria")
+    else:
+        found = read_criteria(given, criteria)
+    old = None if (part := votes or scores) is None else part.criteria_votes
+    if old is None or not isinstance(found, Votes):
+        return found
+    return joined(old, found)
+
+
+def carried(x: Floats, old: Problem, new: Problem) -> Floats:
+    """The centre of one problem's posterior as a point of another's: by names, the rest as a search begins."""
+    if old.density == new.density and old.coords == new.coords:
+        return x
+    density = new.density
+    values = density.values(_beginning(new), np)
+    known = old.density.values(x, np)
+    for parameter in density.parameters:
+        if parameter.name not in known:
+            continue
+        places = [positions(old.coords[dim], new.coords[dim]) for dim in parameter.dims]
+        kept = [place >= 0 for place in places]
+        value = values[parameter.name].copy()
+        here = np.ix_(*(place[keep] for place, keep in zip(places, kept, strict=True))) if places else ()
+        value[here] = known[parameter.name][np.ix_(*kept) if kept else ()]
+        values[parameter.name] = value - value.mean(axis=-1, keepdims=True) if parameter.zero_sum else value
+    return np.asarray(density.flat(values, np), dtype=float)
+
+
+def _beginning(problem: Problem) -> Floats:
+    """Where a search begins that knows nothing of the mode."""
+    from voirdire.infer.starts import starting_point
+
+    density = problem.density
+    if isinstance(density, VotesDensity):
+        return starting_point(density, problem.data, np.ones(density.judges))
+    return density.starts(problem.data)[0]
+
+
+def _sizes(fit: Fit) -> tuple[int, int, int]:
+    """Chains, warm-up and draws of NUTS; of its warm-up nothing is kept."""
+    if fit.method != "nuts" or fit.posterior.draws is None:
+        return 4, 500, 1000
+    chains, draws = fit.posterior.draws.shape[:2]
+    return chains, 500, draws

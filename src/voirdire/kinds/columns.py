@@ -1,0 +1,35 @@
+"""Tables of results as named columns; pandas is imported where a table is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Columns = dict[str, Any]
+
+
+def frame(columns: Columns) -> pd.DataFrame:
+    """Pandas frame of the columns."""
+    import pandas as pd
+
+    return pd.DataFrame(columns)
+
+
+def records(columns: Columns, keys: tuple[str, ...] | None = None) -> list[dict[str, Any]]:
+    """Rows as dictionaries of plain Python numbers, None where a value is missing."""
+    keys = tuple(columns) if keys is None else keys
+    return [{key: _plain(columns[key][row]) for key in keys} for row in range(len(columns[keys[0]]))]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, float | np.floating):
+        return None if np.isnan(value) else float(value)
+    return value

@@ -1,0 +1,112 @@
+"""How often a fit of labels is right about items whose class is known.
+
+Of n items with known class, let r_i be 1 where the most probable class of item i is its known one (1 / m of m classes
+that are equally probable, so that no order of names decides). Accuracy is the mean of r_i, balanced accuracy the mean
+over the known classes of the mean of r_i within each: a fit that calls everything by the most common class has
+1 / classes. Intervals are percentiles over resamples of the items; they hold what the choice of items leaves open, with
+the judges' labels and the fit as they are. Items that were anchors are left out, as their class was told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.engine.resample import RESAMPLES, bootstrap
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
+from voirdire.errors import InputError
+from voirdire.kinds.labels.problem import LabelsProblem, known_classes
+from voirdire.tables.labels import read_labels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.fit.result import Fit
+
+TIED = 1e-9  # probabilities that differ by less are equal up to rounding
+
+
+def accuracy(
+    fit: Fit, truth: object, *, resamples: int = RESAMPLES, seed: int = 0, prob: float | None = None
+) -> pd.DataFrame:
+    """Accuracy and balanced accuracy of the most probable classes against known ones.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of labels.
+    truth : path or dataframe
+        Items whose class is known: item, label and optionally criterion; any column of judges is not read.
+    resamples, seed : int
+        Of the bootstrap over items.
+    prob : float, optional
+        Probability of the intervals; by default that of the fit.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per measure: measure, value, low, high, n (items compared), note (why an interval is missing).
+
+    Raises
+    ------
+    InputError
+        A fit of another kind of data; items that no judge labelled, labels that are no class, items named twice with
+        different labels; no item left that is not an anchor.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, f"i{n}", "ab"[n % 2]) for judge in "xyz" for n in range(6)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    >>> truth = pd.DataFrame({"item": ["i0", "i1", "i2", "i3"], "label": ["a", "b", "a", "a"]})
+    >>> found = accuracy(voirdire.fit(table, model="majority-label", method="map"), truth, resamples=100)
+    >>> found[["measure", "value", "n"]].values.tolist()
+    [['accuracy', 0.75, 4], ['balanced_accuracy', 0.8333333333333333, 4]]
+    """
+    import pandas as pd
+
+    from voirdire.kinds import kind as kinds
+
+    kinds.require(fit.problem, "labels", "accuracy")
+    problem = fit.problem
+    assert isinstance(problem, LabelsProblem)
+    people = read_labels(truth, name="truth", levels=problem.table.labels, judge="people")
+    known = known_classes(problem, people, name="truth")
+    rows = np.flatnonzero((known >= 0) & (problem.known < 0))
+    if not len(rows):
+        raise InputError("truth: every item in it was an anchor of the fit; name items that were not")
+    found = fit.classes()
+    chance = np.stack([found[f"p_{name}"] for name in problem.labels[: problem.classes]], axis=1)[rows]
+    best = chance >= chance.max(axis=1, keepdims=True) - TIED
+    right = best[np.arange(len(rows)), known[rows]] / best.sum(axis=1)
+    seen = np.unique(known[rows])
+    of_class = (known[rows][:, None] == seen).astype(float)
+    features = np.hstack([of_class, of_class * right[:, None]])
+    size = len(seen)
+
+    def plain(t: FloatArray) -> FloatArray:
+        return np.asarray(t[..., size:].sum(axis=-1) / t[..., :size].sum(axis=-1))
+
+    def balanced(t: FloatArray) -> FloatArray:
+        # a class that no resampled item belongs to has no share of right ones: such resamples are undefined
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((t[..., size:] / t[..., :size]).mean(axis=-1))
+
+    probability = fit.prob if prob is None else prob
+    measures = {"accuracy": plain, "balanced_accuracy": balanced}
+    statistics = [CountStatistic(features, kernel) for kernel in measures.values()]
+    results = bootstrap(statistics, resamples=resamples, seed=seed, prob=probability)
+    table: list[dict[str, Any]] = [
+        {
+            "measure": name,
+            "value": result.estimate,
+            "low": result.interval.low,
+            "high": result.interval.high,
+            "n": len(rows),
+            "note": result.interval.note,
+        }
+        for name, result in zip(measures, results, strict=True)
+    ]
+    return pd.DataFrame(table)

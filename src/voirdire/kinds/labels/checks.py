@@ -1,0 +1,67 @@
+"""What may be wrong with a fit of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.checks import Check, below_chance, constant_judges, listed, mirror
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.labels.problem import LabelsProblem
+
+CONSTANT = "and what the judge would say of the other classes is the prior's word."
+TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
+
+
+def all_checks(
+    problem: LabelsProblem,
+    posterior: Posterior,
+    judge_summary: dict[str, Any],
+    found: list[Check],
+    seed: int = 0,
+) -> list[Check]:
+    """Checks that every fit of labels makes, after those of its method."""
+    from voirdire.kinds.labels.dependence import dependent_judges
+    from voirdire.kinds.labels.influence import influence
+
+    table = problem.table
+    own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
+    own += [*unseen(problem), *dependent_judges(problem, posterior, seed)]
+    own += influence(problem, posterior)
+    if posterior.values is not None:
+        own += below_chance(problem, judge_summary, 1.0 / len(problem.labels), TURNED)
+    return [*found, *own]
+
+
+def unseen(problem: LabelsProblem) -> list[Check]:
+    """Classes that no judge ever named."""
+    table = problem.table
+    used = {table.labels[code] for code in np.unique(table.label)}
+    names = [name for name in problem.labels[: problem.classes] if name not in used]
+    if not names:
+        return []
+    message = (
+        f"{listed(names)} never given as a label: whether an item is of such a class is the prior's word. Leave the "
+        "class out (classes=...)."
+    )
+    return [Check("unseen-classes", "warn", float(len(names)), message)]
+
+
+def renaming(mass: float, at_mode: bool = False) -> Check:
+    """How much posterior mass other namings of the classes have.
+
+    Examples
+    --------
+    >>> renaming(0.2).level
+    'warn'
+    """
+    level = mirror(mass).level
+    where = " (at the mode alone)" if at_mode else ""
+    message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
+    if level != "ok":
+        message += (
+            " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
+            "(anchors=...)."
+        )
+    return Check("mirror", level, mass, message)

@@ -1,0 +1,283 @@
+"""The density of a model of labels, with the class of every item summed out.
+
+An item i (under criterion c) belongs to class j with probability share_c,j, and judge k calls an item of class j by
+label l with probability rate_k,j,l. With n_i,k,l the number of times judge k gave label l to item i,
+
+    P(labels of i) = sum_j share_c,j prod_k,l rate_k,j,l ^ n_i,k,l
+
+(Dawid and Skene 1979, JRSS C 28, eq. 2.7). Items whose class is known (anchors) keep that one term of the sum, so the
+known classes inform the rates and the shares jointly with the rest. Items with the same labels are counted together.
+
+Renaming the classes, and with them the rows of all rates, does not change the likelihood. Only the prior's lean towards
+right labels tells the names apart; classes that have an anchor keep their name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.renaming import best_renaming, log_permanent
+from voirdire.model.density import ByHand, Data, LogDensity
+from voirdire.model.terms import CLASSES, CONFUSION
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.confusion import log_softmax, log_sum
+from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+LARGEST = 8  # classes up to which renamings are summed over
+SMOOTHING = 0.5  # labels added to each cell of the first guess
+
+
+@dataclass(frozen=True)
+class LabelsDensity(LogDensity):
+    """The density of a model of labels.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+    units : int
+        Pairs of an item and a criterion that have a label.
+    classes, labels : int
+        The first ``classes`` of the labels are the classes.
+    anchored : tuple of int
+        Classes to which some item is known to belong.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> model = load_model("dawid-skene")
+    >>> LabelsDensity(model, judges=3, criteria=1, items=9, units=9, classes=2, labels=2).size
+    9
+    """
+
+    units: int
+    classes: int
+    labels: int
+    anchored: tuple[int, ...] = ()
+
+    mixture: ClassVar[bool] = True
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {
+            "judge": self.judges,
+            "criterion": self.criteria,
+            "item": self.items,
+            "unit": self.units,
+            "class": self.classes,
+            "label": self.labels,
+        }
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        classes, judging = self.model.classes, self.model.reliability
+        assert classes is not None  # every model file of labels has this section
+        found = CLASSES[classes.kind].parameters(classes.numbers)
+        return found + CONFUSION[judging.kind].parameters(judging.numbers)
+
+    @property
+    def latent(self) -> bool:
+        """Whether items have a class that judges are right or wrong about."""
+        return self.model.classes is not None and self.model.classes.kind == "shares"
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """Classes without an anchor, which may change names among themselves."""
+        return tuple(j for j in range(self.classes) if j not in self.anchored)
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether classes can change names; more than eight without an anchor are kept as they are."""
+        kind = self.model.reliability.kind
+        if kind in ("confusion", "confusion-pooled"):
+            return 2 <= len(self.free) <= LARGEST
+        return kind == "one-coin-label" and self.labels == 2 and len(self.free) == 2
+
+    def rates(self, values: Values, xp: Any) -> Array:
+        """Log P(label | class), shape (..., judges or 1, classes, labels)."""
+        section = self.model.reliability
+        return CONFUSION[section.kind].log_rates(values, section.numbers, self.sizes, xp)
+
+    def shares(self, values: Values, xp: Any) -> Array:
+        """Log shares of the classes, shape (..., criteria, classes)."""
+        return log_softmax(values["class_share"], self.classes, xp)
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of the labels of each distinct item, and how many items have them."""
+        part = data["labels"]
+        if not self.latent:
+            return [(log_softmax(values["tendency"], self.labels, xp), part["counts"])]
+        return [(log_sum(self.joint(values, data, xp), self.classes, xp), part["weight"])]
+
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts`."""
+        return ["labels"]
+
+    def joint(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log P(class and labels) of each distinct item, shape (distinct, classes); not for draws."""
+        part = data["labels"]
+        rates = self.rates(values, xp).transpose(0, 2, 1).reshape((-1, self.classes))
+        return xp.dot(part["counts"], rates) + self.shares(values, xp)[part["criterion"]] + part["known"]
+
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the flat vector with two classes swapped; only where exactly two can be.
+
+        Raises
+        ------
+        ValueError
+            No class can change its name, or more than two can.
+        """
+        if not self.has_mirror or len(self.free) != 2:
+            raise ValueError(f"model {self.model.name} has no mirror here, or more than one")
+        a, b = self.free
+        order = list(range(self.classes))
+        order[a], order[b] = b, a
+        return self.renamed(x, np.array(order), xp)
+
+    def renamed(self, x: Array, order: npt.NDArray[np.int64], xp: Any) -> Array:
+        """Return the flat vectors, shape (..., size), with class j called by the name ``order[j]``."""
+        values = self.values(x, xp)
+        old = np.argsort(order)  # the class that gets each name
+        out = {**values, "class_share": values["class_share"][..., old]}
+        if "reliability" in values:
+            out["reliability"] = -values["reliability"]
+        else:
+            # what is added to the lean moves with its row, and the lean stays where it is
+            eye = np.eye(self.classes, self.labels)
+            lean = self.model.reliability.numbers["lean"]
+            out["confusion"] = values["confusion"][..., old, :] + lean * (eye[old] - eye)
+        if "confusion_judge" in values:
+            out["confusion_judge"] = values["confusion_judge"][..., old, :]
+        return self.flat(out, xp)
+
+    def name_scores(self, x: Array, xp: Any) -> Array:
+        """Log prior density of each free class's row under each free name, up to what renaming leaves alone.
+
+        Shape (..., free, free). Of the prior only the panel's rows tell names apart: the priors of the shares and of
+        the judges' deviations treat all classes alike.
+        """
+        section = self.model.reliability
+        lean, sd = section.numbers["lean"], section.numbers["sd"]
+        eye = np.eye(self.classes, self.labels)
+        rows = self.values(x, xp)["confusion"] + lean * eye
+        free = list(self.free)
+        # the distance in the plane of zero sum is that of the free coordinates
+        gap = rows[..., free, None, :] - lean * eye[free]
+        return -0.5 * (gap * gap).sum(axis=-1) / sd**2
+
+    def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log of the prior's sum over all renamings; the prior itself where there are none."""
+        if not self.has_mirror or "reliability" in self.slices:
+            return super().symmetric_log_prior(x, data, xp)
+        scores = self.name_scores(x, xp)
+        size = len(self.free)
+        kept = sum(scores[..., j, j] for j in range(size))
+        return self.log_prior(x, xp) - kept + log_permanent(scores, size, xp)
+
+    def twins(self, x: Array, xp: Any) -> list[Array]:
+        """All other namings of flat vectors."""
+        free = np.array(self.free)
+        orders = []
+        for names in list(permutations(range(len(free))))[1:]:
+            order = np.arange(self.classes)
+            order[free] = free[list(names)]
+            orders.append(order)
+        return [self.renamed(x, order, xp) for order in orders]
+
+    def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Rename the classes of every draw as the prior prefers; see :meth:`voirdire.model.density.LogDensity.fold`."""
+        if not self.has_mirror or "reliability" in self.slices:
+            return super().fold(draws, data)
+        flat = draws.reshape(-1, self.size)
+        scores = self.name_scores(flat, np)
+        best = best_renaming(scores)
+        free, size = np.array(self.free), len(self.free)
+        folded = flat.copy()
+        for names in np.unique(best, axis=0):
+            if (names == np.arange(size)).all():
+                continue
+            order = np.arange(self.classes)
+            order[free] = free[names]
+            here = (best == names).all(axis=1)
+            folded[here] = self.renamed(flat[here], order, np)
+        of_best = np.take_along_axis(scores, best[..., None], axis=-1)[..., 0].sum(axis=-1)
+        ratio = np.expm1(np.maximum(log_permanent(scores, size, np) - of_best, 0.0))
+        turned = (best != np.arange(size)).any(axis=1)
+        lead = draws.shape[:-1]
+        return folded.reshape(draws.shape), ratio.reshape(lead), turned.reshape(lead)
+
+    def starts(self, data: Data) -> list[Floats]:
+        """The estimate in which every item is shared out as its labels are, and the mode of the prior."""
+        part = data["labels"]
+        if not self.latent:
+            log = np.log(part["counts"] + SMOOTHING)
+            return [self._flat_from({"tendency": log - log.mean(axis=-1, keepdims=True)})]
+        judges = part["counts"].shape[1] // self.labels
+        counts = part["counts"].reshape(-1, judges, self.labels)
+        votes = counts.sum(axis=1)[:, : self.classes] + SMOOTHING
+        known = np.exp(np.maximum(part["known"], -700.0))
+        belief = votes / votes.sum(axis=1, keepdims=True) * known
+        belief = part["weight"][:, None] * belief / np.maximum(belief.sum(axis=1, keepdims=True), 1e-300)
+        found: Values = {}
+        share = np.full((self.criteria, self.classes), SMOOTHING)
+        np.add.at(share, part["criterion"], belief)
+        found["class_share"] = _centred(np.log(share))
+        by_judge = (belief.T @ part["counts"]).reshape(self.classes, judges, self.labels).transpose(1, 0, 2)
+        right = np.eye(self.classes, self.labels)
+        if "reliability" in self.slices:
+            hit = (by_judge * right).sum(axis=(1, 2)) + 2.0
+            found["reliability"] = np.log(hit) - np.log(by_judge.sum(axis=(1, 2)) - hit + 3.0)
+        else:
+            lean = self.model.reliability.numbers["lean"]
+            panel = by_judge.sum(axis=0) + SMOOTHING + right
+            found["confusion"] = _centred(np.log(panel) - lean * right)
+            if "confusion_judge" in self.slices:
+                rate = panel / panel.sum(axis=1, keepdims=True)
+                smoothed = by_judge + 4.0 * rate
+                found["confusion_judge"] = _centred(np.log(smoothed) - np.log(rate))
+        return [self._flat_from(found), np.zeros(self.size)]
+
+    def by_hand(self, data: Data) -> ByHand | None:
+        """From the classes' expected counts, of confusion matrices; see :class:`.labels.expected.Expected`."""
+        if self.model.reliability.kind not in ("confusion", "confusion-pooled") or "pinned" in data:
+            return None
+        expected = Expected(self, data)
+        return ByHand(expected.both, expected.metric)
+
+    def _flat_from(self, values: Values) -> Floats:
+        return np.asarray(self.flat(values, np), dtype=float)
+
+
+def _centred(log: Floats) -> Floats:
+    return np.asarray(log - log.mean(axis=-1, keepdims=True))
+
+
+def class_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
+    """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
+
+    Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
+    label; ties of that share it.
+    """
+    total = np.zeros((len(data["labels"]["counts"]), density.classes))
+    for values in draws:
+        if density.latent:
+            joint = density.joint(values, data, np)
+            total += np.exp(log_softmax(joint, density.classes, np))
+        else:
+            tendency = values["tendency"][:, : density.classes]
+            # at the mode items with equally many labels are tied up to the search's tolerance
+            best = tendency > tendency.max(axis=1, keepdims=True) - 1e-4
+            total += best / best.sum(axis=1, keepdims=True)
+    return total / len(draws)

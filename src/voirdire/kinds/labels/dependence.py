@@ -1,0 +1,91 @@
+"""Whether judges of labels are right and wrong together more than independent judges would be.
+
+Given the classes and the matrices, judges err independently. With the class z_i of item i drawn from its posterior, let
+r_ki be how often judge k called i by its class, less the expected number n_ki p_k with p_k = P(z_i | z_i, judge k), and
+v_ki = n_ki p_k (1 - p_k) its variance. Sums of products of two judges' residuals then are the realised discrepancies of
+:mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as those of votes are
+(:mod:`voirdire.trust.dependence`). As the classes have seen the labels, a clique that is the consensus hides in part.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.checks import Check
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
+
+ALPHA = 0.01  # of all pairs of judges together
+_SHOWN = 3
+
+
+def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Generator) -> Residuals:
+    """Right answers beyond expectation, of the judges with most labels where there are very many.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, f"i{n}", "ab"[n % 2]) for judge in "xyz" for n in range(6)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    >>> fit = voirdire.fit(table, method="map")
+    >>> residuals(fit.problem, fit.posterior, np.random.default_rng(0)).r.shape
+    (1, 3, 6)
+    """
+    density, table = problem.density, problem.table
+    units, size = len(problem.unit_item), len(problem.judges)
+    most = max(2, LARGEST // max(units, 1))
+    order = np.argsort(-problem.judge_votes, kind="stable")[:most]
+    chosen = np.sort(order[problem.judge_votes[order] > 0])
+    code = {
+        (int(c), int(i)): u
+        for u, (c, i) in enumerate(zip(problem.unit_criterion, problem.unit_item, strict=True))
+    }
+    unit = np.array([code[c, i] for c, i in zip(table.criterion.tolist(), table.item.tolist(), strict=True)])
+    place = np.array([problem.labels.index(name) for name in table.labels])[table.label]
+    given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
+    r, v = [], []
+    for values in some_draws(posterior, DRAWS):
+        chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
+        bounds = chance.cumsum(axis=1)[problem.unit_row]
+        drawn = (rng.random(units)[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
+        rates = np.exp(density.rates(values, np))
+        right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
+        p = np.broadcast_to(right, (size, problem.classes))[:, drawn]
+        hit = np.bincount(table.judge * units + unit, place == drawn[unit], size * units).reshape(size, units)
+        r.append((hit - given * p)[chosen])
+        v.append((given * p * (1.0 - p))[chosen])
+    nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
+    return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
+
+
+def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
+    """Whether judges are wrong together more than the model expects, and how many the panel is worth."""
+    if not problem.density.latent or len(problem.judges) < 2:
+        return []
+    rng = np.random.default_rng(seed)
+    left = residuals(problem, posterior, rng)
+    found = dependence(left, rng)
+    count = len(left.judges)
+    worth = (
+        f"{count} judges, worth about {found.size:.0f} independent ones (90% interval {found.low:.0f} to "
+        f"{found.high:.0f})"
+    )
+    alike = most_alike(found, ALPHA)
+    if not alike:
+        return [
+            Check("dependence", "ok", found.size, f"{worth}: none err together more than the model expects.")
+        ]
+    names = [
+        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
+    ]
+    more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    message = (
+        f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
+        "shared mistakes count as evidence many times over, so that probabilities are too sure: drop copies, and pass "
+        "items of known class (anchors=...)."
+    )
+    return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]

@@ -1,0 +1,176 @@
+"""Gradient and curvature of models of labels from the classes' expected counts (E step of Dempster et al. 1977).
+
+With q_i,j the probability of class j of distinct item i (times the items it stands for) and
+N_k,j,l = sum_i q_i,j n_i,k,l the labels that judge k is expected to have given to items of class j, the gradient of
+the log likelihood is that of the multinomials of N (Fisher's identity): in the logits of row j of judge k it is
+N_k,j,. - N_k,j r_k,j,., with r the rates and N_k,j the row's sum.
+
+Minus the Hessian of those multinomials, N_k,j (diag r - r r'), plus the prior's precision is positive definite and
+bounds the curvature of the posterior from above; the difference is what not knowing the classes hides (Louis 1982,
+JRSS B 44). It is a block of size (labels - 1) for each row of each judge, bordered by the panel's row, so that its
+inverse costs as much as one gradient. EM steps by it; here it is the metric of a quasi-Newton search, which learns the
+hidden rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from voirdire.model.terms.arrays import zero_sum
+from voirdire.model.terms.parameters import Normal
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    from voirdire.kinds.labels.density import LabelsDensity
+    from voirdire.model.density import Data
+
+
+class _Belief(NamedTuple):
+    """Log likelihood, counts expected of rows (judges, classes, labels) and of classes, with their rates and shares."""
+
+    log_likelihood: float
+    counts: Floats
+    rates: Floats
+    of_class: Floats
+    shares: Floats
+
+
+class Expected:
+    """The log density of a model with confusion matrices, its gradient and its complete-data curvature.
+
+    Parameters
+    ----------
+    density : LabelsDensity
+        Of kind ``confusion`` or ``confusion-pooled``.
+    data : dict
+        As :class:`voirdire.kinds.labels.problem.LabelsProblem` holds it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.labels import read_labels
+    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
+    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    >>> problem = pose_labels(load_model("dawid-skene"), table)
+    >>> value, slope = Expected(problem.density, problem.data).both(np.zeros(problem.density.size))
+    >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(7), problem.data, np)))
+    True
+    """
+
+    def __init__(self, density: LabelsDensity, data: Data) -> None:
+        part = data["labels"]
+        self._program = density
+        self._counts, self._known = part["counts"], part["known"].T
+        self._weight = np.asarray(part["weight"], dtype=float)
+        self._under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
+        self._transposed = np.ascontiguousarray(self._counts.T)
+        self._judges = self._counts.shape[1] // density.labels
+        self._of_labels, self._of_classes = _plane(density.labels), _plane(density.classes)
+        self._lean = density.model.reliability.numbers["lean"] * np.eye(density.classes, density.labels)
+        self._precision = np.empty(density.size)
+        self._constant = 0.0
+        for parameter in density.parameters:
+            here, prior = density.slices[parameter.name], parameter.prior
+            assert isinstance(prior, Normal)  # of every parameter of labels
+            self._precision[here] = prior.sd**-2
+            self._constant += float(prior.log_density(np.zeros(here.stop - here.start), np).sum())
+
+    def both(self, x: Floats) -> tuple[float, Floats]:
+        """Minus the log density and its gradient at a flat vector."""
+        found, slices = self._believe(x), self._program.slices
+        pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
+        slope = self._precision * x
+        slope[slices["confusion"]] -= (pull.sum(axis=0) @ self._of_labels).ravel()
+        if "confusion_judge" in slices:
+            slope[slices["confusion_judge"]] -= (pull @ self._of_labels).ravel()
+        of_class = found.of_class - found.of_class.sum(axis=-1, keepdims=True) * found.shares
+        slope[slices["class_share"]] -= (of_class @ self._of_classes).ravel()
+        log_prior = self._constant - 0.5 * float(self._precision @ (x * x))
+        return -(found.log_likelihood + log_prior), slope
+
+    def metric(self, x: Floats) -> Callable[[Floats], Floats]:
+        """Multiplication by the inverse of the complete-data curvature at a flat vector."""
+        found, slices = self._believe(x), self._program.slices
+        rows = _information(found.counts.sum(axis=-1), found.rates, self._of_labels)
+        shares = _information(found.of_class.sum(axis=-1), found.shares, self._of_classes)
+        share = _inverse(shares + self._prior("class_share", shares.shape[-1]))
+        panel = rows.sum(axis=0) + self._prior("confusion", rows.shape[-1])
+        if "confusion_judge" in slices:
+            own = _inverse(rows + self._prior("confusion_judge", rows.shape[-1]))
+            shared = rows @ own
+            panel = panel - (shared @ rows).sum(axis=0)
+        panel = _inverse(panel)
+
+        def apply(slope: Floats) -> Floats:
+            step = np.empty_like(slope)
+            of_share = slope[slices["class_share"]].reshape(share.shape[:-1])
+            of_panel = slope[slices["confusion"]].reshape(panel.shape[:-1])
+            step[slices["class_share"]] = _times(share, of_share).ravel()
+            if "confusion_judge" not in slices:
+                step[slices["confusion"]] = _times(panel, of_panel).ravel()
+                return step
+            of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
+            together = _times(panel, of_panel - _times(shared, of_judge).sum(axis=0))
+            step[slices["confusion"]] = together.ravel()
+            step[slices["confusion_judge"]] = _times(own, of_judge - _times(rows, together[None])).ravel()
+            return step
+
+        return apply
+
+    def _prior(self, name: str, size: int) -> Floats:
+        return float(self._precision[self._program.slices[name]][0]) * np.eye(size)
+
+    def _believe(self, x: Floats) -> _Belief:
+        density, slices = self._program, self._program.slices
+        classes, labels, judges = density.classes, density.labels, self._judges
+        logits = (self._lean + x[slices["confusion"]].reshape(classes, -1) @ self._of_labels.T)[None]
+        if "confusion_judge" in slices:
+            logits = logits + x[slices["confusion_judge"]].reshape(judges, classes, -1) @ self._of_labels.T
+        log_rates = logits - _log_sum(logits)
+        shares = x[slices["class_share"]].reshape(density.criteria, -1) @ self._of_classes.T
+        log_shares = shares - _log_sum(shares)
+        # classes first: sums over a few of them are then sums of long rows
+        joint = log_rates.transpose(1, 0, 2).reshape(classes, judges * labels) @ self._transposed
+        joint += log_shares.T @ self._under + self._known
+        top = joint.max(axis=0)
+        parts = np.exp(joint - top)
+        total = parts.sum(axis=0)
+        belief = parts * (self._weight / total)
+        expected = (belief @ self._counts).reshape(classes, judges, labels).transpose(1, 0, 2)
+        log_likelihood = float(self._weight @ (top + np.log(total)))
+        of_class = self._under @ belief.T
+        return _Belief(log_likelihood, expected, np.exp(log_rates), of_class, np.exp(log_shares))
+
+
+def _plane(size: int) -> Floats:
+    """Columns that map free coordinates to values of zero sum, shape (size, size - 1)."""
+    return np.asarray(zero_sum(np.eye(size - 1), size, np)).T
+
+
+def _information(total: Floats, rates: Floats, plane: Floats) -> Floats:
+    """Information of multinomials of given totals (...) and rates (..., n) on the free coordinates of their logits."""
+    leaned = rates @ plane
+    size = plane.shape[1]
+    square = (rates @ (plane[:, :, None] * plane[:, None, :]).reshape(len(plane), -1)).reshape(
+        (*rates.shape[:-1], size, size)
+    )
+    return np.asarray(total[..., None, None] * (square - leaned[..., :, None] * leaned[..., None, :]))
+
+
+def _inverse(matrices: Floats) -> Floats:
+    return np.asarray(np.linalg.inv(matrices), dtype=float)
+
+
+def _times(matrices: Floats, vectors: Floats) -> Floats:
+    """Products of matrices (..., n, n) and as many vectors (..., n)."""
+    return np.asarray((matrices @ vectors[..., None])[..., 0])
+
+
+def _log_sum(x: Floats) -> Floats:
+    top = x.max(axis=-1, keepdims=True)
+    return np.asarray(top + np.log(np.exp(x - top).sum(axis=-1, keepdims=True)))

@@ -1,0 +1,106 @@
+"""Which judges decide the class of items: beliefs without a judge's labels.
+
+With the shares and rates of the fit, the labels n_i,k of judge k on item i are left out by Bayes' rule,
+
+    log P(j | the others' labels of i) = log P(j and all labels of i) - sum_l n_i,k,l log rate_k,j,l + constant,
+
+so that one pass over the labels serves for all judges. Rates and shares stay those of the whole table, of which one
+judge is a small part; with three judges or fewer that is rough.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.checks import Check
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+MANY = 0.1  # share of the items whose class may hang on one judge
+
+
+class Given(NamedTuple):
+    """What each judge gave each item that it labelled: one row per pair of unit and judge.
+
+    Attributes
+    ----------
+    unit, judge : int array, shape (pairs,)
+    counts : array, shape (pairs, labels)
+    """
+
+    unit: Ints
+    judge: Ints
+    counts: Floats
+
+
+def labels_given(problem: LabelsProblem) -> Given:
+    """Pairs of units and judges with the labels given.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [("a", "x", "no"), ("a", "x", "yes"), ("b", "x", "yes")]
+    >>> fit = voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "label"]), method="map")
+    >>> labels_given(fit.problem).counts.tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    judges = len(problem.judges)
+    pairs, row = np.unique(units(problem) * judges + problem.table.judge, return_inverse=True)
+    counts = np.zeros((len(pairs), len(problem.labels)))
+    np.add.at(counts, (row, codes(problem)), 1.0)
+    return Given(pairs // judges, pairs % judges, counts)
+
+
+def units(problem: LabelsProblem) -> Ints:
+    """The unit (item and criterion) of every label of the table."""
+    wide, table = max(len(problem.items), 1), problem.table
+    known = problem.unit_criterion * wide + problem.unit_item
+    return np.searchsorted(known, table.criterion * wide + table.item)
+
+
+def codes(problem: LabelsProblem) -> Ints:
+    """Every label of the table as the fit codes it, the classes first."""
+    place = np.array([problem.labels.index(label) for label in problem.table.labels])
+    return np.asarray(place[problem.table.label])
+
+
+def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
+    """Log P(class and the others' labels) of each pair, shape (pairs, classes), and the judge's own log rates of it.
+
+    The rates have shape (pairs, classes, labels).
+    """
+    log = problem.density.rates(values, np)
+    own = log[pairs.judge if len(log) > 1 else pairs.judge * 0]
+    joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
+    return joint - np.einsum("pl,pjl->pj", pairs.counts, own), own
+
+
+def deciders(problem: LabelsProblem, posterior: Posterior) -> Ints:
+    """Number of units of which each judge alone decides the most probable class, shape (judges,)."""
+    values, pairs = posterior.central_values, labels_given(problem)
+    rest, _ = without(problem, values, pairs)
+    whole = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
+    changed = rest.argmax(axis=1) != whole.argmax(axis=1)
+    return np.bincount(pairs.judge, changed, len(problem.judges)).astype(np.int64)
+
+
+def influence(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
+    """Whether the classes of many items hang on one judge; nothing without latent classes."""
+    if not problem.density.latent or len(problem.judges) < 2:
+        return []
+    count, size = deciders(problem, posterior), len(problem.unit_item)
+    most = int(count.argmax())
+    share = float(count[most] / size)
+    if share <= MANY:
+        found = f"At most {count[most]} of {size} classes hang on one judge ({problem.judges[most]})."
+        return [Check("influence", "ok", share, found)]
+    message = (
+        f"Without {problem.judges[most]} {count[most]} of {size} items would have another class. More judges on the "
+        "items in doubt would make them depend less on one."
+    )
+    return [Check("influence", "warn", share, message)]

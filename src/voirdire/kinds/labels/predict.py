@@ -1,0 +1,98 @@
+"""Classes of items that a fit has not seen, from the labels that its judges gave them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.labels.density import class_probabilities
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.tables.labels import read_labels
+from voirdire.tables.problems import Problems, nearest
+
+
+def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
+    """P(class | labels) of each item of another table, averaged over draws of the posterior.
+
+    By Bayes' rule with the shares and matrices of the fit, which the new labels do not change. Labels that judges gave
+    an item more than once all count.
+
+    Parameters
+    ----------
+    table : path or dataframe
+        Labels by judges (and under criteria) of the fit: judge, item, label and optionally criterion. Items may be new.
+
+    Returns
+    -------
+    dict of array
+        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``.
+
+    Raises
+    ------
+    InputError
+        A judge, criterion or label that the fit does not know; a model without classes (``majority-label``).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, f"i{n}", "ab"[n % 2]) for judge in "xyz" for n in range(6)]
+    >>> known = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    >>> found = voirdire.fit(known, method="map")
+    >>> new = pd.DataFrame({"judge": ["x", "y"], "item": "new", "label": ["b", "b"]})
+    >>> found.predict(new)["label"].tolist()
+    ['b']
+    """
+    density = problem.density
+    if not density.latent:
+        raise InputError(
+            f"predict() needs a model that knows judges; {problem.model.name} takes all alike: fit dawid-skene"
+        )
+    labels = problem.table.labels
+    new = read_labels(table, levels=labels)
+    problems = Problems("labels")
+    judge, criterion = (
+        _known(names, levels, codes, kind, problems)
+        for names, levels, codes, kind in (
+            (new.judges, problem.judges, new.judge, "judge"),
+            (new.criteria, problem.criteria, new.criterion, "criterion"),
+        )
+    )
+    problems.raise_any()
+    by_judge = density.rates(posterior.central_values, np).shape[-3] > 1
+    size = len(problem.judges) if by_judge else 1
+    unit, row = np.unique(criterion * len(new.items) + new.item, return_inverse=True)
+    place = np.array([problem.labels.index(label) for label in labels])[new.label]
+    cell = (row * size + (judge if by_judge else judge * 0)) * len(labels) + place
+    width = size * len(labels)
+    counts = np.bincount(cell, minlength=len(unit) * width).reshape(len(unit), width).astype(float)
+    of = unit // len(new.items)
+    data = {
+        "labels": {
+            "counts": counts,
+            "known": np.zeros((len(unit), problem.classes)),
+            "criterion": of,
+            "weight": np.ones(len(unit)),
+        }
+    }
+    chance = class_probabilities(density, some_draws(posterior), data)
+    named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
+    if problem.table.has_criteria:
+        named["criterion"] = np.array(problem.criteria, dtype=object)[of]
+    named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
+    named["probability"] = chance.max(axis=1)
+    return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
+
+
+def _known(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:
+    """Codes by the fit's levels; names that it does not know are problems."""
+    place = {name: code for code, name in enumerate(levels)}
+    for code, name in enumerate(names):
+        if name not in place:
+            rows = np.flatnonzero(codes == code) + 1
+            problems.rows(rows, f"{kind} {name!r} is not in the fit; leave it out{nearest(name, levels)}")
+    return np.array([place.get(name, 0) for name in names], dtype=np.int64)[codes]

@@ -1,0 +1,258 @@
+"""A table of labels in the form a density needs: distinct items with counts of labels per judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.model.terms import CONFUSION
+from voirdire.tables.labels import Labels
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.rated import known_names
+from voirdire.typing import Floats, Ints
+
+LARGEST_TABLE = 150_000_000  # numbers in the table of distinct items, judges and labels
+NOT = -1e9  # log of a class that an anchor rules out: its exponential is zero, its slope finite
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsProblem(Problem):
+    """One model and one table of labels, ready for inference.
+
+    ``data["labels"]`` holds, per distinct item, ``counts`` (distinct, judges x labels; one judge where the model takes
+    all alike), ``known`` (distinct, classes; 0 where a class is possible), ``criterion`` and ``weight``. Items are
+    counted together where neither the model nor the anchors tell them apart.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Names of the labels, the classes first.
+    classes : int
+        How many of them are classes.
+    unit_item, unit_criterion : int array, shape (units,)
+        Which item and criterion each unit is.
+    unit_row : int array, shape (units,)
+        Where a unit stands among the distinct ones.
+    known : int array, shape (units,)
+        The class of an anchored unit, -1 elsewhere.
+    """
+
+    density: LabelsDensity
+    table: Labels
+    labels: tuple[str, ...]
+    classes: int
+    unit_item: Ints
+    unit_criterion: Ints
+    unit_row: Ints
+    known: Ints
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        units = [
+            self.items[item]
+            if len(self.criteria) == 1
+            else f"{self.items[item]} / {self.criteria[criterion]}"
+            for item, criterion in zip(self.unit_item, self.unit_criterion, strict=True)
+        ]
+        names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
+        return super().coords | names
+
+
+def pose_labels(
+    model: Model,
+    table: Labels,
+    *,
+    classes: Sequence[object] | None = None,
+    anchors: Labels | None = None,
+    known: Ints | None = None,
+    keep_apart: bool = False,
+) -> LabelsProblem:
+    """Bring a table of labels into the form of a model.
+
+    Parameters
+    ----------
+    classes : sequence, optional
+        The labels that an item may truly belong to; by default all. A label that is none of them ("unsure") is an
+        answer only.
+    anchors : Labels, optional
+        Items whose class is known, coded by any names.
+    known : int array, shape (units,), optional
+        The same as codes, -1 where unknown.
+    keep_apart : bool
+        Do not count items with the same labels together, so that tables of the same sizes have arrays of one shape.
+
+    Raises
+    ------
+    InputError
+        Fewer than two labels, unknown classes, anchors for unknown items or that contradict each other, a table too
+        large to be counted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.labels import read_labels
+    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
+    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    >>> pose_labels(load_model("dawid-skene"), table).data["labels"]["counts"].tolist()
+    [[0.0, 1.0, 1.0, 0.0]]
+    """
+    problems, of_anchors = Problems("labels"), Problems("anchors")
+    chosen = _classes(table, classes, problems)
+    names = (*chosen, *(label for label in table.labels if label not in chosen))
+    place = np.array([names.index(label) for label in table.labels], dtype=np.int64)
+    wide = max(len(table.items), 1)
+    unit, unit_of = np.unique(table.criterion * wide + table.item, return_inverse=True)
+    unit_item, unit_criterion = unit % wide, unit // wide
+    if known is None:
+        known = _known(table, anchors, unit, wide, chosen, of_anchors)
+    problems.raise_any()
+    of_anchors.raise_any()
+    judging = CONFUSION[model.reliability.kind]
+    judges = len(table.judges) if judging.by_judge else 1
+    size = judges * len(names)
+    if len(unit) * size > LARGEST_TABLE:
+        raise InputError(
+            f"labels: {len(unit)} items x {judges} judges x {len(names)} labels is more than model {model.name} can "
+            "count; take dawid-skene-pooled or majority-label, or fit parts of the table"
+        )
+    judge = table.judge if judging.by_judge else table.judge * 0
+    cell = unit_of * size + judge * len(names) + place[table.label]
+    counts = np.bincount(cell, minlength=len(unit) * size).reshape(len(unit), size).astype(float)
+    row, first, weight = _distinct(counts, unit_criterion, known, keep_apart or judging.kind == "alike")
+    possible = np.full((len(unit), len(chosen)), NOT)
+    possible[known < 0] = 0.0
+    at = np.flatnonzero(known >= 0)
+    possible[at, known[at]] = 0.0
+    data = {
+        "labels": {
+            "counts": counts[first],
+            "known": possible[first],
+            "criterion": unit_criterion[first],
+            "weight": weight,
+        }
+    }
+    density = LabelsDensity(
+        model,
+        len(table.judges),
+        len(table.criteria),
+        len(table.items),
+        len(unit),
+        len(chosen),
+        len(names),
+        tuple(int(j) for j in np.unique(known[at])),
+    )
+    given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    return LabelsProblem(
+        density,
+        data,
+        table.judges,
+        table.criteria,
+        table.items,
+        given,
+        table,
+        names,
+        len(chosen),
+        unit_item,
+        unit_criterion,
+        row,
+        known,
+    )
+
+
+def _distinct(counts: Floats, criterion: Ints, known: Ints, apart: bool) -> tuple[Ints, Ints, Floats]:
+    """Row of each unit among the distinct ones, the first unit of each of these, and how many units it stands for."""
+    size = len(counts)
+    if apart:
+        return np.arange(size), np.arange(size), np.ones(size)
+    keys = [(unit.tobytes(), int(c), int(k)) for unit, c, k in zip(counts, criterion, known, strict=True)]
+    number: dict[tuple[bytes, int, int], int] = {}
+    row = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
+    first = np.unique(row, return_index=True)[1]
+    return row, first, np.bincount(row).astype(float)
+
+
+def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:
+    if len(table.labels) < 2:
+        problems.table(
+            f"only the label {table.labels[0]!r} occurs; name all labels there may be (levels=...)"
+        )
+    if classes is None:
+        return table.labels
+    chosen = tuple(dict.fromkeys(str(name) for name in classes))
+    for name in chosen:
+        if name not in table.labels:
+            problems.table(
+                f"class {name!r} is no label; labels are {known_names(table.labels)}"
+                f"{nearest(name, table.labels)}"
+            )
+    if len(chosen) < 2:
+        problems.table(f"classes {known_names(chosen)} are fewer than two; name at least two labels")
+    return chosen
+
+
+def known_classes(problem: LabelsProblem, people: Labels, name: str) -> Ints:
+    """Class of each unit of a posed table that people name, -1 for the others.
+
+    Parameters
+    ----------
+    people : Labels
+        Items whose class is known.
+    name : str
+        What their table is called in messages.
+
+    Raises
+    ------
+    InputError
+        As for anchors.
+    """
+    problems, wide = Problems(name), max(len(problem.items), 1)
+    unit = problem.unit_criterion * wide + problem.unit_item
+    known = _known(problem.table, people, unit, wide, problem.labels[: problem.classes], problems)
+    problems.raise_any()
+    return known
+
+
+def _known(
+    table: Labels,
+    anchors: Labels | None,
+    unit: Ints,
+    wide: int,
+    classes: tuple[str, ...],
+    problems: Problems,
+) -> Ints:
+    """Class of each unit that an anchor names, -1 for the others."""
+    known = np.full(len(unit), -1, dtype=np.int64)
+    if anchors is None:
+        return known
+    items = {name: code for code, name in enumerate(table.items)}
+    criteria = {name: code for code, name in enumerate(table.criteria)}
+    place = {int(code): row for row, code in enumerate(unit)}
+    if not anchors.has_criteria and len(table.criteria) > 1:
+        problems.table(
+            f"there is no column 'criterion', but the labels have {len(table.criteria)} criteria; add it"
+        )
+        return known
+    for row in range(anchors.rows):
+        item, label = anchors.items[anchors.item[row]], anchors.labels[anchors.label[row]]
+        criterion = anchors.criteria[anchors.criterion[row]] if anchors.has_criteria else table.criteria[0]
+        code = criteria.get(criterion, -1) * wide + items.get(item, -1)
+        here = [row + 1]
+        if item not in items or criterion not in criteria or code not in place:
+            under = f" under criterion {criterion!r}" if anchors.has_criteria else ""
+            problems.rows(here, f"no judge has labelled item {item!r}{under}; leave it out")
+        elif label not in classes:
+            problems.rows(here, f"label {label!r} is no class; classes are {known_names(classes)}")
+        elif known[place[code]] not in (-1, classes.index(label)):
+            other = classes[known[place[code]]]
+            problems.rows(here, f"item {item!r} is {label!r} here and {other!r} before; keep one")
+        else:
+            known[place[code]] = classes.index(label)
+    return known

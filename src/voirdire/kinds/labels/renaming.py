@@ -1,0 +1,74 @@
+"""Renamings of classes: the best one, and the sum over all.
+
+Where a score of a renaming g is a sum of entries c[j, g(j)] of a square matrix, the best renaming is a linear
+assignment, and the sum of exp(score) over all renamings is the permanent of exp(c). The permanent of J classes is
+computed by adding one row at a time for every set of columns already used, which takes J 2^(J-1) steps in place of J!.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.model.terms.arrays import Array
+from voirdire.typing import Floats
+
+
+def log_permanent(scores: Array, size: int, xp: Any) -> Array:
+    """Log of the sum of exp(sum_j scores[..., j, g(j)]) over all renamings g.
+
+    Parameters
+    ----------
+    scores : array, shape (..., size, size)
+
+    Returns
+    -------
+    array, shape (...)
+
+    Examples
+    --------
+    >>> float(log_permanent(np.zeros((3, 3)), 3, np).round(6) - np.log(6).round(6))
+    0.0
+    """
+    reached = {0: xp.zeros_like(scores[..., 0, 0])}
+    for row in range(size):
+        further: dict[int, Array] = {}
+        for used, total in reached.items():
+            for column in range(size):
+                if used & 1 << column:
+                    continue
+                term, key = total + scores[..., row, column], used | 1 << column
+                further[key] = term if key not in further else xp.logaddexp(further[key], term)
+        reached = further
+    return reached[2**size - 1]
+
+
+def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
+    """The renaming of the highest score, of each matrix; the identity where it is as good.
+
+    Parameters
+    ----------
+    scores : array, shape (n, size, size)
+
+    Returns
+    -------
+    array, shape (n, size)
+        Row j's new name g(j).
+
+    Examples
+    --------
+    >>> best_renaming(np.array([[[0.0, 2.0], [1.0, 0.0]]])).tolist()
+    [[1, 0]]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    size = scores.shape[-1]
+    kept = np.arange(size)
+    found = np.empty(scores.shape[:2], dtype=np.int64)
+    for number, matrix in enumerate(scores):
+        chosen = linear_sum_assignment(matrix, maximize=True)[1]
+        better = matrix[kept, chosen].sum() > np.trace(matrix)
+        found[number] = chosen if better else kept
+    return found

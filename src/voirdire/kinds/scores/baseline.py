@@ -1,0 +1,132 @@
+"""Baselines: the mean or the median of each item's scores, with a standard error from the judges' disagreement.
+
+A judge's scores of one item are averaged first, so runs are not taken for judges; with groups of judges the groups are
+averaged, each counting once (as MAJ-EVAL averages its stakeholders). Then
+
+    centre_c,i ~ Normal(theta_c,i, error_c,i)
+
+under a prior so wide that theta is the centre. With r the differences of judges' scores from the mean of their item
+(and group), corrected by sqrt(n / (n - 1)) for the n of them it was taken of, the error of the mean of n judges is
+sd(r) / sqrt(n), and that of their median the standard deviation of medians of n differences drawn from r with
+replacement; r is pooled over the items of a criterion. The error takes in what judges differ in severity: it is that
+of another panel's score for the item.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.scores.density import ScoresDensity
+    from voirdire.model.density import Data
+
+
+RESAMPLES = 2000
+SMALLEST = 1e-3  # error of one judge, in parts of the scale: where all agree fully, the density needs one
+UNKNOWN = 1.0  # and where no item has two judges of a group: the length of the scale
+
+
+def encode(
+    judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], group: Ints, pool: str
+) -> dict[str, Any]:
+    """Centre and error of every item under every criterion.
+
+    Parameters
+    ----------
+    score : array, shape (rows,)
+        From -1/2 to 1/2.
+    sizes : (criteria, items)
+    group : int array, shape (judges,)
+    pool : "mean" or "median"
+
+    Returns
+    -------
+    dict
+        ``criterion``, ``item``, ``centre``, ``error``, ``weight`` (one each), and ``known``: whether the error could be
+        estimated.
+
+    Examples
+    --------
+    >>> judge, zero = np.array([0, 1, 2]), np.zeros(3, dtype=np.int64)
+    >>> part = encode(judge, zero, zero, np.array([0.0, 0.1, 0.5]), (1, 1), zero, "mean")
+    >>> part["centre"].round(3).tolist(), part["error"].round(3).tolist()
+    ([0.2], [0.153])
+    """
+    criteria, items = sizes
+    combine = np.mean if pool == "mean" else np.median
+    cells, row = np.unique((judge * criteria + criterion) * items + item, return_inverse=True)
+    order = np.argsort(row, kind="stable")
+    runs = np.split(score[order], np.cumsum(np.bincount(row))[:-1])
+    value = np.array([combine(run) for run in runs])
+    unit, of = cells % (criteria * items), group[cells // (criteria * items)]
+    panels: dict[int, dict[int, list[float]]] = {}
+    for u, g, v in zip(unit.tolist(), of.tolist(), value.tolist(), strict=True):
+        panels.setdefault(u, {}).setdefault(g, []).append(v)
+    left: list[list[float]] = [[] for _ in range(criteria)]
+    for u, by_group in panels.items():
+        for scores in by_group.values():
+            n = len(scores)
+            if n > 1:
+                left[u // items] += list((np.array(scores) - np.mean(scores)) * math.sqrt(n / (n - 1)))
+    errors = [_Errors(np.array(found), pool) for found in left]
+    units = sorted(panels)
+    centre = [float(np.mean([combine(scores) for scores in panels[u].values()])) for u in units]
+    error = [
+        math.sqrt(sum(errors[u // items].of(len(scores)) ** 2 for scores in panels[u].values()))
+        / len(panels[u])
+        for u in units
+    ]
+    place = np.array(units, dtype=np.int64)
+    return {
+        "criterion": place // items,
+        "item": place % items,
+        "centre": np.array(centre),
+        "error": np.array(error),
+        "weight": np.ones(len(units)),
+        "known": np.array([len(left[u // items]) > 0 for u in units], dtype=float),
+    }
+
+
+class _Errors:
+    """Standard error of the mean or median of n judges, from the differences of one criterion."""
+
+    def __init__(self, left: Floats, pool: str) -> None:
+        self.left, self.pool = left, pool
+        self.known: dict[int, float] = {}
+
+    def of(self, n: int) -> float:
+        if n not in self.known:
+            self.known[n] = self._error(n)
+        return self.known[n]
+
+    def _error(self, n: int) -> float:
+        if not len(self.left):
+            return UNKNOWN
+        # their mean is zero in every item
+        one = max(float(np.sqrt(np.mean(self.left**2))), SMALLEST)
+        if self.pool == "mean":
+            return one / math.sqrt(n)
+        drawn = np.random.default_rng(0).choice(self.left, (RESAMPLES, n))
+        return max(float(np.median(drawn, axis=1).std()), SMALLEST / math.sqrt(n))
+
+
+def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+    """Log density of each centre, and its weight."""
+    part = data["scores"]
+    z = (part["centre"] - values["strength"][part["criterion"], part["item"]]) / part["error"]
+    return -0.5 * z * z - xp.log(part["error"]) - 0.5 * math.log(2.0 * math.pi), part["weight"]
+
+
+def starts(density: ScoresDensity, data: Data) -> list[Values]:
+    """The centres."""
+    part = data["scores"]
+    strength = np.zeros((density.criteria, density.items))
+    strength[part["criterion"], part["item"]] = part["centre"]
+    return [{"strength": strength}]

@@ -1,0 +1,108 @@
+"""What may be wrong with a fit of scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer import checks
+from voirdire.infer.checks import Check, listed
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.scores.concordance import against_anchors
+from voirdire.kinds.scores.problem import ScoresProblem
+
+
+def all_checks(
+    problem: ScoresProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
+) -> list[Check]:
+    """Checks that every fit of scores makes, after those of its method."""
+    own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
+    own += against_anchors(problem, seed)
+    if posterior.values is not None:
+        own += checks.below_chance(problem, judge_summary)
+    if problem.model.pool == "none":
+        from voirdire.trust.checks import dependent_judges, influence
+        from voirdire.trust.kinds import answered_beyond
+
+        own += dependent_judges(problem, answered_beyond(problem, posterior), seed)
+        own += influence(problem, posterior) if own[0].level == "ok" else []
+    return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
+
+
+def linked(problem: ScoresProblem) -> Check:
+    """Whether judges can be compared with each other through the items that they score."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    table, size = problem.table, len(problem.judges)
+    nodes = size + len(problem.items)
+    edges = coo_array((np.ones(table.rows), (table.judge, size + table.item)), shape=(nodes, nodes))
+    count, group = connected_components(edges, directed=False)
+    scoring = np.unique(table.judge)
+    count = len(np.unique(group[scoring]))
+    if count == 1:
+        return Check(
+            "connectivity",
+            "ok",
+            0.0,
+            "Every judge is linked with every other by items that both have scored.",
+        )
+    smallest = min(np.unique(group[scoring]), key=lambda part: (group[scoring] == part).sum())
+    names = [problem.judges[k] for k in scoring if group[k] == smallest]
+    message = (
+        f"The judges fall into {count} groups without a common item, e.g. {listed(names, verb=False)} against the "
+        "rest: "
+        "whether their items are worse or they are more severe is the prior's word. Let judges of different groups "
+        "score some of the same items."
+    )
+    return Check("connectivity", "warn", float(count), message)
+
+
+def constant(problem: ScoresProblem) -> list[Check]:
+    """Judges that gave one score to everything."""
+    table = problem.table
+    so = "and the judge's severity is bounded by the prior alone. Leave the judge out, or read its answers."
+    return checks.constant_judges(table.judges, table.judge, table.score, "score", so)
+
+
+def ends(problem: ScoresProblem) -> Check:
+    """Items all of whose scores stand at one end of the scale."""
+    table, scale = problem.table, problem.scale
+    shape = (len(problem.criteria), len(problem.items))
+    low, high = np.full(shape, np.inf), np.full(shape, -np.inf)
+    np.minimum.at(low, (table.criterion, table.item), table.score)
+    np.maximum.at(high, (table.criterion, table.item), table.score)
+    at = ((low == scale.high) | (high == scale.low)).sum(axis=0) > 0
+    names = [problem.items[item] for item in np.flatnonzero(at)]
+    if not names:
+        return Check("separation", "ok", 0.0, "No item has all its scores at one end of the scale.")
+    message = (
+        f"{listed(names)} scored at one end of the scale by all judges (under some criterion): how far they stand out "
+        "is bounded by the prior, not by the scores."
+    )
+    return Check("separation", "warn", float(len(names)), message)
+
+
+def unknown_error(problem: ScoresProblem) -> list[Check]:
+    """Whether a baseline could estimate how much judges disagree."""
+    known = problem.data["scores"].get("known")
+    if known is None or known.all():
+        return []
+    message = (
+        "No item was scored by two judges (of one group) under some criterion, so how much a mean of scores varies "
+        "from panel to panel is unknown: its intervals span the scale. Let a second judge score some items."
+    )
+    return [Check("error", "warn", float((known == 0).sum()), message)]
+
+
+def unvoted(problem: ScoresProblem) -> list[Check]:
+    """Whether criterion weights rest on anything."""
+    weights, density = problem.model.weights, problem.density
+    if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
+        return []
+    message = (
+        "Neither votes on criteria nor weights were given: criteria count equally. Pass criteria=..., or take "
+        "rating-discrimination, which is the same then."
+    )
+    return [Check("weights", "warn", float(density.criteria), message)]

@@ -1,0 +1,150 @@
+"""Whether the judges, taken together, order items as people do.
+
+Of two anchored items to which people give different scores (under one criterion) the judges' mean scores have the same
+order, or the other, or are equal, which counts half. The share of pairs in people's order is the concordance index,
+(tau + 1) / 2 of Kendall's tau without pairs that people tie (Kendall 1938, Biometrika 30). Its interval is that of a
+bootstrap of items, as pairs that share one are not independent. As few items give a bootstrap nothing to vary, chance
+is also asked by permutation: how often human scores, dealt to the anchored items at random, agree as much.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.checks import Check, listed
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.typing import Floats
+
+RESAMPLES = 1000
+TAIL = 0.05  # on either side of the interval, and of the permutations
+MOST = 300  # anchored items from which pairs are formed; of more, as many drawn at random
+_SHOWN = 3
+
+
+def against_anchors(problem: ScoresProblem, seed: int) -> list[Check]:
+    """The check of a fit with human scores, nothing without.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> scores = pd.DataFrame([(j, f"x{n}", n) for j in "abc" for n in range(1, 6)], columns=["judge", "item", "score"])
+    >>> people = pd.DataFrame({"item": ["x1", "x3", "x4", "x5"], "score": [1, 2, 4, 5]})
+    >>> fit = voirdire.fit(scores, anchors=people, method="map", families={})
+    >>> against_anchors(fit.problem, 0)[0].message[:62]
+    "The judges' mean scores put 100% of 6 pairs of anchored items "
+    """
+    if problem.anchors is None:
+        return []
+    table = problem.anchors.table
+    size = (len(problem.criteria), len(problem.items))
+    human, known = _means(table.criterion, table.item, table.score, size)
+    panel = _panel(problem)
+    rng = np.random.default_rng(seed)
+    items = np.flatnonzero(known.any(axis=0))
+    items = np.sort(rng.choice(items, MOST, replace=False)) if len(items) > MOST else items
+    human, panel, known = human[:, items], panel[:, items], known[:, items]
+    same = _order(panel)  # criteria, items, items
+    theirs = _order(human) * (known[:, :, None] & known[:, None, :])
+    pairs = int((theirs != 0).sum() // 2)
+    if not pairs:
+        message = (
+            "No two anchored items have different human scores (under one criterion): they cannot show whom to trust. "
+            "Let people score more items."
+        )
+        return [Check("anchors", "warn", None, message)]
+    share = _share((same * theirs).sum(), (theirs != 0).sum())
+    low, high = _interval(same, theirs, rng)
+    above, below = _by_chance(same, human, known, share, rng)
+    said = (
+        f"The judges' mean scores put {share:.0%} of {pairs} pairs of anchored items in people's order (90% interval "
+        f"{low:.0%} to {high:.0%})"
+    )
+    if low > 0.5 and above <= TAIL:
+        return [Check("anchors", "ok", share, f"{said}.")]
+    if high < 0.5 and below <= TAIL:
+        message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
+        return [Check("anchors", "fail", share, message)]
+    message = (
+        f"{said}, which cannot be told from chance. Let people score about 20 more items{_to_ask(problem)}."
+    )
+    return [Check("anchors", "warn", share, message)]
+
+
+def _panel(problem: ScoresProblem) -> Floats:
+    """Mean over judges of each judge's mean score, shape (criteria, items); NaN where there is none."""
+    table = problem.table
+    size = (len(problem.judges) * len(problem.criteria), len(problem.items))
+    own, given = _means(table.judge * len(problem.criteria) + table.criterion, table.item, table.score, size)
+    shape = (len(problem.judges), len(problem.criteria), len(problem.items))
+    own, given = own.reshape(shape), given.reshape(shape)
+    count = given.sum(axis=0)
+    total = np.where(given, own, 0.0).sum(axis=0)
+    mean = np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return np.asarray(mean, dtype=np.float64)
+
+
+def _means(
+    row: npt.NDArray[np.int64], item: npt.NDArray[np.int64], score: Floats, size: tuple[int, int]
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    place = row * size[1] + item
+    count = np.bincount(place, minlength=size[0] * size[1]).reshape(size)
+    total = np.bincount(place, score, size[0] * size[1]).reshape(size)
+    return total / np.maximum(count, 1), count > 0
+
+
+def _order(score: Floats) -> Floats:
+    """+1 where the first item is above the second, -1 below, 0 equal (to rounding) or unknown."""
+    gap = score[:, :, None] - score[:, None, :]
+    return np.asarray(np.where(np.abs(gap) > 1e-9, np.sign(gap), 0.0))
+
+
+def _share(agreed: float, pairs: float) -> float:
+    return float(0.5 + 0.5 * agreed / pairs)
+
+
+def _interval(same: Floats, theirs: Floats, rng: np.random.Generator) -> tuple[float, float]:
+    count = same.shape[1]
+    agreed, decided = (same * theirs).sum(axis=0), np.abs(theirs).sum(axis=0)
+    times = rng.multinomial(count, np.full(count, 1.0 / count), RESAMPLES).astype(float)
+    top, below = (((times @ matrix) * times).sum(axis=1) for matrix in (agreed, decided))
+    found = 0.5 + 0.5 * top[below > 0] / below[below > 0]
+    low, high = np.quantile(found, [TAIL, 1.0 - TAIL])
+    return float(low), float(high)
+
+
+def _by_chance(
+    same: Floats, human: Floats, known: npt.NDArray[np.bool_], share: float, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Probability that human scores dealt at random agree as much as they do, and as little."""
+    above, below = 1, 1
+    places = [np.flatnonzero(row) for row in known]
+    inside = [order[np.ix_(place, place)] for order, place in zip(same, places, strict=True)]
+    theirs = [_order(row[None, place])[0] for row, place in zip(human, places, strict=True)]
+    pairs = sum(float(np.abs(order).sum()) for order in theirs)
+    for _ in range(RESAMPLES):
+        agreed = 0.0
+        for ours, order in zip(inside, theirs, strict=True):
+            dealt = rng.permutation(len(order))
+            agreed += float((ours * order[np.ix_(dealt, dealt)]).sum())
+        drawn = _share(agreed, pairs)
+        above, below = above + (drawn >= share - 1e-9), below + (drawn <= share + 1e-9)
+    return above / (RESAMPLES + 1), below / (RESAMPLES + 1)
+
+
+def _to_ask(problem: ScoresProblem) -> str:
+    """The items without a human score on which judges differ most, in words."""
+    table = problem.table
+    unit = table.criterion * len(problem.items) + table.item
+    size = len(problem.criteria) * len(problem.items)
+    count = np.maximum(np.bincount(unit, minlength=size), 1)
+    mean = np.bincount(unit, table.score, size) / count
+    spread = np.bincount(unit, (table.score - mean[unit]) ** 2, size) / count
+    each = spread.reshape(len(problem.criteria), -1).mean(axis=0)
+    assert problem.anchors is not None
+    each[np.unique(problem.anchors.table.item)] = -1.0
+    order = [item for item in np.argsort(-each, kind="stable")[:_SHOWN] if each[item] >= 0.0]
+    if not order:
+        return ""
+    return f", such as those on which judges differ: {listed([problem.items[i] for i in order], verb=False)}"

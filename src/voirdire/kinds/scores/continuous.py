@@ -1,0 +1,177 @@
+"""Scores on a bounded continuous scale: their counted form, their density, and where the search starts.
+
+Scores are measured from the middle of the scale in parts of its length; see :mod:`voirdire.model.terms.censored`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.model.terms import SCORE_ANCHORS
+from voirdire.model.terms.arrays import Array, log_normal_cdf
+from voirdire.model.terms.censored import HALF, log_score, log_scores
+from voirdire.model.terms.parameters import Normal
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.severity import severity_of
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.scores.density import ScoresDensity
+    from voirdire.kinds.scores.problem import ScoresProblem
+    from voirdire.model.density import Data
+
+
+SMALLEST_SPREAD = 0.03  # of the first guess
+
+
+def encode(
+    judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], repeats: bool
+) -> dict[str, Any]:
+    """Scores one by one, or, with repeats, what is sufficient of each judge's scores of one item.
+
+    Parameters
+    ----------
+    score : array, shape (rows,)
+        From -1/2 to 1/2.
+    sizes : (criteria, items)
+
+    Examples
+    --------
+    >>> zero = np.zeros(3, dtype=np.int64)
+    >>> part = encode(zero, zero, zero, np.array([0.5, 0.1, 0.3]), (1, 1), repeats=True)
+    >>> [float(part[name][0].round(3)) for name in ("inside", "mean", "squares", "at_high")]
+    [2.0, 0.2, 0.02, 1.0]
+    """
+    criteria, items = sizes
+    end = np.where(score <= -HALF, -1, np.where(score >= HALF, 1, 0))
+    if not repeats:
+        places = {"judge": judge, "criterion": criterion, "item": item}
+        return {**places, "score": score, "end": end, "weight": np.ones(len(score))}
+    cells, row = np.unique((judge * criteria + criterion) * items + item, return_inverse=True)
+    size, inner = len(cells), end == 0
+    inside = np.bincount(row, inner, size)
+    mean = np.bincount(row, np.where(inner, score, 0.0), size) / np.maximum(inside, 1.0)
+    squares = np.bincount(row, np.where(inner, (score - mean[row]) ** 2, 0.0), size)
+    return {
+        "judge": cells // (criteria * items),
+        "criterion": cells // items % criteria,
+        "item": cells % items,
+        "inside": inside,
+        "mean": mean,
+        "squares": squares,
+        "at_low": np.bincount(row, end < 0, size).astype(float),
+        "at_high": np.bincount(row, end > 0, size).astype(float),
+        "weight": np.ones(size),
+    }
+
+
+def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+    """Log density of each score, or of each judge's scores of one item, and its weight."""
+    part = data["scores"]
+    judge = part["judge"]
+    severity = severity_of(values, data["panel"]["group"])
+    mu = values["strength"][part["criterion"], part["item"]] - severity[judge]
+    log_noise = values["log_noise"][judge]
+    if density.repeats:
+        return log_scores(part, mu, log_noise, values["log_judge_item"][judge], xp), part["weight"]
+    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+
+
+def people_information(values: Values, xp: Any) -> Array:
+    """Information of one human score about an item's strength, were it at no end; shape (..., 1)."""
+    return xp.exp(-2.0 * values["log_noise_people"])[..., None]
+
+
+def people_part(
+    density: ScoresDensity, values: Values, part: dict[str, Array], xp: Any
+) -> tuple[Array, Array]:
+    """Log density of each human score, shape (..., scores), and its weight."""
+    assert density.model.anchors is not None  # else there are no human scores
+    strength = values["strength"][..., part["criterion"], part["item"]]
+    term = SCORE_ANCHORS[density.model.anchors.kind]
+    mu = term.perceived(values, strength, part["criterion"], xp)
+    log_noise = values["log_noise_people"][..., None]
+    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+
+
+def ends(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
+
+    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
+    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
+    (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
+    """
+    mu, spread = predicted(problem, values, judge, criterion, item)
+    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
+    low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
+    slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
+    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
+    return np.stack([low, high, mean], axis=1)
+
+
+def predicted(
+    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
+) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
+    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
+    variance = np.exp(2.0 * values["log_noise"])
+    if "log_judge_item" in values:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])
+    return mu, np.sqrt(variance)[judge]
+
+
+def log_predicted(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
+    mu, spread = predicted(problem, values, judge, criterion, item)
+    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
+    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
+    log: Floats = log_score(number, end, mu, np.log(spread), np)
+    return np.where(end == 0, log - np.log(problem.scale.range), log)
+
+
+def beyond_ends(
+    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
+) -> Floats:
+    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
+
+    With a and b as in :func:`ends`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at the
+    other.
+    """
+    mu, spread = predicted(problem, values, judge, criterion, item)
+    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
+    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
+    inward = (HALF - end * mu) / spread
+    hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
+    return np.where(end == 0, number, mu + end * spread * hazard)
+
+
+def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
+    """Information of the answers about an item's strength, were none at an end; see :class:`.Spread`."""
+    variance = xp.exp(2.0 * values["log_noise"]) / density.runs
+    if density.repeats:
+        variance = variance + xp.exp(2.0 * values["log_judge_item"])
+    return density.answers * (1.0 / variance).mean(axis=-1, keepdims=True)
+
+
+def starts(density: ScoresDensity, data: Data) -> list[Values]:
+    """Each item's mean score, their level and spread, and the prior's mean of all else."""
+    part = data["scores"]
+    if density.repeats:
+        weight = part["inside"] + part["at_low"] + part["at_high"]
+        total = part["inside"] * part["mean"] + HALF * (part["at_high"] - part["at_low"])
+    else:
+        weight, total = part["weight"], part["weight"] * part["score"]
+    unit, size = part["criterion"] * density.items + part["item"], density.criteria * density.items
+    mean = np.bincount(unit, total, size) / np.maximum(np.bincount(unit, weight, size), 1.0)
+    found = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    for parameter in density.parameters:
+        if isinstance(parameter.prior, Normal):
+            found[parameter.name] += parameter.prior.mean
+    strength = mean.reshape(density.criteria, density.items)
+    found |= {"strength": strength, "level": strength.mean(axis=1)}
+    found["log_spread"] = np.log(np.maximum(strength.std(axis=1), SMALLEST_SPREAD))
+    return [found]

@@ -1,0 +1,204 @@
+"""The cut posterior of scores: judges' discriminations from the anchors alone, then strengths given these.
+
+In the joint posterior judges who agree with each other look sharp, whether people agree with them or not. The cut
+posterior (Plummer 2015, Statistics and Computing 25) forbids that feedback:
+
+    p_cut(b, rest) = prod_k p(b_k | people's scores, judge k's scores of the same items) p(rest | b, scores, anchors).
+
+Each judge is compared with people alone, never with another judge. With strengths theta ~ Normal(0, S), of which
+people perceive a_people theta (both at their prior's centre, as two raters tell no more than how far they agree),
+judge k's factor is
+
+    prod_i sum_q w_q P(people's score of i | theta_q) P(judge's score of i | b_k theta_q)
+
+over a rule for theta, on a grid of b_k: exact up to the grid, with two peaks where the anchors leave the direction
+open. The cutpoints of both follow from the shares of the levels that each gave to these items, so that only their
+association speaks (the two steps of Olsson 1979, Psychometrika 44, with logistic noise).
+
+For each draw of b the rest (strengths, severities, cutpoints, weights) has the Laplace approximation of the second
+factor. There b, people's discrimination and the spread of the strengths are held: the scale of a_k = b_k / r is the
+panel's (root mean square 1), so that S becomes r S and a_people becomes a_people / r. Were the spread learned, judges
+who agree with each other would grow it, and with it what their scores weigh.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import expit, logsumexp
+
+from voirdire.errors import InputError
+from voirdire.infer.laplace import laplace
+from voirdire.infer.mode import Mode, find_modes
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.density import Data
+from voirdire.model.terms.cumulative import normal_rule
+from voirdire.model.terms.parameters import TwoSided
+from voirdire.model.terms.raters import discrimination
+from voirdire.typing import Bools, Floats, Ints
+
+CUT_KIND = "rater-discrimination"
+GRID = np.linspace(-4.0, 4.0, 81)
+DRAWS = 24  # of the discriminations, each with a Laplace approximation of the rest
+SMOOTHING = 0.5  # scores added to each level
+FURTHEST = 60.0  # cutpoints are sought within it
+HALVINGS = 40
+HELD = ("raw_discrimination", "log_people", "log_spread")
+
+
+def check_cut(problem: ScoresProblem) -> None:
+    """Raise where a model has no discriminations that anchors could teach.
+
+    Raises
+    ------
+    InputError
+    """
+    if problem.model.reliability.kind != CUT_KIND:
+        raise InputError(
+            f"anchor mode 'cut' learns judges' discriminations from the anchors, but model {problem.model.name} has "
+            "none; take rating-discrimination, or anchor_mode='joint'"
+        )
+
+
+def log_discriminations(problem: ScoresProblem, hidden: Bools | None = None) -> Floats:
+    """Log posterior of each judge's discrimination on ``GRID``, shape (judges, grid); normalised.
+
+    Parameters
+    ----------
+    hidden : bool array, shape (human scores,), optional
+        Human scores that are left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(j, f"x{n}", n if j == "a" else 7 - n) for j in "ab" for n in range(1, 7)]
+    >>> scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> people = pd.DataFrame({"item": [f"x{n}" for n in range(1, 7)], "score": range(1, 7)})
+    >>> fit = voirdire.fit(scores, anchors=people, model="rating-discrimination", anchor_mode="joint", method="map")
+    >>> (np.exp(log_discriminations(fit.problem)) @ GRID > 0).tolist()
+    [True, False]
+    """
+    model = problem.model
+    assert problem.anchors is not None
+    assert model.anchors is not None
+    person, people, table = model.anchors.numbers, problem.anchors.table, problem.table
+    people = people if hidden is None else people.subset(~hidden)
+    levels, items = problem.density.levels, len(problem.items)
+    prior = model.reliability.numbers
+    log_prior = TwoSided(prior["mean"], prior["sd"], prior["reversed"]).log_density(GRID, np)
+    theta, log_weight = normal_rule()
+    theta = np.exp(model.strength.numbers["mean"]) * theta
+    scale = np.array(problem.scale.levels)
+    human = np.searchsorted(scale, people.score)
+    cell = people.criterion * items + people.item
+    seen = (np.exp(person["mean"]) * theta)[None]
+    theirs = _log_levels(
+        seen, _shares(people.criterion, human, np.ones(len(human)), len(problem.criteria), levels)
+    )
+    cells, place = np.unique(cell, return_inverse=True)
+    known = np.zeros((len(cells), len(theta)))
+    np.add.at(known, place, theirs[people.criterion, human, 0])
+    known = known + log_weight
+    known = known - logsumexp(known, axis=1, keepdims=True)  # log weight of each strength, given people
+    own_cell = table.criterion * items + table.item
+    found = np.empty((len(problem.judges), len(GRID)))
+    for judge in range(len(problem.judges)):
+        rows = np.flatnonzero((table.judge == judge) & np.isin(own_cell, cells))
+        found[judge] = log_prior
+        if not len(rows):
+            continue  # known by the prior alone
+        given, run = np.unique(own_cell[rows], return_inverse=True)
+        once = 1.0 / np.bincount(run)[run]  # several runs are one opinion
+        level, criterion = np.searchsorted(scale, table.score[rows]), table.criterion[rows]
+        logs = _log_levels(
+            GRID[:, None] * theta, _shares(criterion, level, once, len(problem.criteria), levels)
+        )
+        together = np.zeros((len(given), len(GRID), len(theta)))
+        np.add.at(together, run, once[:, None, None] * logs[criterion, level])
+        together += known[np.searchsorted(cells, given)][:, None, :]
+        found[judge] += logsumexp(together, axis=2).sum(axis=0)
+    return np.asarray(found - logsumexp(found, axis=1, keepdims=True))
+
+
+def _shares(criterion: Ints, level: Ints, weight: Floats, criteria: int, levels: int) -> Floats:
+    """Share of the scores above each level but the last, shape (criteria, levels - 1); smoothed."""
+    count = np.full((criteria, levels), SMOOTHING)
+    np.add.at(count, (criterion, level), weight)
+    return np.asarray(1.0 - count.cumsum(axis=1)[:, :-1] / count.sum(axis=1, keepdims=True))
+
+
+def _log_levels(seen: Floats, above: Floats) -> Floats:
+    """Log probability of each level given what is perceived, shape (criteria, levels, grid, nodes).
+
+    The cutpoints are those under which the mean of P(y > level) over the nodes is the share ``above``.
+
+    Parameters
+    ----------
+    seen : array, shape (grid, nodes)
+    above : array, shape (criteria, levels - 1)
+    """
+    weight = np.exp(normal_rule()[1])
+    low = np.full((*above.shape, len(seen)), -FURTHEST)
+    high = -low
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        more = expit(seen - middle[..., None]) @ weight > above[..., None]  # the cutpoint lies higher
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    upper = expit(seen - (0.5 * (low + high))[..., None])  # criteria, levels - 1, grid, nodes
+    ends = np.zeros((len(above), 1, *seen.shape))
+    chance = np.concatenate([ends + 1.0, upper], axis=1) - np.concatenate([upper, ends], axis=1)
+    return np.asarray(np.log(np.maximum(chance, 1e-300)))
+
+
+def cut_draws(problem: ScoresProblem, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
+    """Draws of the cut posterior, shape (count, size), and the modes given each draw of the discriminations."""
+    log = log_discriminations(problem)
+    size, step = min(DRAWS, count), GRID[1] - GRID[0]
+    drawn = np.stack([rng.choice(GRID, size, p=np.exp(each)) for each in log], axis=1)
+    drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
+    tables = [pinned(problem, b) for b in drawn]
+    modes = [find_modes(problem.density, [table])[0] for table in tables]  # small ones need no compilation
+    each = -(-count // size)
+    draws = []
+    for table, mode in zip(tables, modes, strict=True):
+        given = replace(problem, data=table)
+        draws.append(_hold(laplace(given, mode).draws(each, rng), table))
+    return np.concatenate(draws)[:count], modes
+
+
+def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
+    """Mode of the rest given the discriminations' posterior means.
+
+    Parameters
+    ----------
+    hidden : bool array, shape (human scores,), optional
+        Human scores that are left out of what teaches discriminations.
+    data : Data, optional
+        The tables, by default the problem's.
+    """
+    table = pinned(problem, np.exp(log_discriminations(problem, hidden)) @ GRID, data)
+    mode = find_modes(problem.density, [table])[0]
+    return replace(mode, x=_hold(mode.x, table))
+
+
+def pinned(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
+    """The tables with the judges' discriminations b, people's and the spread of strengths held; see the module."""
+    density, model = problem.density, problem.model
+    assert model.anchors is not None
+    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    # r of the module: a = b / r
+    r = np.sqrt((b**2).sum() / max((discrimination(b) ** 2).sum(), 1e-300)) if b.any() else 0.1
+    values["raw_discrimination"] = b
+    values["log_people"] = np.array(model.anchors.numbers["mean"] - np.log(r))
+    values["log_spread"] += model.strength.numbers["mean"] + np.log(r)
+    held = np.zeros(density.size)
+    for name in HELD:
+        held[density.slices[name]] = 1.0
+    tables = problem.data if data is None else data
+    return tables | {"pinned": {"x": density.flat(values, np), "held": held}}
+
+
+def _hold(x: Floats, table: Data) -> Floats:
+    return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

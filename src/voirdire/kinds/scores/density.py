@@ -1,0 +1,208 @@
+"""The density of a model of scores.
+
+Judge k gives item i under criterion c the score y. A model is made of sections: what items are worth
+(``strength`` theta_c,i), what judges take off it (``severity``), how they perceive it (``reliability``), and, for
+scores on an ordered scale, where the limits between its levels lie (``cutpoints``):
+
+    P(y above level l) = sigmoid(eta - kappa_l),   eta = a_k theta_c,i - severity_k            (:mod:`.ordinal`)
+
+on a scale between whose ends every number may be a score
+
+    y = mu + exp(log_noise_k) e, set to the ends beyond them,   mu = theta_c,i - severity_k   (:mod:`.continuous`)
+
+and for the baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges
+score an item repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
+P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
+
+Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
+
+Human scores (``anchors``) are those of one more rater, with the panel's cutpoints:
+
+    P(y above level l) = sigmoid(eta - kappa_c,l),   eta = a_people theta_c,i - severity_people_c,   a_people > 0
+
+(on a continuous scale with a noise of their own). Severities of the judges sum to zero, so people's is how much more
+severe they are than the panel; the scale of the strengths is the panel's (the root mean square of a_k is 1, or every
+a_k is), so that the differences between anchored items tell a_people. It keeps its sign where strengths and
+discriminations change theirs: human scores have one orientation, and break the mirror.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.kinds.scores import baseline, continuous, ordinal
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.specs import Model, Section
+from voirdire.model.terms import CUTPOINTS, RATERS, REPEATS, SCORE_ANCHORS, SCORE_STRENGTH, SEVERITY, WEIGHTS
+from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.parameters import Parameter, Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+
+@dataclass(frozen=True)
+class ScoresDensity(LogDensity):
+    """The density of a model of scores.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+    levels : int
+        Levels of the scale; 0 where the model takes scores as numbers.
+    groups : int
+        Groups of judges; 1 where the table has no such column.
+    repeats : bool
+        Whether some judge scored an item more than once; without that the term of repeats is left out.
+    voted : bool
+        Whether there are votes on criteria.
+    given : tuple of float, optional
+        Weights of the criteria, where they are given; they sum to one.
+    answers, runs : float
+        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+    anchors : tuple of (share, count)
+        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> ScoresDensity(load_model("rating-severity"), judges=3, criteria=2, items=4, levels=5).size
+    16
+    """
+
+    levels: int
+    groups: int = 1
+    repeats: bool = False
+    voted: bool = False
+    given: tuple[float, ...] | None = None
+    answers: float = 1.0
+    runs: float = 1.0
+    anchors: tuple[tuple[float, float], ...] = ()
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {
+            "judge": self.judges,
+            "criterion": self.criteria,
+            "item": self.items,
+            "group": self.groups,
+            "gap": max(self.levels - 2, 0),
+        }
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        model = self.model
+        found: tuple[Parameter, ...] = SCORE_STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        if self.repeats and model.strength.kind == "normal":
+            # else the mode of strengths and judges' own components together would let strengths follow one judge
+            found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
+        for registry, section in (
+            (WEIGHTS, model.weights if self.voted else None),
+            (SEVERITY, model.severity),
+            (CUTPOINTS, model.cutpoints),
+            (RATERS, model.reliability),
+            (REPEATS, model.repeats if self.repeats else None),
+            (SCORE_ANCHORS, model.anchors if self.anchors else None),
+        ):
+            found += () if section is None else _parameters(registry, section)
+        nothing = {
+            name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
+        }
+        return tuple(p for p in found if not nothing & set(p.dims))
+
+    def information(self, values: Values, xp: Any) -> Array:
+        """About what the answers say of an item's strength, shape (..., criteria or 1)."""
+        return self.form.information(self, values, xp)
+
+    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
+        """As of every program; with human scores the mean over cells, of which the anchored ones are better known.
+
+        The mean of the logarithms is what stands in the determinant (:class:`.Spread`): without it, strengths would
+        follow the people at the mode, and people would look too sharp.
+        """
+        log_sd, panel = prior.log_sd(values), self.information(values, xp)
+        log_ratio = prior.log_ratio(log_sd, panel, xp)
+        if self.anchors:
+            own = self.form.people_information(values, xp)
+            log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
+            for share, count in self.anchors:
+                log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)
+        return log_sd + log_ratio, log_ratio
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """Weights of the criteria that the user gave."""
+        return self.given
+
+    @property
+    def form(self) -> Any:
+        """The module of the form that scores have: on an ordered scale, continuous, or pooled by a baseline."""
+        return form_of(self.model)
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether judges may perceive items turned round, so that the prior alone tells which way is up."""
+        return self.model.reliability.kind == "rater-discrimination"
+
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the flat vector with every strength, weight and discrimination of opposite sign.
+
+        Raises
+        ------
+        ValueError
+            The model has no mirror.
+        """
+        if not self.has_mirror:
+            raise ValueError(f"model {self.model.name} has no mirror")
+        values = self.values(x, xp)
+        for name in ("strength", "weight", "raw_discrimination"):
+            if name in values:
+                values[name] = -values[name]
+        return self.flat(values, xp)
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct score (or of a judge's scores of one item), and how often it was given."""
+        parts = [self.form.log_part(self, values, data, xp)]
+        if self.voted:
+            votes = data["criteria"]
+            gap = values["weight"][votes["first"]] - values["weight"][votes["second"]]
+            seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"], xp)
+            parts.append((log_sigmoid(seen, xp), votes["weight"]))
+        return parts
+
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of human scores; leading axes of the values (draws) are kept."""
+        return [self.form.people_part(self, values, data["anchors"], xp)] if self.anchors else []
+
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
+        return ["scores", *["criteria_votes"] * self.voted, *["anchors"] * bool(self.anchors)]
+
+    def starts(self, data: Data) -> list[Floats]:
+        """Points from which the mode is searched."""
+        return [np.asarray(self.flat(values, np), dtype=float) for values in self.form.starts(self, data)]
+
+
+def form_of(model: Model) -> Any:
+    """The module of the form that a model takes scores in: :mod:`.ordinal`, :mod:`.continuous` or :mod:`.baseline`.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> form_of(load_model("mean-score")).__name__
+    'voirdire.kinds.scores.baseline'
+    """
+    if model.cutpoints is not None:
+        return ordinal
+    return continuous if model.reliability.kind == "rater-noise" else baseline
+
+
+def _parameters(registry: Any, section: Section) -> tuple[Parameter, ...]:
+    found: tuple[Parameter, ...] = registry[section.kind].parameters(section.numbers)
+    return found

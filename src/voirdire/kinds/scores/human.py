@@ -1,0 +1,138 @@
+"""Anchors of scores: people's scores of some items, as a table of scores without judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
+from voirdire.kinds.votes.human.table import PEOPLE
+from voirdire.tables.encode import positions
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores, read_scores
+
+_NAMED = 5  # names listed in a message before it only counts
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredAnchors:
+    """Human scores, coded by the names of a panel's scores.
+
+    Attributes
+    ----------
+    table : Scores
+        The scores, in the panel's coding of items and criteria; their one judge is ``people``.
+    notes : tuple of str
+        Scores that could not be used, in words.
+    """
+
+    table: Scores
+    notes: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """Number of human scores."""
+        return self.table.rows
+
+
+def read_scored_anchors(
+    table: object, panel: Scores, scale: Scale, *, ordinal: bool, declared: bool = True
+) -> ScoredAnchors:
+    """Read human scores and bring them into the coding of a panel's scores.
+
+    Several scores of one item under one criterion are several people's, and each counts: that people differ is
+    nothing wrong with a score.
+
+    Parameters
+    ----------
+    table : path, dataframe or ScoredAnchors
+        Columns ``score``, and ``item`` or both ``context`` and ``system``; ``criterion`` where the panel's scores have
+        several; no column ``judge``.
+    panel : Scores
+        The scores of the judges.
+    scale : Scale
+        The scale of the judges' scores.
+    ordinal : bool
+        Whether only the scale's levels may be scores, or any number between its ends.
+    declared : bool
+        Whether the user named the scale, which else is as far as the judges' scores go.
+
+    Raises
+    ------
+    InputError
+        A fault of the table, a score that the scale does not have, a criterion that the panel does not have, several
+        criteria and no column that says which is meant, no score of an item of the panel; all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> panel = read_scores(pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": [1, 3]}))
+    >>> people = pd.DataFrame({"item": ["y", "z"], "score": [2, 2]})
+    >>> found = read_scored_anchors(people, panel, Scale((1.0, 2.0, 3.0)), ordinal=True)
+    >>> found.table.item.tolist(), found.count
+    ([1], 1)
+    >>> found.notes[0][:50]
+    '1 anchor is about an item that no judge has scored'
+    """
+    if isinstance(table, ScoredAnchors):
+        return table
+    people = read_scores(table, name="anchors", judge=PEOPLE)
+    problems = Problems("anchors")
+    (ordinal_scale if ordinal else continuous_scale)(people.score, scale.levels, problems)
+    if problems and not declared:
+        problems.table(
+            f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels (levels=...)"
+        )
+    criterion = _criteria(people, panel, problems)
+    item = positions(people.items, panel.items)
+    unused = item[people.item] < 0
+    said = _strangers(people, panel)
+    if unused.all():
+        problems.table(f"all {said}; name the items as in the scores")
+    problems.raise_any()
+    coded = replace(
+        people,
+        criteria=panel.criteria,
+        items=panel.items,
+        criterion=criterion[people.criterion],
+        item=item[people.item],
+        has_criteria=panel.has_criteria,
+    )
+    notes = (f"{said}: they say nothing about this panel and are not used.",) if unused.any() else ()
+    return ScoredAnchors(coded.subset(~unused), notes)
+
+
+def _criteria(
+    people: Scores, panel: Scores, problems: Problems
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The panel's code of each criterion of the anchors; -1 where it has none, which is reported."""
+    if not people.has_criteria:
+        if len(panel.criteria) > 1:
+            problems.table(
+                f"the scores have criteria {known_names(panel.criteria)}; give a column 'criterion' that says which "
+                "each anchor is about"
+            )
+        return np.zeros(1, dtype=np.int64)
+    found = positions(people.criteria, panel.criteria)
+    for code in np.flatnonzero(found < 0):
+        name = people.criteria[code]
+        rows = np.flatnonzero(people.criterion == code) + 1
+        if not panel.has_criteria:
+            problems.rows(rows, f"the scores have no column 'criterion', so none is {name!r}; leave it out")
+        else:
+            hint = nearest(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
+            problems.rows(rows, f"the scores have no criterion {name!r}{hint}")
+    return found
+
+
+def _strangers(people: Scores, panel: Scores) -> str:
+    names = [name for name in people.items if name not in set(panel.items)]
+    if not names:
+        return ""
+    rows = int(np.isin(people.item, [people.items.index(name) for name in names]).sum())
+    shown = ", ".join(repr(name) for name in names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    are = "1 anchor is about an item" if rows == 1 else f"{rows} anchors are about items"
+    return f"{are} that no judge has scored ({shown}{more}{nearest(names[0], panel.items)})"

@@ -1,0 +1,254 @@
+"""Scores on an ordered scale: their probabilities, their counted form, and where the search for the mode starts.
+
+The cost of a density follows the distinct (judge, criterion, item, score); with repeated scores, the distinct (judge,
+criterion, item), each with the counts of its levels n_l, of which
+
+    P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
+
+is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.normal_rule`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.model.terms import CUTPOINTS, RATERS, SCORE_ANCHORS
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
+from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.model.terms.parameters import Normal
+from voirdire.model.terms.raters import discrimination, slopes
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.severity import severity_of
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.scores.density import ScoresDensity
+    from voirdire.model.density import Data
+
+
+SMOOTHING = 0.5  # scores added to each level of the first guess
+SMALLEST_GAP = 0.2  # of the first guess
+SMALLEST_SPREAD = 0.3  # likewise
+LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
+SWEEPS = 50
+
+
+def encode(
+    judge: Ints, criterion: Ints, item: Ints, level: Ints, levels: int, sizes: tuple[int, int], repeats: bool
+) -> dict[str, Any]:
+    """Distinct scores with their weights, or judges' distinct items with counts of levels.
+
+    Parameters
+    ----------
+    judge, criterion, item, level : int array, shape (rows,)
+    levels : int
+    sizes : (criteria, items)
+    repeats : bool
+
+    Examples
+    --------
+    >>> zero = np.zeros(3, dtype=np.int64)
+    >>> encode(zero, zero, zero, np.array([0, 1, 1]), 2, (1, 1), repeats=True)["counts"].tolist()
+    [[1.0, 2.0]]
+    >>> encode(zero, zero, zero, np.array([0, 1, 1]), 2, (1, 1), repeats=False)["weight"].tolist()
+    [1.0, 2.0]
+    """
+    criteria, items = sizes
+    unit = (judge * criteria + criterion) * items + item
+    keys, weight = np.unique(unit * levels + level, return_counts=True)
+    cell = keys // levels
+    if repeats:
+        cells, row = np.unique(cell, return_inverse=True)
+        counts = np.zeros((len(cells), levels))
+        counts[row, keys % levels] = weight
+        return {**_places(cells, criteria, items), "counts": counts, "weight": np.ones(len(cells))}
+    level = keys % levels
+    return {
+        **_places(cell, criteria, items),
+        "level": level,
+        "lower": np.maximum(level - 1, 0),  # places of the cutpoints on either side; see `log_level`
+        "upper": np.minimum(level, levels - 2),
+        "weight": weight.astype(float),
+    }
+
+
+def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
+    return {
+        "judge": cell // (criteria * items),
+        "criterion": cell // items % criteria,
+        "item": cell % items,
+    }
+
+
+def perceived(
+    density: ScoresDensity,
+    values: Values,
+    group: Array,
+    judge: Array,
+    criterion: Array,
+    item: Array,
+    xp: Any = np,
+) -> Array:
+    """eta = a_k theta_c,i - severity_k of each answer, elementwise."""
+    strength = values["strength"][criterion, item]
+    seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
+    return seen - severity_of(values, group)[judge] if "severity" in values else seen
+
+
+def by_judge(density: ScoresDensity) -> bool:
+    """Whether each judge has cutpoints of its own."""
+    assert density.model.cutpoints is not None  # of every model of an ordered scale
+    return CUTPOINTS[density.model.cutpoints.kind].by_judge
+
+
+def cutpoints(density: ScoresDensity, values: Values, xp: Any) -> Array:
+    """Cutpoints, shape (..., judges or 1, criteria, levels - 1)."""
+    assert density.model.cutpoints is not None  # of every model of an ordered scale
+    term = CUTPOINTS[density.model.cutpoints.kind]
+    cuts = term.cuts(values, density.levels, xp)
+    return cuts if term.by_judge else cuts[..., None, :, :]
+
+
+def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
+    """Information of the answers about an item's strength, were the judges' perceptions themselves known.
+
+    What a judge perceives varies around a_k theta with the variance of the logistic distribution and of what it makes
+    of the item. What is left of it in levels is little less where there are several, and where a judge hardly uses more
+    than one, expecting less would leave strengths that may follow another judge alone at no cost. See :class:`.Spread`.
+    """
+    slope = slopes(values, xp)
+    if slope is None:
+        slope = 1.0 + 0.0 * values["severity"]
+    variance = LOGISTIC / density.runs + 0.0 * slope
+    if density.repeats:
+        variance = variance + xp.exp(2.0 * values["log_judge_item"])
+    return density.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
+
+
+def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+    """Log probability of each distinct answer, and its weight."""
+    part = data["scores"]
+    judge, criterion = part["judge"], part["criterion"]
+    eta = perceived(density, values, data["panel"]["group"], judge, criterion, part["item"], xp)
+    cuts = cutpoints(density, values, xp)
+    whose = judge if by_judge(density) else judge * 0
+    if density.repeats:
+        z, log_weight = normal_rule()
+        eta = eta[:, None] + xp.exp(values["log_judge_item"])[judge][:, None] * z
+        logs = log_every_level(eta, cuts[whose, criterion][:, None, :], density.levels, xp)
+        together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
+        return log_expectation(together, log_weight, xp), part["weight"]
+    lower, upper = (cuts[whose, criterion, part[side]] for side in ("lower", "upper"))
+    return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+
+
+def people_seen(
+    density: ScoresDensity, values: Values, criterion: Array, item: Array, xp: Any
+) -> tuple[Array, Array]:
+    """What people perceive of items, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
+    assert density.model.anchors is not None  # else there are no human scores
+    strength = values["strength"][..., criterion, item]
+    eta = SCORE_ANCHORS[density.model.anchors.kind].perceived(values, strength, criterion, xp)
+    return eta, SharedCutpoints().cuts(values, density.levels, xp)
+
+
+def people_information(values: Values, xp: Any) -> Array:
+    """Information of one human score about an item's strength, as :func:`information`; shape (..., 1)."""
+    log_people = values["log_people"] if "log_people" in values else 0.0 * values["severity_people"][..., 0]
+    return xp.exp(2.0 * log_people)[..., None] / LOGISTIC
+
+
+def people_part(
+    density: ScoresDensity, values: Values, part: dict[str, Array], xp: Any
+) -> tuple[Array, Array]:
+    """Log probability of each distinct human score, shape (..., scores), and its weight."""
+    eta, cuts = people_seen(density, values, part["criterion"], part["item"], xp)
+    lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
+    return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
+
+
+def starts(density: ScoresDensity, data: Data) -> list[Values]:
+    """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
+
+    The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
+    straight; they give a second start where some are negative. With human scores either orientation is a start; where
+    discriminations are held (:meth:`.LogDensity.log_density`), theirs alone.
+    """
+    part, top = data["scores"], density.levels - 1
+    if density.repeats:
+        weight = part["counts"].sum(axis=1)
+        mean = part["counts"] @ np.arange(density.levels) / np.maximum(weight, 1.0)
+        by_level = part["counts"]
+    else:
+        weight, mean = part["weight"], part["level"].astype(float)
+        by_level = weight[:, None] * np.eye(density.levels)[part["level"]]
+    total = np.full((density.criteria, density.levels), SMOOTHING)
+    np.add.at(total, part["criterion"], by_level)
+    above = 1.0 - total.cumsum(axis=1)[:, :-1] / total.sum(axis=1, keepdims=True)
+    cuts = -np.log(above / (1.0 - above))
+    found = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    for parameter in density.parameters:
+        if parameter.name.endswith("people") and isinstance(parameter.prior, Normal):
+            found[parameter.name] += parameter.prior.mean
+    found["cut_location"] = 0.5 * (cuts[:, 0] + cuts[:, -1])
+    if "log_gap" in found:
+        found["log_gap"] = np.log(np.maximum(np.diff(cuts, axis=1), SMALLEST_GAP))
+    net = mean / top - _mean_by(part["criterion"], mean / top, weight, density.criteria)[part["criterion"]]
+    if "pinned" in data:  # the direction of every judge is known
+        held = density.values(np.asarray(data["pinned"]["x"]), np)
+        found |= {name: held[name] for name in ("raw_discrimination", "log_people", "log_spread")}
+        signs = np.clip(discrimination(held["raw_discrimination"]), -1.0, 1.0)
+        return [{**found, "strength": _strengths(density, part, net, weight, signs)}]
+    signs = np.ones(density.judges)
+    found["strength"] = _strengths(density, part, net, weight, signs)
+    if "log_spread" in found:
+        found["log_spread"] = np.log(np.maximum(found["strength"].std(axis=1), SMALLEST_SPREAD))
+    if "raw_discrimination" not in found:
+        return [found]
+    turned = agreement_signs(density, part, net, weight)
+    every = [{**found, "raw_discrimination": signs}]
+    if (turned < 0).any():
+        strength = _strengths(density, part, net, weight, turned)
+        every.append({**found, "strength": strength, "raw_discrimination": turned})
+    if density.anchors:
+        signed = ("strength", "raw_discrimination")
+        every += [{**values, **{name: -values[name] for name in signed}} for values in every]
+    return every
+
+
+def _strengths(
+    density: ScoresDensity, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
+) -> Floats:
+    """Log-odds of a signed mean that is pulled to the middle by one score, sum zero per criterion."""
+    unit = part["criterion"] * density.items + part["item"]
+    size = density.criteria * density.items
+    share = np.bincount(unit, weight * signs[part["judge"]] * net, size) / (
+        np.bincount(unit, weight, size) + 1.0
+    )
+    theta = 2.0 * np.arctanh(np.clip(share, -0.49, 0.49) * 2.0).reshape(density.criteria, density.items)
+    return np.asarray(theta - theta.mean(axis=1, keepdims=True))
+
+
+def agreement_signs(density: ScoresDensity, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
+    """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
+    judge = part["judge"]
+    own = _mean_by(judge, net, weight, density.judges)
+    net = net - own[judge]  # severity is no agreement
+    unit = part["criterion"] * density.items + part["item"]
+    given = np.bincount(judge, weight, density.judges)
+    signs = np.ones(density.judges) + 1e-3 * np.cos(np.arange(density.judges))  # off the symmetric point
+    for _ in range(SWEEPS):
+        consensus = np.bincount(unit, weight * net * signs[judge], density.criteria * density.items)
+        agreement = np.bincount(judge, weight * net * consensus[unit], density.judges)
+        signs = agreement / np.maximum(given, 1.0)
+        signs = signs / max(np.abs(signs).max(), 1e-300)
+    return np.asarray(signs if (signs * given).sum() >= 0 else -signs)
+
+
+def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
+    total = np.bincount(code, weight, size)
+    return np.asarray(np.bincount(code, weight * value, size) / np.maximum(total, 1e-300))

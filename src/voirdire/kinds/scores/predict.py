@@ -1,0 +1,91 @@
+"""Probabilities of scores, from a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.cumulative import log_every_level, normal_rule
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.encode import positions
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.scores import read_scores
+from voirdire.typing import Floats, Ints
+
+
+def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Columns:
+    """Predict each score of a table: the posterior mean probability of every level, and the expected score.
+
+    On a continuous scale the levels are its two ends: the probabilities that a score stands there.
+
+    Parameters
+    ----------
+    scores : path, dataframe or Scores
+        Judges, items and criteria that the fit knows; ``score`` is read but not used.
+
+    Returns
+    -------
+    dict of array, shape (rows,)
+        judge, criterion, item, p_<level> for each level, expected.
+
+    Raises
+    ------
+    InputError
+        An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
+    """
+    problems, table = Problems("scores"), read_scores(scores)
+    form = form_of(problem.model)
+    if form not in (ordinal, continuous):
+        problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
+    codes: dict[str, Ints] = {}
+    for name, theirs, ours in (
+        ("judge", table.judges, problem.judges),
+        ("criterion", table.criteria, problem.criteria),
+        ("item", table.items, problem.items),
+    ):
+        place = positions(theirs, ours)
+        for level in np.flatnonzero(place < 0):
+            rows = np.flatnonzero(getattr(table, name) == level) + 1
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+        codes[name] = place[getattr(table, name)]
+    problems.raise_any()
+    draws = some_draws(posterior)
+    columns: Columns = {
+        name: np.array(ours, dtype=object)[codes[name]]
+        for name, ours in (
+            ("judge", problem.judges),
+            ("criterion", problem.criteria),
+            ("item", problem.items),
+        )
+    }
+    if form is continuous:
+        found = np.mean([continuous.ends(problem, values, **codes) for values in draws], axis=0)
+        chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
+    else:
+        chance = np.mean([chances(problem, values, **codes) for values in draws], axis=0)
+        expected = chance @ np.array(problem.scale.levels)
+    columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
+    return columns | {"expected": expected}
+
+
+def chances(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
+    """Probability of every level of each score under one set of values, shape (scores, levels)."""
+    density = problem.density
+    eta = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)
+    cuts = ordinal.cutpoints(density, values, np)
+    own: Any = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
+    if "log_judge_item" not in values:
+        plain: Floats = np.exp(np.stack(log_every_level(eta, own, density.levels, np), axis=-1))
+        return plain
+    z, log_weight = normal_rule()
+    spread = eta[:, None] + np.exp(values["log_judge_item"])[judge][:, None] * z
+    logs = log_every_level(spread, own[:, None, :], density.levels, np)
+    chance: Floats = np.stack([np.exp(log) @ np.exp(log_weight) for log in logs], axis=-1)
+    return chance

@@ -1,0 +1,338 @@
+"""A table of scores in the form a density needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.scores import baseline, continuous, ordinal
+from voirdire.kinds.scores import weights as weighing
+from voirdire.kinds.scores.density import ScoresDensity, form_of
+from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
+from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.tables.encode import positions
+from voirdire.tables.problems import Problems
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+from voirdire.typing import Floats, Ints
+
+ONE_GROUP = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoresProblem(Problem):
+    """One model and one table of scores, ready for inference.
+
+    ``data["scores"]`` holds the distinct answers (``judge``, ``criterion``, ``item``, ``weight`` and what was answered)
+    and ``data["panel"]`` the ``group`` of every judge.
+
+    Attributes
+    ----------
+    table : Scores
+    scale : Scale
+    groups : tuple of str
+        Names of the judges' groups; ``("all",)`` for a table without such a column.
+    judge_group : int array, shape (judges,)
+    criteria_votes : Votes or None
+    discount : array, shape (judges,), or None
+        What one answer of each judge counts for.
+    anchors : ScoredAnchors or None
+        Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
+    """
+
+    density: ScoresDensity
+    table: Scores
+    scale: Scale
+    groups: tuple[str, ...]
+    judge_group: Ints
+    criteria_votes: Votes | None = None
+    discount: Floats | None = None
+    anchors: ScoredAnchors | None = None
+
+    @property
+    def unit(self) -> tuple[float, float]:
+        """Where strengths have their zero on the scale of the scores, and what one is worth there.
+
+        For models of an ordered scale, whose strengths are log-odds: 0 and 1.
+        """
+        if form_of(self.model) is ordinal:
+            return 0.0, 1.0
+        return 0.5 * (self.scale.low + self.scale.high), self.scale.range
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        gaps = [
+            f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
+        ]
+        return super().coords | {"group": list(self.groups), "gap": gaps}
+
+
+def pose_scores(
+    model: Model,
+    table: Scores,
+    *,
+    levels: Sequence[object] | None = None,
+    criteria: object = None,
+    repeats: bool | None = None,
+    complete: bool = True,
+    discount: Floats | None = None,
+    anchors: object = None,
+) -> ScoresProblem:
+    """Bring a table of scores into the form of a model.
+
+    Parameters
+    ----------
+    levels : sequence, optional
+        The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
+        scores as numbers, the ends of the scale.
+    criteria : path, dataframe, Votes or tuple, optional
+        Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criteria`.
+    repeats : bool, optional
+        Whether the model has its term for repeated scores; by default, whether the table has them.
+    complete : bool
+        Whether every item must have a score under every criterion.
+    discount : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
+    anchors : path, dataframe or ScoredAnchors, optional
+        Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
+
+    Raises
+    ------
+    InputError
+        Scores that the scale does not have, a scale of one level, items without a score under some criterion, judges of
+        several groups; all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [("a", "x", 1), ("b", "x", 2), ("a", "y", 3), ("b", "y", 3)]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    >>> pose_scores(load_model("rating-severity"), table).data["scores"]["level"].tolist()
+    [0, 2, 1, 2]
+    """
+    if anchors is not None and model.anchors is None:
+        raise InputError(
+            f"model {model.name} has no [anchors] section, so it cannot use anchors; take rating-severity or "
+            "rating-discrimination"
+        )
+    problems, form = Problems("scores"), form_of(model)
+    scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
+    if complete:
+        unrated(table, problems)
+    groups_of(table, problems)
+    problems.raise_any()
+    assert scale is not None  # else a problem was raised
+    given = weights_of(model, table, criteria)
+    votes = given if isinstance(given, Votes) else None
+    if votes is not None:
+        table = with_judges(table, votes.judges)
+    groups, judge_group = groups_of(table, problems)
+    sizes = (len(table.criteria), len(table.items))
+    repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
+    codes = (table.judge, table.criterion, table.item)
+    count = len(scale.levels) if form is ordinal else 0
+    number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
+    if form is ordinal:
+        encoded = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
+    elif form is continuous:
+        encoded = continuous.encode(*codes, number, sizes, repeats)
+    else:
+        encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
+    if discount is not None:
+        encoded["weight"] = encoded["weight"] * discount[encoded["judge"]]
+    data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": {"group": judge_group}}
+    people = None
+    if anchors is not None:
+        how = {"ordinal": form is ordinal, "declared": levels is not None}
+        people = read_scored_anchors(anchors, table, scale, **how)
+        data["anchors"] = _people(people, scale, sizes, form)
+    if votes is not None:
+        data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
+        if discount is not None:
+            data["criteria"]["weight"] *= discount[data["criteria"]["judge"]]
+    answers, runs = answers_of(table)
+    density = ScoresDensity(
+        model,
+        len(table.judges),
+        *sizes,
+        levels=count,
+        groups=len(groups),
+        repeats=repeats,
+        voted=votes is not None,
+        given=None if isinstance(given, Votes) else given,
+        answers=answers,
+        runs=runs,
+        anchors=() if people is None else shares_of(people.table, sizes),
+    )
+    answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
+    return ScoresProblem(
+        density,
+        data,
+        table.judges,
+        table.criteria,
+        table.items,
+        answered,
+        table,
+        scale,
+        groups,
+        judge_group,
+        votes,
+        discount,
+        people,
+    )
+
+
+def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: Any) -> dict[str, Any]:
+    """Distinct human scores and how often each was given; of no judge."""
+    table = people.table
+    codes = (table.judge, table.criterion, table.item)
+    if form is ordinal:
+        level = np.searchsorted(scale.levels, table.score)
+        encoded = ordinal.encode(*codes, level, len(scale.levels), sizes, repeats=False)
+    else:
+        number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
+        encoded = continuous.encode(*codes, number, sizes, repeats=False)
+    return {name: column for name, column in encoded.items() if name != "judge"}
+
+
+def weights_of(
+    model: Model, table: Scores, criteria: object, *, ties: bool = False
+) -> Votes | tuple[float, ...] | None:
+    """Weights or votes on criteria as the model takes them; None where nothing was given.
+
+    Raises
+    ------
+    InputError
+        Votes on criteria for a model that has no use for them, and what :func:`.weights.read_criteria` raises.
+    """
+    if criteria is None:
+        return None
+    found = (
+        criteria
+        if isinstance(criteria, tuple)
+        else weighing.read_criteria(criteria, table.criteria, ties=ties)
+    )
+    if isinstance(found, Votes) and (model.weights is None or model.weights.kind != "votes"):
+        raise InputError(
+            f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "
+            "rating-maple, or give weights (columns criterion and weight)"
+        )
+    return found
+
+
+def with_judges(table: Scores, more: Sequence[str]) -> Scores:
+    """The table with further judges, who scored nothing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = read_scores(pd.DataFrame({"judge": ["b"], "item": "x", "score": [1]}))
+    >>> with_judges(table, ["a"]).judges, with_judges(table, ["a"]).judge.tolist()
+    (('a', 'b'), [1])
+    """
+    judges = tuple(sorted({*table.judges, *more}))
+    return replace(table, judges=judges, judge=positions(table.judges, judges)[table.judge])
+
+
+def has_repeats(table: Scores) -> bool:
+    """Whether some judge scored an item more than once under a criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> has_repeats(read_scores(pd.DataFrame({"judge": ["a", "a"], "item": "x", "score": [1, 2]})))
+    True
+    """
+    cell = (table.judge * len(table.criteria) + table.criterion) * len(table.items) + table.item
+    return len(np.unique(cell)) < table.rows
+
+
+def answers_of(table: Scores) -> tuple[float, float]:
+    """Judges of an item under a criterion and scores of each, on average, to a tenth.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> answers_of(read_scores(pd.DataFrame({"judge": list("aab"), "item": list("xyx"), "score": [1, 2, 1]})))
+    (1.5, 1.0)
+    """
+    unit = table.criterion * len(table.items) + table.item
+    cells = len(np.unique(table.judge * (len(table.criteria) * len(table.items)) + unit))
+    return round(cells / max(len(np.unique(unit)), 1), 1), round(table.rows / max(cells, 1), 1)
+
+
+def shares_of(people: Scores, sizes: tuple[int, int]) -> tuple[tuple[float, float], ...]:
+    """Shares of the cells (criteria, items) that have so many human scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> shares_of(read_scores(pd.DataFrame({"item": list("xxy"), "score": 1}), judge="people"), (1, 4))
+    ((0.25, 1.0), (0.25, 2.0))
+    """
+    cell = people.criterion * sizes[1] + people.item
+    count, cells = np.unique(np.unique(cell, return_counts=True)[1], return_counts=True)
+    return tuple((float(n / (sizes[0] * sizes[1])), float(k)) for k, n in zip(count, cells, strict=True))
+
+
+def unrated(table: Scores, problems: Problems) -> None:
+    """Report items that no judge scored, or not under every criterion."""
+    counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
+    np.add.at(counts, (table.item, table.criterion), 1)
+    for criterion, name in enumerate(table.criteria):
+        missing = [table.items[item] for item in np.flatnonzero(counts[:, criterion] == 0)]
+        if not missing:
+            continue
+        under = f" under criterion {name!r}" if table.has_criteria else ""
+        more = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
+        problems.table(f"item {missing[0]!r}{more} no score{under}; score every item, or leave it out")
+
+
+def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
+    """Names of the groups and the group of each judge; a judge of two groups, or of none, is a problem.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> table = pd.DataFrame({"judge": ["a", "b"], "group": ["g", "h"], "item": "x", "score": [1, 2]})
+    >>> groups_of(read_scores(table), Problems("scores"))
+    (('g', 'h'), array([0, 1]))
+    """
+    found = np.zeros(len(table.judges), dtype=np.int64)
+    if table.group is None or not table.groups:
+        return (ONE_GROUP,), found
+    for judge, name in enumerate(table.judges):
+        rows = np.flatnonzero(table.judge == judge)
+        if not len(rows):
+            continue
+        found[judge] = table.group[rows[0]]
+        other = rows[table.group[rows] != found[judge]]
+        if len(other):
+            problems.rows(
+                other + 1,
+                f"judge {name!r} is of {_group(table, table.group[other[0]])} here and of "
+                f"{_group(table, found[judge])} before; give judges of different groups different names",
+            )
+        elif found[judge] < 0:
+            problems.table(
+                f"judge {name!r} is of no group, but others are of one; name it, or leave out the column"
+            )
+    return table.groups, found
+
+
+def _group(table: Scores, code: int) -> str:
+    return "no group" if code < 0 else f"group {table.groups[code]!r}"

@@ -1,0 +1,218 @@
+"""Tables of a fit of scores: items, judges, cutpoints, groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.votes import results as summaries
+from voirdire.model.terms.arrays import Array, log_normal_cdf
+from voirdire.model.terms.cumulative import log_every_level
+from voirdire.model.terms.raters import slopes
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.severity import severity_of
+from voirdire.typing import Floats
+
+
+def ranking(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Items by score, as for votes; on the scale of the scores where the model takes them as numbers, else log-odds."""
+    return _scaled(problem, summaries.ranking(problem, posterior, prob), "score")
+
+
+def strengths(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion, on the scale of :func:`ranking`; one row per cell."""
+    return _scaled(problem, summaries.strengths(problem, posterior, prob), "strength")
+
+
+def _scaled(problem: ScoresProblem, columns: Columns, name: str) -> Columns:
+    zero, one = problem.unit
+    found = {key: zero + one * columns[key] for key in (name, "low", "high")} | {"sd": one * columns["sd"]}
+    return {key: found.get(key, column) for key, column in columns.items()}
+
+
+def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: group, scores given, and what the model says of them, each with interval.
+
+    ``reliability`` is missing where the model takes all judges to tell items apart equally well. Else it is
+    ``p_right``, the probability that the judge gives the better of a typical pair the higher score, ties counted half:
+    two items drawn at random, whose strengths differ by 0.954 times the standard deviation of the strengths; 0.5 is
+    chance. ``discrimination`` a_k has root mean square 1 over judges; it is 0 for one that scores at random, negative
+    for one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a
+    severe judge. Of a continuous scale, severity and ``noise``, the standard deviation of the judge's scores around
+    what it perceives, are in points of the scale, and the components below in their squares.
+    With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
+    judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
+    an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
+    All are medians over the draws, where there are any: strengths at the mode are drawn together, so that what follows
+    from how far items lie apart is too small there.
+    """
+    columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
+    if problem.table.group is not None:
+        names = _named(problem.groups)[problem.judge_group]
+        names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
+        columns["group"] = names
+    size = len(problem.judges)
+    return columns | summaries.with_intervals(
+        posterior, lambda values: judge_values(problem, values), prob, size
+    )
+
+
+def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Cutpoints, one row per criterion and limit (and per judge where each has its own), with intervals.
+
+    Where ``lower`` ends and ``upper`` begins on the scale of the strengths, the judge's severity not included. None
+    where the model takes scores as numbers.
+    """
+    if form_of(problem.model) is not ordinal:
+        names_only: Columns = {"criterion": np.array([], dtype=object)}
+        return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
+    centre = _cuts(problem, posterior.central_values)
+    judge, criterion, limit = (part.ravel() for part in np.indices(centre.shape))
+    names = np.array(problem.scale.levels)
+    columns: Columns = {} if len(centre) == 1 else {"judge": _named(problem.judges)[judge]}
+    columns["criterion"] = _named(problem.criteria)[criterion]
+    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": centre.ravel()}
+    columns["low"] = columns["high"] = np.full(centre.size, np.nan)
+    if posterior.values is not None:
+        draws = _cuts(problem, posterior.values).reshape(-1, centre.size)
+        columns["low"], columns["high"] = posterior.interval(draws, prob)
+    return columns
+
+
+def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """People who gave anchors: criterion, scores given, and what the model says of them, each with interval.
+
+    ``severity`` is how much more severe people are than the mean judge, ``discrimination`` how well they tell items
+    apart (1 for a typical judge; not shown where the model takes it so) and, on a continuous scale, ``noise`` the
+    standard deviation of their scores around what they perceive. Empty without anchors.
+    """
+    if problem.anchors is None:
+        return {"criterion": np.array([], dtype=object), "scores": np.array([], dtype=np.int64)}
+    size = len(problem.criteria)
+    given = np.bincount(problem.anchors.table.criterion, minlength=size)
+    columns: Columns = {"criterion": _named(problem.criteria), "scores": given}
+    return columns | summaries.with_intervals(
+        posterior, lambda values: people_values(problem, values), prob, size
+    )
+
+
+def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
+    """What :func:`people` shows, shape (..., criteria)."""
+    one, severity = problem.unit[1], values["severity_people"]
+    scoring = np.unique(problem.table.judge)
+    panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)
+    found = {"severity": one * severity - panel[..., None]}
+    for name, log, unit in (("discrimination", "log_people", 1.0), ("noise", "log_noise_people", one)):
+        if log in values:
+            found[name] = unit * np.exp(values[log])[..., None] + 0.0 * severity
+    return found
+
+
+def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Groups of judges: judges, scores given, the plain mean score, and the group's severity with interval.
+
+    ``mean`` averages the group's judges, each judge's scores first; ``severity`` is the mean of its judges' severities.
+    """
+    size = len(problem.groups)
+    table, group = problem.table, problem.judge_group
+    given = np.bincount(table.judge, minlength=len(problem.judges))
+    total = np.bincount(table.judge, table.score, len(problem.judges))
+    mean = np.divide(total, given, out=np.full(len(given), np.nan), where=given > 0)
+    columns: Columns = {
+        "group": _named(problem.groups),
+        "judges": np.bincount(group[given > 0], minlength=size),
+        "votes": np.bincount(group, given, size).astype(np.int64),
+        "mean": np.array([np.nanmean(mean[group == g]) for g in range(size)]),
+    }
+    nothing = np.full(size, np.nan)
+    columns |= {"severity": nothing, "low": nothing, "high": nothing}
+    if "severity" in posterior.central_values:
+        shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
+        columns["severity"], columns["low"], columns["high"] = shown["severity"]
+    return columns
+
+
+def _group_severity(problem: ScoresProblem, values: Values) -> Floats:
+    """Mean severity of the judges of each group, shape (..., groups): the group's own and its judges' together."""
+    of = judge_values(problem, values)["severity"]
+    group = np.where(problem.judge_votes > 0, problem.judge_group, -1)
+    return np.stack([of[..., group == g].mean(axis=-1) for g in range(len(problem.groups))], axis=-1)
+
+
+def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
+    """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
+    density = problem.density
+    strength = values["strength"]
+    lead = strength.shape[:-2]
+    missing = np.full((*lead, density.judges), np.nan)
+    if form_of(problem.model) not in (ordinal, continuous):
+        return {"reliability": missing}
+    right, one = p_right(problem, values), problem.unit[1]
+    found = {
+        "reliability": missing,
+        "p_right": right,
+        "severity": one * severity_of(values, problem.judge_group),
+    }
+    if form_of(problem.model) is ordinal and ordinal.by_judge(problem.density):
+        found["severity"] = found["severity"] + values["shift"].mean(axis=-1)
+    slope: Floats = np.ones((*lead, density.judges))
+    own = slopes(values, np)
+    if own is not None:
+        slope = own
+        found |= {"reliability": right, "discrimination": slope}
+    if "log_noise" in values:
+        found |= {"reliability": right, "noise": one * np.exp(values["log_noise"])}
+    if "log_judge_item" in values:
+        item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
+        run = (
+            np.exp(2.0 * values["log_noise"])
+            if "log_noise" in values
+            else np.full_like(slope, ordinal.LOGISTIC)
+        )
+        found["variance_item"] = one**2 * item
+        found["variance_judge_item"] = one**2 * np.exp(2.0 * values["log_judge_item"])
+        found["variance_run"] = one**2 * run
+    return found
+
+
+def p_right(problem: ScoresProblem, values: Values) -> Floats:
+    """Probability that a judge gives the better of a typical pair the higher score, ties half, shape (..., judges).
+
+    The mean over criteria; the pair lies around the panel's middle, and on a continuous scale away from its ends.
+    """
+    density, strength = problem.density, values["strength"]
+    gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
+    if "log_noise" in values:
+        noise = np.exp(2.0 * values["log_noise"])
+        if "log_judge_item" in values:
+            noise = noise + np.exp(2.0 * values["log_judge_item"])
+        return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise)[..., None], np)).mean(axis=-1))
+    slope = np.ones((density.judges, 1))
+    own = slopes(values, np)
+    if own is not None:
+        slope = own[..., None]
+    middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
+    cuts = ordinal.cutpoints(density, values, np)
+    better, worse = (
+        np.exp(np.stack(_levels(middle + sign * slope * gap, cuts, density.levels), axis=-1))
+        for sign in (0.5, -0.5)
+    )
+    below = worse.cumsum(axis=-1) - 0.5 * worse
+    return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
+
+
+def _levels(eta: Array, cuts: Array, levels: int) -> list[Array]:
+    return log_every_level(eta, np.broadcast_to(cuts, (*eta.shape, levels - 1)), levels, np)
+
+
+def _cuts(problem: ScoresProblem, values: Values) -> Floats:
+    return np.asarray(ordinal.cutpoints(problem.density, values, np))
+
+
+def _named(names: tuple[str, ...]) -> npt.NDArray[np.object_]:
+    return np.array(names, dtype=object)

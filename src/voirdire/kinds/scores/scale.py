@@ -1,0 +1,175 @@
+"""The scale that scores are given on: its levels in order, or the two ends of a continuous one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.tables.encode import groups
+from voirdire.tables.problems import Problems
+from voirdire.typing import Floats, Ints
+
+MOST = 13  # levels that are guessed from whole scores; with more, the scale must be named
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A scale.
+
+    Attributes
+    ----------
+    levels : tuple of float
+        The levels, lowest first; for a continuous scale its two ends.
+    """
+
+    levels: tuple[float, ...]
+
+    @property
+    def low(self) -> float:
+        """The lowest score there may be."""
+        return self.levels[0]
+
+    @property
+    def high(self) -> float:
+        """The highest score there may be."""
+        return self.levels[-1]
+
+    @property
+    def range(self) -> float:
+        """Distance of the two ends."""
+        return self.high - self.low
+
+    @property
+    def names(self) -> list[str]:
+        """The levels as text."""
+        return [f"{level:g}" for level in self.levels]
+
+
+def ordinal_scale(score: Floats, declared: Sequence[object] | None, problems: Problems) -> Scale | None:
+    """The levels of an ordered scale; None where a problem was found.
+
+    Parameters
+    ----------
+    score : array, shape (rows,)
+    declared : sequence, optional
+        All levels. Without it, the whole numbers from the lowest score to the highest.
+
+    Examples
+    --------
+    >>> ordinal_scale(np.array([1.0, 4.0]), None, Problems("scores"))
+    Scale(levels=(1.0, 2.0, 3.0, 4.0))
+    >>> problems = Problems("scores")
+    >>> ordinal_scale(np.array([1.0, 2.5]), None, problems)
+    >>> problems.raise_any()
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: scores: row 2: score 2.5 is not a whole number; name the scale's levels ...
+    """
+    if declared is not None:
+        scale = declared_scale(declared, problems)
+        if scale is not None:
+            _outside(score, scale, problems, np.isin(score, scale.levels))
+        return scale
+    whole = score == np.round(score)
+    if not whole.all():
+        for value, rows in _values(score, ~whole):
+            problems.rows(
+                rows,
+                f"score {value:g} is not a whole number; name the scale's levels (levels=...), or take "
+                "rating-continuous",
+            )
+        return None
+    low, high = (int(end) for end in (score.min(), score.max()))
+    if low == high:
+        problems.table(
+            f"every score is {low}, and a scale has two levels at least; name its levels (levels=...)"
+        )
+        return None
+    if high - low >= MOST:
+        problems.table(f"scores go from {low} to {high}; name the scale's levels (levels=...)")
+        return None
+    return Scale(tuple(float(level) for level in range(low, high + 1)))
+
+
+def continuous_scale(score: Floats, declared: Sequence[object] | None, problems: Problems) -> Scale | None:
+    """The ends of a scale on which any number may be a score; None where a problem was found.
+
+    Parameters
+    ----------
+    score : array, shape (rows,)
+    declared : sequence, optional
+        Numbers of which the smallest and the largest are the ends. Without it, the lowest and the highest score.
+
+    Examples
+    --------
+    >>> continuous_scale(np.array([0.5, 3.5]), [1, 5], (problems := Problems("scores")))
+    Scale(levels=(1.0, 5.0))
+    >>> problems.raise_any()
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: scores: row 1: score 0.5 is outside the scale from 1 to 5
+    """
+    if declared is None:
+        if score.min() == score.max():
+            problems.table(
+                f"every score is {score.min():g}, and a scale has two ends; name them (levels=[low, high])"
+            )
+            return None
+        return Scale((float(score.min()), float(score.max())))
+    scale = declared_scale(declared, problems)
+    if scale is None:
+        return None
+    scale = Scale((scale.low, scale.high))
+    _outside(score, scale, problems, (score >= scale.low) & (score <= scale.high))
+    return scale
+
+
+def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | None:
+    """The levels that a user named, in order; None where they are no scale.
+
+    Examples
+    --------
+    >>> declared_scale(["2", 1], Problems("scores"))
+    Scale(levels=(1.0, 2.0))
+    """
+    numbers: list[float] = []
+    for given in declared:
+        try:
+            numbers.append(float(given))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            problems.table(f"level {given!r} is not a number; the levels of a scale of scores are numbers")
+    if len(numbers) < len(list(declared)):
+        return None
+    if not np.isfinite(numbers).all():
+        problems.table("levels must be finite numbers")
+        return None
+    levels = tuple(sorted(set(numbers)))
+    if len(levels) < 2:
+        only = f"has one level, {levels[0]:g}" if levels else "has no level"
+        problems.table(f"the scale {only}; name two levels at least (levels=...)")
+        return None
+    return Scale(levels)
+
+
+def _outside(score: Floats, scale: Scale, problems: Problems, inside: npt.NDArray[np.bool_]) -> None:
+    names = ", ".join(scale.names)
+    between = score[~inside].size and len(scale.levels) > 2
+    for value, rows in _values(score, ~inside):
+        if scale.low <= value <= scale.high:
+            problems.rows(
+                rows,
+                f"score {value:g} is none of the levels {names}; name all levels, or take rating-continuous",
+            )
+        elif between:
+            problems.rows(rows, f"score {value:g} is outside the scale {names}")
+        else:
+            problems.rows(rows, f"score {value:g} is outside the scale from {scale.low:g} to {scale.high:g}")
+
+
+def _values(score: Floats, at: npt.NDArray[np.bool_]) -> list[tuple[float, Ints]]:
+    """Distinct values of some scores with their rows, counted from 1."""
+    levels, code = np.unique(score, return_inverse=True)
+    return [(float(levels[number]), rows + 1) for number, rows in groups(np.where(at, code, -1))]

@@ -1,0 +1,164 @@
+"""What judges' errors on a continuous scale have in common, whatever the noise of each.
+
+On such a scale the noise of every judge is learned, so two copies pass for two judges without noise who have found the
+strengths: against these, the errors of the copies vanish, and it is the other judges whose residuals correlate. So
+errors are taken against the other judges here, each counting alike. With y_ki = theta_i + e_ki (severity taken out),
+and m_i and s_i^2 the mean and variance of the n_i scores of item i by judges other than j and k,
+
+    D_jk,i = (y_ji - m_i) (y_ki - m_i) - s_i^2 / n_i
+
+has the mean Cov(e_j, e_k), for any theta_i and any noises of independent others: the product's mean has Var(m_i) on top
+of it, which s_i^2 / n_i estimates without bias. In the same way V_k, the mean of (y_ki - m_i)^2 - s_i^2 / n_i over
+items, with all other judges, estimates the variance of e_k (Grubbs 1948, JASA 43, of instruments in the place of
+judges). With w_i = sum of the others' V / n_i^2, the variance of D between independent judges with normal errors is
+
+    (V_j + w_i) (V_k + w_i) + w_i^2 (1 + 2 / (n_i - 1)).
+
+Given one judge's differences from m, the sum of products is nearer to normal than it is by itself, so for the first
+term stands the mean of (V_j + w_i) (y_ki - m_i)^2 and (V_k + w_i) (y_ji - m_i)^2, which has the same expectation;
+so that z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i sqrt(V_j V_k), at most 1, is the size of
+what it finds. It takes four judges of an item, two of them others.
+
+Severities are found by least squares. A score at an end of the scale stands for what lies beyond it, by its conditional
+expectation. A judge's scores of one item are averaged first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.scores import continuous
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.typing import Floats, Ints
+
+OTHERS = 2  # judges beside the two that it takes to tell what they have in common
+LEAST = (
+    0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
+)
+SWEEPS = 20  # of the least squares of severities
+LARGEST = 10_000_000  # products held; of larger tables, those of the judges with most scores
+
+
+@dataclass(frozen=True, eq=False)
+class SharedErrors:
+    """Products of errors of every two judges; takes the place of :class:`voirdire.trust.residuals.Residuals`.
+
+    Attributes
+    ----------
+    judges : int array, shape (judges,)
+        Which judges of the problem these are.
+    one, other : int array, shape (pairs,)
+        Places among ``judges``.
+    products, variance : array, shape (pairs, units)
+        D / sqrt(V_j V_k) and its variance; 0 where they cannot be had.
+    known : bool array, shape (pairs, units)
+        Where they can.
+    """
+
+    judges: Ints
+    one: Ints
+    other: Ints
+    products: Floats
+    variance: Floats
+    known: npt.NDArray[np.bool_]
+
+    @property
+    def comparisons(self) -> int:
+        """Number of units: items under criteria."""
+        return int(self.products.shape[1])
+
+    def sums(self, weight: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+        """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
+        size = len(self.judges)
+        even = np.ones(self.comparisons) if weight is None else weight
+        found = []
+        for values in (self.products, self.variance, self.known):
+            table = np.zeros((size, size))
+            table[self.one, self.other] = values @ even
+            found.append(table + table.T)
+        t, variance, scale = found
+        # a copy among the others takes its own part from the products of both: below zero is no dependence of these two
+        t = np.maximum(t, -np.sqrt(variance))
+        return t, variance, np.maximum(scale, np.abs(t))
+
+
+def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
+    """Products of errors; the centre of the posterior says what lies beyond the ends, which a first guess does well.
+
+    Examples
+    --------
+    Five judges, the last of whom repeats the first:
+
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(3, 0.5, 60) + rng.normal(0, 0.3, (5, 60))
+    >>> y[4] = y[0]
+    >>> rows = [(f"j{k}", f"i{n}", y[k, n]) for k in range(5) for n in range(60)]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> fit = voirdire.fit(table, model="rating-continuous", levels=[1, 5], method="map", families={})
+    >>> t, var, scale = shared_errors(fit.problem, fit.posterior).sums()
+    >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
+    (True, True)
+    """
+    y = _errors(problem, posterior)
+    given = np.isfinite(y)
+    pairs = LARGEST // max(y.shape[1], 1)
+    most = max(4, int(np.sqrt(2 * pairs)))
+    order = np.argsort(-given.sum(axis=1), kind="stable")[:most]
+    chosen = np.sort(order[given[order].any(axis=1)])
+    y, given = np.where(given, y, 0.0)[chosen], given[chosen]
+    n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
+
+    def beside(left: Floats, squares: Floats, count: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Mean of the other judges, its variance, and where there are enough of them."""
+        others = n - count
+        mean = (total - left) / np.maximum(others, 1)
+        variance = (square - squares) - others * mean**2
+        return mean, variance / np.maximum(others * (others - 1), 1), others >= OTHERS
+
+    mean, error, enough = beside(y, y**2, 1)
+    there = given & enough
+    own = np.where(there, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+    floor = LEAST * max(float(np.maximum(own, 0.0).mean()), np.finfo(float).tiny)
+    v = np.maximum(own, floor)
+    one, other = np.triu_indices(len(chosen), 1)
+    products, variance = np.zeros((2, len(one), y.shape[1]))
+    known = np.zeros(products.shape, dtype=bool)
+    every, others = v @ given, np.maximum(n - 2, 1)
+    for judge in range(len(chosen) - 1):
+        here, rest = one == judge, slice(judge + 1, None)
+        mean, error, enough = beside(y[judge] + y[rest], y[judge] ** 2 + y[rest] ** 2, 2)
+        there = given[judge] & given[rest] & enough
+        scale, second = (v[judge] * v[rest])[:, None], v[rest, None]
+        w = np.maximum(every - v[judge] - second, 0.0) / others**2
+        own, theirs = y[judge] - mean, y[rest] - mean
+        spread = 0.5 * ((v[judge] + w) * theirs**2 + (second + w) * own**2)
+        spread = spread + w**2 * (1.0 + 2.0 / np.maximum(others - 1, 1))
+        products[here] = np.where(there, (own * theirs - error) / np.sqrt(scale), 0.0)
+        variance[here], known[here] = np.where(there, spread / scale, 0.0), there
+    return SharedErrors(chosen, one, other, products, variance, known)
+
+
+def _errors(problem: ScoresProblem, posterior: Posterior) -> Floats:
+    """Mean score of each judge for each unit without its severity, shape (judges, units), NaN where there is none.
+
+    In parts of the scale; every unit and every judge has mean zero.
+    """
+    table, values = problem.table, posterior.central_values
+    codes = (table.judge, table.criterion, table.item)
+    seen = continuous.beyond_ends(problem, values, table.score, *codes)
+    shape = (len(problem.judges), len(problem.criteria) * len(problem.items))
+    place = table.judge * shape[1] + table.criterion * len(problem.items) + table.item
+    count = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+    total = np.bincount(place, seen, shape[0] * shape[1]).reshape(shape)
+    y = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    some, judges = (count > 0).any(axis=0), (count > 0).any(axis=1)
+    for _ in range(SWEEPS):
+        y[:, some] -= np.nanmean(y[:, some], axis=0)
+        y[judges] -= np.nanmean(y[judges], axis=1, keepdims=True)
+    return np.asarray(y)

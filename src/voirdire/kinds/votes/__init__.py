@@ -1,0 +1,1 @@
+"""Votes: judges compare two items."""

@@ -1,0 +1,120 @@
+"""The density of a model of votes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from voirdire.model.density import Data, LogDensity
+from voirdire.model.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.strength import difference
+from voirdire.model.terms.ties import log_tie_parts
+
+
+@dataclass(frozen=True)
+class VotesDensity(LogDensity):
+    """The density of a model of votes.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+        Numbers of levels (``criteria`` is 1 where the model collapses them).
+    ties : bool
+        Whether the table has ties; without them the tie term is left out.
+    anchors : bool
+        Whether there are human answers, with a coin of their own.
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> VotesDensity(load_model("maple"), judges=3, criteria=2, items=4, ties=False).size
+    10
+    """
+
+    ties: bool
+    anchors: bool = False
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+        model = self.model
+        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        if model.weights is not None:
+            found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
+        found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
+        if self.ties and model.ties is not None:
+            found += TIES[model.ties.kind].parameters(model.ties.numbers)
+        if self.anchors and model.anchors is not None:
+            found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
+        return found
+
+    @property
+    def has_mirror(self) -> bool:
+        """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
+        return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
+
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct outcome and the number of votes that chose it, table by table."""
+        reliability = RELIABILITY[self.model.reliability.kind]
+        parts = []
+        for table, part in data.items():
+            if table in ("anchors", "pinned"):
+                continue
+            strength = values["weight"][None, :] if table == "criteria" else values["strength"]
+            d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
+            obs = Observations(
+                part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
+            )
+            parts.append((reliability.log_decided(values, d, obs, xp), part["weight"]))
+            if self.ties and self.model.ties is not None:
+                judge, pair = part["tie_judge"], part["tie_pair"]
+                propensity = TIES[self.model.ties.kind].propensity(values, judge)
+                tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, pair, xp), xp)
+                parts += [(tie, part["tied"]), (decided, part["decided"])]
+        return parts
+
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of ``data["anchors"]``."""
+        if not self.anchors or self.model.anchors is None:
+            return []
+        ties = self.ties and self.model.ties is not None
+        return ANCHORS[self.model.anchors.kind].log_parts(values, data["anchors"], ties, xp)
+
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
+        parts = ("decided", "tied", "not_tied") if self.ties and self.model.ties is not None else ("decided",)
+        names = [f"{table}_{part}" for table in data if table not in ("anchors", "pinned") for part in parts]
+        return names + (
+            [f"anchors_{part}" for part in ("first", "second", *parts[1:])] if self.anchors else []
+        )
+
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the flat vector with the same likelihood and every strength of opposite sign.
+
+        A linear map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        """
+        values = self.values(x, xp)
+        turned = RELIABILITY[self.model.reliability.kind].mirror(values)
+        if turned is None:
+            raise ValueError(f"model {self.model.name} has no mirror")
+        for name in ("strength", "weight"):
+            if name in values:
+                turned[name] = -values[name]
+        return self.flat({**values, **turned}, xp)
+
+
+class _Names(dict[str, float]):
+    """Values that answer every name, to ask a term whether it has a mirror at all."""
+
+    def __missing__(self, name: str) -> float:
+        return 0.0

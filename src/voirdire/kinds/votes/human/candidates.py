@@ -1,0 +1,120 @@
+"""Ways to answer comparisons of items that nothing links, each learned from the anchors alone.
+
+All give P(the one item is better) of every comparison, and the same of each anchored one had it not been anchored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import expit
+
+from voirdire.kinds.votes.human.coins import learn_coins
+from voirdire.kinds.votes.human.comparisons import Comparisons, right_and_wrong
+from voirdire.kinds.votes.human.stacking import stack
+from voirdire.typing import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What candidates learn from.
+
+    Attributes
+    ----------
+    found : Comparisons
+    rows : int array, shape (anchors,)
+        Anchored comparisons.
+    answers : array, shape (anchors,)
+        +1 where people prefer the one item, -1 the other.
+    prior : dict
+        Of the model's coins: ``a``, ``b``, ``reversed``.
+    by_position : bool
+        Whether judges have a coin per position.
+    family : int array, shape (judges,)
+    discount : array, shape (judges,)
+        What a judge's answer counts for, beside those of its family.
+    """
+
+    found: Comparisons
+    rows: Ints
+    answers: Floats
+    prior: dict[str, float]
+    by_position: bool
+    family: Ints
+    discount: Floats
+
+    def without(self, index: int) -> Evidence:
+        """The same with one anchor left out."""
+        keep = np.arange(len(self.rows)) != index
+        return replace(self, rows=self.rows[keep], answers=self.answers[keep])
+
+
+Predicted = tuple[Floats, Floats]
+
+
+def majority(evidence: Evidence) -> Predicted:
+    """Share of judges who prefer the one item, with one more judge added on either side; learns nothing."""
+    side = np.sign(evidence.found.mean_answers)
+    one, other = (side > 0).sum(axis=0), (side < 0).sum(axis=0)
+    p = (one + 1.0) / (one + other + 2.0)
+    return p, p[evidence.rows]
+
+
+def best_single(evidence: Evidence) -> Predicted:
+    """The judge that agrees with most anchors (equally good ones together), trusted by a Beta(1, 1) prior."""
+    return _with_left_out(_best_single, evidence)
+
+
+def _best_single(evidence: Evidence) -> Floats:
+    x = evidence.found.mean_answers
+    agreement = 0.5 * (1.0 + x[:, evidence.rows] * evidence.answers).sum(axis=1)
+    best = np.isclose(agreement, agreement.max(initial=0.0))
+    trust = (agreement.max(initial=0.0) + 1.0) / (len(evidence.rows) + 2.0)
+    return np.asarray(0.5 + (trust - 0.5) * x[best].mean(axis=0))
+
+
+def independent(evidence: Evidence) -> Predicted:
+    """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
+    alike = np.ones(len(evidence.discount))
+    return _with_left_out(lambda part: _bayes(part, alike), evidence)
+
+
+def by_family(evidence: Evidence) -> Predicted:
+    """Naive Bayes in which the answers of a family count as often as its judges are independent."""
+    return _with_left_out(lambda part: _bayes(part, part.discount), evidence)
+
+
+def _bayes(evidence: Evidence, discount: Floats) -> Floats:
+    first, second = coin_means(evidence)
+    counts = evidence.found.counts
+    # log P(answer | the one is better) - log P(answer | the other is better), by who was shown first
+    shown_one = np.stack([np.log(first / (1 - second)), np.log((1 - first) / second)], axis=1)
+    shown_other = np.stack([np.log(second / (1 - first)), np.log((1 - second) / first)], axis=1)
+    log_odds = np.einsum("kpo,ko->kp", counts[:, :, 0, :2], shown_one)
+    log_odds = log_odds + np.einsum("kpo,ko->kp", counts[:, :, 1, :2], shown_other)
+    return np.asarray(np.clip(expit(discount @ log_odds), 1e-12, 1 - 1e-12))
+
+
+def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
+    """Posterior means of both coins of each judge, shape (judges,) each, from the anchors alone."""
+    right, wrong = right_and_wrong(evidence.found, evidence.rows, evidence.answers)
+    if not evidence.by_position:
+        mean = learn_coins(right.sum(axis=1), wrong.sum(axis=1), evidence.family, evidence.prior).mean()
+        return mean, mean
+    return tuple(  # type: ignore[return-value]
+        learn_coins(right[:, side], wrong[:, side], evidence.family, evidence.prior).mean() for side in (0, 1)
+    )
+
+
+def stacking(evidence: Evidence) -> Predicted:
+    """Bayesian logistic regression on the judges' answers; see :mod:`voirdire.kinds.votes.human.stacking`."""
+    family = evidence.family if len(np.unique(evidence.family)) < len(evidence.family) else None
+    found = stack(evidence.found.mean_answers.T, evidence.rows, evidence.answers, family)
+    return found.p, found.left_out
+
+
+def _with_left_out(method: Callable[[Evidence], Floats], evidence: Evidence) -> Predicted:
+    left_out = [method(evidence.without(index))[row] for index, row in enumerate(evidence.rows)]
+    return method(evidence), np.array(left_out)

@@ -1,0 +1,91 @@
+"""A panel's answers comparison by comparison, and what people said of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.kinds.votes.human.table import Anchors
+from voirdire.tables.pairs import pair_keys
+from voirdire.tables.votes import Votes
+from voirdire.typing import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """Unordered pairs (under a criterion) with the judges' answers; "the one item" has the smaller code.
+
+    Attributes
+    ----------
+    keys : int array, shape (comparisons,)
+        See :func:`voirdire.tables.pairs.pair_keys`.
+    criterion, one, other : int array, shape (comparisons,)
+    counts : array, shape (judges, comparisons, 2, 3)
+        By who was shown first (the one, the other): answers for the one, for the other, and ties.
+    """
+
+    keys: Ints
+    criterion: Ints
+    one: Ints
+    other: Ints
+    counts: Floats
+
+    @property
+    def mean_answers(self) -> Floats:
+        """Mean answer of each judge to each comparison, +1 for the one item and -1 for the other; 0 without votes."""
+        votes = self.counts.sum(axis=2)
+        total = votes.sum(axis=2)
+        return np.asarray(
+            np.divide(votes[..., 0] - votes[..., 1], total, np.zeros_like(total), where=total > 0)
+        )
+
+
+def comparisons(votes: Votes, *, criteria: bool) -> Comparisons:
+    """Collect votes by unordered pair, and criterion if ``criteria``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": ["x", "y"]})
+    >>> comparisons(read_votes(table), criteria=False).mean_answers
+    array([[0.]])
+    """
+    keys, column = np.unique(pair_keys(votes, criteria=criteria), return_inverse=True)
+    size = len(votes.items)
+    counts = np.zeros((len(votes.judges), len(keys), 2, 3))
+    turned = (votes.first > votes.second).astype(np.int64)
+    for outcome in range(3):
+        code = np.where(turned == 1, np.array([1, 0, 2])[outcome], outcome)
+        np.add.at(counts, (votes.judge, column, turned, code), votes.counts[:, outcome])
+    return Comparisons(keys, keys // size**2, keys // size % size, keys % size, counts)
+
+
+def answered(found: Comparisons, anchors: Anchors, *, criteria: bool) -> tuple[Ints, Floats]:
+    """Comparisons that people decided: their rows, and +1 (the one item is better) or -1.
+
+    Ties of people, and pairs that no judge saw, are left out: they say nothing about whom to trust.
+    """
+    people = comparisons(anchors.votes, criteria=criteria)
+    votes = people.counts.sum(axis=(0, 2))
+    sign = np.sign(votes[:, 0] - votes[:, 1])
+    place = np.searchsorted(found.keys, people.keys)
+    place = np.minimum(place, max(len(found.keys) - 1, 0))
+    seen = (found.keys[place] == people.keys) & (sign != 0)
+    return place[seen], sign[seen]
+
+
+def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Floats, Floats]:
+    """Right and wrong decided answers, shape (judges, 2) each: where the better item was shown first, and second."""
+    counts = found.counts[:, rows]  # judges, anchors, order, outcome
+    better_is_one = answers > 0
+    right = np.where(better_is_one[:, None], counts[..., 0], counts[..., 1])
+    wrong = np.where(better_is_one[:, None], counts[..., 1], counts[..., 0])
+    first_is_better = np.where(better_is_one, 0, 1)  # index of the order that shows the better item first
+    pick = np.arange(len(rows))
+    halves = [first_is_better, 1 - first_is_better]
+    return (
+        np.stack([right[:, pick, half].sum(axis=1) for half in halves], axis=1),
+        np.stack([wrong[:, pick, half].sum(axis=1) for half in halves], axis=1),
+    )

@@ -1,0 +1,100 @@
+"""The cut posterior: judges' coins from the anchors alone, then strengths given coins and votes.
+
+In the joint posterior a confident wrong majority can outvote a few anchors: it makes the judges look reliable, and the
+anchors look like slips of the person. The cut posterior (Plummer 2015, Statistics and Computing 25) forbids that
+feedback:
+
+    p_cut(coins, rest) = p(coins | anchors) p(rest | coins, votes, anchors).
+
+Coins are drawn exactly from the first factor (:mod:`.human.coins`); for each of them the rest (strengths,
+weights, ties) is drawn from the Laplace approximation of the second, so that what the anchors leave open about the
+judges is carried through. People's own coin is held at its prior mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.laplace import laplace
+from voirdire.infer.mode import Mode, find_modes
+from voirdire.kinds.votes.human.candidates import Evidence
+from voirdire.kinds.votes.human.coins import learn_coins
+from voirdire.kinds.votes.human.comparisons import right_and_wrong
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.density import Data
+from voirdire.typing import Floats
+
+CUT_KINDS = ("one-coin", "two-coin")  # kinds of reliability that anchors can teach by themselves
+COIN_DRAWS = 24
+HELD = ("reliability", "coin_first", "coin_second", "anchor")
+
+
+def check_cut(problem: VotesProblem) -> None:
+    """Raise where a model has no coins that anchors could teach.
+
+    Raises
+    ------
+    InputError
+    """
+    if problem.model.reliability.kind not in CUT_KINDS:
+        raise InputError(
+            f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
+            "coin; take crowd-bt-position or maple-position, or anchor_mode='joint'"
+        )
+
+
+def cut_draws(
+    problem: VotesProblem, evidence: Evidence, count: int, rng: np.random.Generator
+) -> tuple[Floats, list[Mode]]:
+    """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
+    coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
+    tables = [pinned(problem, *pair) for pair in zip(*coins, strict=True)]
+    modes = find_modes(problem.density, tables)
+    each = -(-count // len(tables))
+    draws = []
+    for table, mode in zip(tables, modes, strict=True):
+        given = replace(problem, data=table)
+        draws.append(_hold(laplace(given, mode).draws(each, rng), table))
+    return np.concatenate(draws)[:count], modes
+
+
+def cut_mode(problem: VotesProblem, first: Floats, second: Floats, data: Data | None = None) -> Mode:
+    """Mode of the rest given coins (shape (judges,) each); of the tables ``data`` if given."""
+    table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
+    mode = find_modes(problem.density, [table])[0]
+    return replace(mode, x=_hold(mode.x, table))
+
+
+def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
+    """The problem's tables with the judges' coins, and people's, held where they are given."""
+    density = problem.density
+    values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
+    odds = np.log(first) - np.log1p(-first), np.log(second) - np.log1p(-second)
+    values |= {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
+    if problem.model.anchors is not None:
+        prior = problem.model.anchors.numbers
+        values["anchor"] = np.array(np.log(prior["a"]) - np.log(prior["b"]))
+    held = np.zeros(density.size)
+    for name in HELD:
+        if name in density.slices:
+            held[density.slices[name]] = 1.0
+    return problem.data | {"pinned": {"x": density.flat(values, np), "held": held}}
+
+
+def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    right, wrong = right_and_wrong(evidence.found, evidence.rows, evidence.answers)
+    family, prior = evidence.family, evidence.prior
+    edge = 1e-6  # the log-odds of a coin must be finite
+    if not evidence.by_position:
+        drawn = learn_coins(right.sum(axis=1), wrong.sum(axis=1), family, prior).draws(count, rng)
+        drawn = np.clip(drawn, edge, 1 - edge)
+        return drawn, drawn
+    both = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
+    return np.clip(both[0], edge, 1 - edge), np.clip(both[1], edge, 1 - edge)
+
+
+def _hold(x: Floats, table: Data) -> Floats:
+    return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

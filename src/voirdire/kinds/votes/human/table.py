@@ -1,0 +1,121 @@
+"""Anchors: a person's answers to some of the comparisons, as a table of votes without judges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.tables.pairs import pair_keys
+from voirdire.tables.problems import nearest
+from voirdire.tables.votes import Votes, read_votes
+
+PEOPLE = "people"
+_NAMED = 5  # names listed in a message before it only counts
+
+
+@dataclass(frozen=True, eq=False)
+class Anchors:
+    """Human answers, coded by the names of a panel's votes.
+
+    Attributes
+    ----------
+    votes : Votes
+        The answers, in the panel's coding of items and criteria; their one judge is ``people``.
+    overall : bool
+        Whether they are about items as a whole although the panel's votes have criteria.
+    notes : tuple of str
+        Answers that could not be used, or only in part, in words.
+    """
+
+    votes: Votes
+    overall: bool
+    notes: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of answers."""
+        return self.votes.rows
+
+
+def read_anchors(table: object, panel: Votes) -> Anchors:
+    """Read human answers and bring them into the coding of a panel's votes.
+
+    Parameters
+    ----------
+    table : path, dataframe or Anchors
+        Columns ``first``, ``second``, ``winner`` and optionally ``criterion``; no column ``judge``.
+    panel : Votes
+        The votes of the judges.
+
+    Raises
+    ------
+    InputError
+        A fault of the table; a pair that was answered both ways; a criterion that the panel does not have; no answer
+        about items of the panel.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> panel = read_votes(pd.DataFrame({"judge": "a", "first": ["x"], "second": ["y"], "winner": ["x"]}))
+    >>> read_anchors(pd.DataFrame({"first": ["y"], "second": ["x"], "winner": ["x"]}), panel).votes.counts.tolist()
+    [[0, 1, 0]]
+    """
+    if isinstance(table, Anchors):
+        return table
+    people = read_votes(table, name="anchors", judge=PEOPLE)
+    known = {name: code for code, name in enumerate(panel.items)}
+    strangers = [name for name in people.items if name not in known]
+    foreign = np.array([name not in known for name in people.items], dtype=bool)
+    cell = people.row_cell
+    unused = foreign[people.first[cell]] | foreign[people.second[cell]]
+    notes = []
+    if unused.any():
+        shown = ", ".join(repr(name) for name in strangers[:_NAMED])
+        hint = nearest(strangers[0], panel.items)
+        more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
+        said = f"{int(unused.sum())} anchors are about items that no judge has seen ({shown}{more}{hint})"
+        if unused.all():
+            raise InputError(f"anchors: all {said}; name the items as in the votes")
+        notes.append(f"{said}: they say nothing about this panel and are not used.")
+    people = people.subset(~unused)
+    people = read_votes(people, name="anchors", items=panel.items, criteria=_criteria(people, panel))
+    _check_contradictions(people)
+    unseen = _unseen(people, panel)
+    if unseen:
+        notes.append(
+            f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
+        )
+    return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
+
+
+def _criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
+    return panel.criteria if people.has_criteria else people.criteria
+
+
+def _check_contradictions(people: Votes) -> None:
+    swap = people.first > people.second
+    for_low = np.where(swap, people.counts[:, 1], people.counts[:, 0])
+    for_high = np.where(swap, people.counts[:, 0], people.counts[:, 1])
+    size = len(people.items)
+    pairs, pair = np.unique(pair_keys(people, criteria=True), return_inverse=True)
+    both = (np.bincount(pair, for_low) > 0) & (np.bincount(pair, for_high) > 0)
+    problems = []
+    for code in pairs[both][:20]:
+        first, second = people.items[code // size % size], people.items[code % size]
+        under = f" under criterion {people.criteria[code // size**2]!r}" if people.has_criteria else ""
+        problems.append(
+            f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or give people "
+            "who disagree as judges of their own in the votes"
+        )
+    if both.sum() > len(problems):
+        problems.append(f"anchors: {int(both.sum())} pairs are answered both ways; the first 20 are named")
+    if problems:
+        raise InputError(problems)
+
+
+def _unseen(people: Votes, panel: Votes) -> int:
+    criteria = people.has_criteria and panel.has_criteria
+    seen = np.isin(pair_keys(people, criteria=criteria), pair_keys(panel, criteria=criteria))
+    return int(people.counts[~seen].sum())

@@ -1,0 +1,253 @@
+"""A votes table in the form a model's density needs: distinct outcomes with counts, and nothing per vote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.human.table import Anchors
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.model.terms import RELIABILITY, TIES
+from voirdire.tables.votes import Votes
+from voirdire.typing import Floats, Ints
+
+COLLAPSED = "overall"
+_NAMED = 5  # names listed in a message before it only counts
+
+
+@dataclass(frozen=True, eq=False)
+class VotesProblem(Problem):
+    """One model and one table of votes (with its votes on criteria, if any), ready for inference.
+
+    ``data`` holds, per table, the distinct pairs (``pair_criterion``, ``pair_first``, ``pair_second``), the distinct
+    decided outcomes (``judge``, ``pair``, ``outcome``, ``criterion``, ``weight``) and, with ties, the distinct cells
+    (``tie_judge``, ``tie_pair``, ``tied``, ``decided``); of anchors, the distinct answers (``criterion``, ``first``,
+    ``second``, ``counts``). ``beside_scores`` says that the items have scores, too, which link them.
+    """
+
+    density: VotesDensity
+    votes: Votes
+    criteria_votes: Votes | None
+    anchors: Anchors | None = None
+    discount: Floats | None = None
+    beside_scores: bool = False
+
+    @property
+    def coded_votes(self) -> Votes:
+        """The votes with judges coded as in the problem, which may have more (those who voted on criteria alone)."""
+        judge = _levels(self.votes.judges, self.judges)[self.votes.judge]
+        return self.votes.recoded(judges=self.judges, judge=judge)
+
+
+def pose(
+    model: Model,
+    votes: Votes,
+    criteria_votes: Votes | None = None,
+    *,
+    anchors: Anchors | None = None,
+    discount: Floats | None = None,
+    ties: bool | None = None,
+    keep_empty: bool = False,
+) -> VotesProblem:
+    """Bring a table of votes, and votes on its criteria, into the form of a model.
+
+    Parameters
+    ----------
+    anchors : Anchors, optional
+        Human answers, as a judge whose coin has a prior of its own.
+    discount : array, shape (judges,), optional
+        What one answer of each judge counts for; judges sorted by name.
+    ties : bool, optional
+        Whether the model has its tie term; by default, whether the tables have ties.
+    keep_empty : bool
+        Keep outcomes without a vote, so that tables with the same cells and other counts (the folds of a
+        cross-validation) have arrays of one shape and share one compilation.
+
+    Raises
+    ------
+    InputError
+        Ties under a model that refuses them; votes on criteria that no vote on items was given under, or for a
+        model that collapses criteria.
+    """
+    _check(model, votes, criteria_votes, anchors)
+    if model.weights is None or model.weights.kind != "votes":
+        criteria_votes = None  # the model has no use for them
+    judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
+    separate = model.criteria == "separate"
+    criteria = votes.criteria if separate else (COLLAPSED,)
+    tables = {"votes": _discounted(cells(votes, judges, separate), discount)}
+    if model.pool == "majority":
+        tables["votes"] = _majority(tables["votes"], len(votes.items))
+    judge_votes = _votes_per_judge(votes, judges)
+    if criteria_votes is not None:
+        as_items = _levels(criteria_votes.items, criteria)
+        on_criteria = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
+        tables["criteria"] = _discounted(on_criteria, discount)
+        judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
+    if ties is None:
+        ties = any(table.counts[:, 2].any() for table in tables.values())
+        ties |= anchors is not None and anchors.votes.has_ties
+    density = VotesDensity(model, len(judges), len(criteria), len(votes.items), ties, anchors is not None)
+    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
+    if "criteria" in tables:
+        data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
+        data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
+    if anchors is not None:
+        data["anchors"] = _people(anchors, separate, len(criteria))
+    return VotesProblem(
+        density, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes, anchors, discount
+    )
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3)."""
+
+    judge: Ints
+    criterion: Ints
+    first: Ints
+    second: Ints
+    counts: Floats
+
+
+def cells(
+    votes: Votes,
+    judges: tuple[str, ...],
+    separate: bool,
+    criterion: int = 0,
+    items: Ints | None = None,
+) -> Cells:
+    """Cells of a table under the given coding of judges; criteria collapse unless ``separate``."""
+    first, second = votes.first, votes.second
+    if items is not None:
+        first, second = items[first], items[second]
+    column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
+    return Cells(
+        _levels(votes.judges, judges)[votes.judge], column, first, second, votes.counts.astype(float)
+    )
+
+
+def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False) -> dict[str, Any]:
+    """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
+
+    A model without position effects does not see which item was shown first, one without reliability does not see
+    the judge: their cells are merged, so that the cost of a fit follows what the model distinguishes.
+    """
+    reliability = RELIABILITY[model.reliability.kind]
+    if not reliability.position_aware:
+        table = _unordered(table)
+    judge_free = not reliability.keys
+    tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
+    pair_key = (table.criterion * items + table.first) * items + table.second
+    pairs, pair = np.unique(pair_key, return_inverse=True)
+    judge = table.judge * 0 if judge_free else table.judge
+    out: dict[str, Any] = {
+        "pair_criterion": pairs // (items * items),
+        "pair_first": pairs // items % items,
+        "pair_second": pairs % items,
+    }
+    size = max(len(pairs), 1)
+    outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
+    keys, inverse = np.unique(outcome_key, return_inverse=True)
+    weight = np.bincount(inverse, np.concatenate([table.counts[:, 0], table.counts[:, 1]]), len(keys))
+    if not keep_empty:
+        keys, weight = keys[weight > 0], weight[weight > 0]
+    outcome = (keys >= 2**62).astype(np.int64)
+    keys = keys - outcome * 2**62
+    out |= {"judge": keys // size, "pair": keys % size, "outcome": outcome, "weight": weight}
+    out["criterion"] = (pairs // (items * items))[out["pair"]]
+    if ties:
+        keys, inverse = np.unique(tie_judge * size + pair, return_inverse=True)
+        out |= {
+            "tie_judge": keys // size,
+            "tie_pair": keys % size,
+            "tied": np.bincount(inverse, table.counts[:, 2], len(keys)),
+            "decided": np.bincount(inverse, table.counts[:, :2].sum(axis=1), len(keys)),
+        }
+    return out
+
+
+def _discounted(table: Cells, discount: Floats | None) -> Cells:
+    return table if discount is None else replace(table, counts=table.counts * discount[table.judge][:, None])
+
+
+def _people(anchors: Anchors, separate: bool, criteria: int) -> dict[str, Any]:
+    people = anchors.votes
+    criterion = people.criterion if separate else people.criterion * 0
+    if separate and anchors.overall:
+        criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
+    counts = people.counts.astype(float)
+    return {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
+
+
+def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
+    problems = []
+    if anchors is not None and model.anchors is None:
+        problems.append(
+            f"model {model.name} has no [anchors] section, so it cannot use anchors; take crowd-bt-position"
+        )
+    people = None if anchors is None else anchors.votes
+    tables = ((votes, "votes"), (criteria_votes, "votes on criteria"), (people, "anchors"))
+    for table, name in tables:
+        if table is not None and table.has_ties and model.ties is None:
+            count = int(table.counts[:, 2].sum())
+            problems.append(
+                f"{name}: {count} ties, but model {model.name} refuses ties; "
+                "use a model with a [ties] section or ask the judges for a forced choice"
+            )
+    if criteria_votes is not None:
+        if model.criteria == "collapse":
+            problems.append(
+                f"votes on criteria were given, but model {model.name} collapses criteria; use a maple model"
+            )
+        unknown = sorted(set(criteria_votes.items) - set(votes.criteria))
+        if unknown and model.criteria == "separate":
+            problems.append(
+                f"votes on criteria name {_some(unknown)}, under which no vote on items was given; "
+                f"the criteria of the votes are {_some(votes.criteria)}"
+            )
+    if problems:
+        raise InputError(problems)
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(map(repr, names[:_NAMED])) + rest
+
+
+def _levels(names: tuple[str, ...], levels: tuple[str, ...]) -> Ints:
+    code = {name: index for index, name in enumerate(levels)}
+    return np.array([code[name] for name in names], dtype=np.int64)
+
+
+def _votes_per_judge(votes: Votes, judges: tuple[str, ...]) -> Ints:
+    code = _levels(votes.judges, judges)[votes.judge]
+    return np.bincount(code, votes.counts.sum(axis=1), len(judges)).astype(np.int64)
+
+
+def _ties_by_judge(model: Model) -> bool:
+    return model.ties is not None and TIES[model.ties.kind].by_judge
+
+
+def _unordered(table: Cells) -> Cells:
+    swap = table.first > table.second
+    counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
+    first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
+    return Cells(table.judge, table.criterion, first, second, counts)
+
+
+def _majority(table: Cells, items: int) -> Cells:
+    """One outcome per unordered pair with a vote: the item with more votes, a tie where both have as many."""
+    table = _unordered(table)
+    pairs, pair = np.unique(table.first * items + table.second, return_inverse=True)
+    lead = np.bincount(pair, table.counts[:, 0] - table.counts[:, 1], len(pairs))
+    voted = np.bincount(pair, table.counts.sum(axis=1), len(pairs)) > 0  # cells of a held-out fold have none
+    counts = np.stack([lead > 0, lead < 0, (lead == 0) & voted], axis=1).astype(float)
+    zero = np.zeros(len(pairs), dtype=np.int64)
+    return Cells(zero, zero, pairs // items, pairs % items, counts)

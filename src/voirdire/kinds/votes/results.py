@@ -1,0 +1,182 @@
+"""Tables of a fit: items, judges, criteria, each with intervals. Pandas is imported where a table is made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.problem import Problem
+from voirdire.model.terms import RELIABILITY, TIES
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.ties import log_tie_parts
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    pass
+
+
+MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
+
+
+def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Items by score: score, sd, interval, rank with interval, probability of being best; best first."""
+    score = scores(problem.density, posterior.central_values)
+    rank = _ranks(score)
+    order = np.argsort(rank)
+    columns: Columns = {"item": np.array(problem.items, dtype=object), "score": score}
+    names = ("sd", "low", "high", "rank", "rank_low", "rank_high", "p_best")
+    columns |= dict.fromkeys(names, np.full(len(score), np.nan))
+    columns["rank"] = rank
+    if posterior.values is not None:
+        draws = scores(problem.density, posterior.values)
+        ranks = _ranks(draws)
+        columns["sd"] = draws.std(axis=0, ddof=1)
+        columns["low"], columns["high"] = posterior.interval(draws, prob)
+        ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
+        columns["rank_low"], columns["rank_high"] = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
+        columns["p_best"] = (ranks == 1).mean(axis=0)
+    return {name: column[order] for name, column in columns.items()}
+
+
+def judges(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """Judges: votes, reliability and position bias with intervals, and what they do on a typical pair.
+
+    ``reliability`` and ``position_bias`` are the coins' (e1 + e2) / 2 and (e1 - e2) / 2; for the discrimination family,
+    which has no coins, they are the probability of being right on a typical pair and the rate of first picks minus a
+    half. They are missing where the model does not estimate them. ``p_right``, ``first_rate`` and ``tie_rate`` are the
+    behaviour on a typical pair under every model: two items drawn at random, whose strengths differ by 0.954 times
+    the standard deviation of the strengths, in either order.
+    """
+    size = len(problem.judges)
+    columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
+    return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
+
+
+def with_intervals(
+    posterior: Posterior,
+    of: Callable[[Values], dict[str, Floats]],
+    prob: float,
+    size: int,
+) -> Columns:
+    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`."""
+    columns: Columns = {}
+    for name, (value, low, high) in posterior.shown(of, prob).items():
+        for column, part in ((name, value), (f"{name}_low", low), (f"{name}_high", high)):
+            columns[column] = np.broadcast_to(part, (size,))
+    return columns
+
+
+def criteria(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Criteria: weight (they sum to one) with interval."""
+    columns: Columns = {"criterion": np.array(problem.criteria, dtype=object)}
+    columns["weight"] = weights(problem.density, posterior.central_values)
+    columns["low"] = columns["high"] = np.full(len(problem.criteria), np.nan)
+    if posterior.values is not None:
+        columns["low"], columns["high"] = posterior.interval(weights(problem.density, posterior.values), prob)
+    return columns
+
+
+def strengths(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
+    shape = (len(problem.criteria), len(problem.items))
+    centre = posterior.central_values["strength"]
+    names = np.meshgrid(problem.criteria, problem.items, indexing="ij")
+    columns: Columns = {"criterion": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
+    columns["strength"] = centre.ravel()
+    columns |= dict.fromkeys(("sd", "low", "high"), np.full(shape[0] * shape[1], np.nan))
+    if posterior.values is not None:
+        draws = posterior.values["strength"].reshape(-1, shape[0] * shape[1])
+        columns["sd"] = draws.std(axis=0, ddof=1)
+        columns["low"], columns["high"] = posterior.interval(draws, prob)
+    return columns
+
+
+def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """Reliability of every judge under every criterion, for the model that estimates it; one row per cell.
+
+    Raises
+    ------
+    ValueError
+        The model has one reliability per judge.
+    """
+    if "reliability_deviation" not in posterior.central_values:
+        raise ValueError(f"model {problem.model.name} has one reliability per judge; use judges()")
+
+    def reliability(values: Values) -> dict[str, Floats]:
+        log_odds = values["reliability"][..., None] + values["reliability_deviation"]
+        return {"reliability": np.asarray(sigmoid(log_odds, np))}
+
+    names = np.meshgrid(problem.judges, problem.criteria, indexing="ij")
+    columns: Columns = {
+        "judge": names[0].ravel().astype(object),
+        "criterion": names[1].ravel().astype(object),
+    }
+    shown = posterior.shown(reliability, prob)["reliability"]
+    columns |= zip(("reliability", "low", "high"), (part.ravel() for part in shown), strict=True)
+    return columns
+
+
+def _ranks(values: Floats) -> npt.NDArray[np.int64]:
+    """Ranks along the last axis, 1 for the largest."""
+    order = np.argsort(-values, axis=-1, kind="stable")
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
+    return ranks
+
+
+def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
+    """Derived quantities per judge, shape (..., judges); NaN where the model has no such thing."""
+    lead = values["strength"].shape[:-2]
+    behaviour = _typical_behaviour(problem, values)
+    missing = np.full((*lead, problem.density.judges), np.nan)
+    out = {"reliability": missing, "position_bias": missing}
+    if "coin_first" in values:
+        first, second = sigmoid(values["coin_first"], np), sigmoid(values["coin_second"], np)
+        out = {"reliability": 0.5 * (first + second), "position_bias": 0.5 * (first - second)}
+    elif "reliability" in values:
+        out["reliability"] = sigmoid(values["reliability"], np)
+    elif "log_discrimination" in values:
+        out["reliability"] = behaviour["p_right"]
+        if "shift" in values:
+            out["position_bias"] = behaviour["first_rate"] - 0.5
+        out["discrimination"] = np.exp(values["log_discrimination"])
+    return out | behaviour
+
+
+def _typical_behaviour(problem: VotesProblem, values: Values) -> dict[str, Floats]:
+    """P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, both orders alike.
+
+    Draws are laid out as further judges, each draw with a pair of its own, so that the terms do all of them at once.
+    """
+    density, size = problem.density, problem.density.judges
+    lead = values["strength"].shape[:-2]
+    draws = int(np.prod(lead))
+    gap = MEDIAN_GAP * values["strength"].reshape(draws, -1).std(axis=1)
+    flat: Values = {}
+    for parameter in density.parameters:
+        value = values[parameter.name]
+        if parameter.dims == ():
+            flat[parameter.name] = np.repeat(value.reshape(draws), size)
+        elif parameter.dims[0] == "judge":
+            flat[parameter.name] = value.reshape(draws * size, *value.shape[len(lead) + 1 :])
+    judge, pair = np.arange(draws * size), np.repeat(np.arange(draws), size)
+    reliability = RELIABILITY[density.model.reliability.kind]
+    obs = Observations(judge, pair, pair * 0, pair * 0 + density.criteria, draws * size, density.criteria)
+    better_first, worse_first = (np.exp(reliability.log_decided(flat, d, obs, np)) for d in (gap, -gap))
+    tie = np.zeros(draws * size)
+    if "tie" in values and density.model.ties is not None:
+        propensity = TIES[density.model.ties.kind].propensity(flat, judge)
+        tie = np.exp(log_tie_parts(propensity, reliability.scaled(flat, gap, judge, pair, np), np)[0])
+    found = {
+        "p_right": 0.5 * (better_first + 1.0 - worse_first),
+        "first_rate": 0.5 * (better_first + worse_first),
+        "tie_rate": tie,
+    }
+    return {name: value.reshape(*lead, size) for name, value in found.items()}

@@ -1,0 +1,182 @@
+"""The catalogue of models: cards, and the tables of models in the documentation.
+
+``python -m voirdire.model.catalogue`` (``make models-table``) writes models/README.md and the table in README.md anew.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from voirdire.model.specs import SECTIONS, Model, load_model, model_names
+
+_JUDGES = {
+    "fixed": "all alike",
+    "one-coin": "one coin",
+    "one-coin-by-criterion": "one coin per criterion",
+    "two-coin": "two coins",
+    "discrimination": "sharpness",
+    "discrimination-position": "sharpness and shift",
+    "alike": "all alike",
+    "confusion": "confusion matrix",
+    "confusion-pooled": "one matrix for all",
+    "one-coin-label": "one coin",
+    "alike-raters": "severity",
+    "rater-noise": "severity and noise",
+    "rater-discrimination": "discrimination, severity and cutpoints",
+    "linked": "severity",
+    "linked-discrimination": "sharpness and severity",
+    "linked-position": "sharpness, shift and severity",
+}
+_CRITERIA = {"collapse": "collapsed", "separate": "separate"}
+_WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}
+_BEGIN = "<!-- models: written by make models-table -->"
+_END = "<!-- end of models -->"
+
+
+def models() -> dict[str, Model]:
+    """The models that ship with the package, by name.
+
+    Examples
+    --------
+    >>> models()["crowd-bt"].title
+    'Crowd-BT: one coin per judge'
+    """
+    return {name: load_model(name) for name in model_names()}
+
+
+def card(model: Model) -> dict[str, Any]:
+    """All that a model file says, as plain Python.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    dict
+        name, title, data, criteria, pool, position_aware, equation, prior (per term its kind and numbers),
+        identifiability, reduces_to (model and when) and source.
+
+    Examples
+    --------
+    >>> card(load_model("bradley-terry"))["prior"]["reliability"]
+    {'kind': 'fixed'}
+    """
+    return {
+        "name": model.name,
+        "title": model.title,
+        "data": model.data,
+        "criteria": model.criteria,
+        "pool": model.pool,
+        "position_aware": model.position_aware,
+        "equation": model.equation,
+        "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
+        "identifiability": model.identifiability,
+        "reduces_to": [{"model": simpler.model, "when": simpler.when} for simpler in model.reduces_to],
+        "source": model.source,
+    }
+
+
+def prior_lines(model: Model) -> list[tuple[str, str, str]]:
+    """Each term of a model with its kind and its prior's numbers in words.
+
+    Examples
+    --------
+    >>> prior_lines(load_model("crowd-bt").with_priors({"reliability": {"a": 8, "b": 2}}))[1]
+    ('reliability', 'one-coin', 'a = 8, b = 2, reversed = 0.1')
+    """
+    found = []
+    for name, numbers in card(model)["prior"].items():
+        kind = numbers.pop("kind")
+        found.append((name, kind, ", ".join(f"{key} = {value:g}" for key, value in numbers.items())))
+    return found
+
+
+def criteria_in_words(model: Model) -> str:
+    """What a model does with criteria.
+
+    Examples
+    --------
+    >>> criteria_in_words(load_model("maple"))
+    'separate, weights from votes'
+    """
+    word = _CRITERIA[model.criteria]
+    return word if model.weights is None else f"{word}, {_WEIGHTS[model.weights.kind]}"
+
+
+def table(folder: str) -> str:
+    """The models as a Markdown table; ``folder`` is where the links to their files lead."""
+    lines = [
+        "| model | data | what it is | a judge is | criteria | reduces to |",
+        "|---|---|---|---|---|---|",
+    ]
+    order = list(SECTIONS)
+    for name, model in sorted(models().items(), key=lambda entry: order.index(entry[1].data)):
+        simpler = ", ".join(f"`{reduction.model}`" for reduction in model.reduces_to) or "–"
+        judge = _JUDGES[model.reliability.kind] if model.pool == "none" else f"pooled by {model.pool}"
+        if model.cutpoints is not None and model.cutpoints.kind == "by-judge" and "cutpoints" not in judge:
+            judge += " and cutpoints"
+        link = f"[`{name}`]({folder}{name}.toml)"
+        lines.append(
+            f"| {link} | {model.data} | {model.title} | {judge} | {criteria_in_words(model)} | {simpler} |"
+        )
+    return "\n".join(lines)
+
+
+def readme() -> str:
+    """The whole of models/README.md."""
+    parts = [
+        "# Models",
+        "Written by `make models-table` from the TOML files in this folder: change those. A file holds a model's\n"
+        "equation and every number of its prior; its terms (`kind`) are functions in `src/voirdire/terms/`.\n"
+        "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a number for one fit,\n"
+        "and `--model FILE.toml` fits a model file of your own.",
+        table(""),
+        *(_markdown_card(model) for model in models().values()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_card(model: Model) -> str:
+    terms = [f"- {name}: `{kind}`{numbers and ', ' + numbers}" for name, kind, numbers in prior_lines(model)]
+    if model.data == "votes" and model.ties is None:
+        terms.append("- ties: refused")
+    parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
+    parts += [model.identifiability]
+    parts += [f"Reduces to `{simpler.model}` when {simpler.when}." for simpler in model.reduces_to]
+    return "\n\n".join([*parts, f"Source: {model.source}."])
+
+
+def with_table(text: str) -> str:
+    """A README's text with the table of models between its two marks written anew.
+
+    Raises
+    ------
+    ValueError
+        The marks are not there.
+
+    Examples
+    --------
+    >>> with_table("no marks")
+    Traceback (most recent call last):
+    ValueError: the marks of the table of models are missing
+    """
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise ValueError("the marks of the table of models are missing")
+    return f"{before}{begin}\n{table('models/')}\n{end}{after}"
+
+
+def _write(root: Path) -> None:
+    if not (root / "pyproject.toml").is_file():
+        raise SystemExit(f"{root} is no source tree of voirdire")
+    (root / "models" / "README.md").write_text(readme(), encoding="utf-8")
+    text = (root / "README.md").read_text(encoding="utf-8")
+    (root / "README.md").write_text(with_table(text), encoding="utf-8")
+    print("wrote models/README.md and the table in README.md")
+
+
+if __name__ == "__main__":
+    _write(Path(__file__).resolve().parents[3])

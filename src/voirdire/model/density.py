@@ -1,0 +1,225 @@
+"""A model file and the sizes of a table become one log density, for every engine.
+
+The density is a function of one flat vector of free coordinates: the parameters' free coordinates in the order
+of the terms, each flattened. JAX compiles it; PyMC builds a graph from the
+same term functions (:mod:`voirdire.infer.pymc_model`); NumPy evaluates it as the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.model.specs import Model
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Parameter, Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+Data = dict[str, dict[str, Array]]
+
+
+class ByHand(NamedTuple):
+    """Minus a log density with its gradient, and the metric in which it is searched.
+
+    ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix that is near the
+    curvature there.
+    """
+
+    both: Callable[[Floats], tuple[float, Floats]]
+    metric: Callable[[Floats], Callable[[Floats], Floats]]
+
+
+@dataclass(frozen=True)
+class LogDensity(ABC):
+    """The density of one model for a table of given sizes; hashable, so that compiled functions are kept.
+
+    There is one class per kind of data, in :mod:`voirdire.kinds`.
+    Each states its parameters and its log likelihood; the rest is written here once.
+    """
+
+    model: Model
+    judges: int
+    criteria: int
+    items: int
+
+    mixture: ClassVar[bool] = False  # whether hidden classes are summed out of the likelihood
+
+    @property
+    @abstractmethod
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> tuple[Parameter, ...]:
+        """All parameters, in the order of the flat vector."""
+
+    @property
+    @abstractmethod
+    def has_mirror(self) -> bool:
+        """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """Weights of the criteria that are given, not learned; they sum to one."""
+        return None
+
+    @abstractmethod
+    def mirror(self, x: Array, xp: Any) -> Array:
+        """Return the twin of a flat vector: the same likelihood, another meaning.
+
+        A linear or affine map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        """
+
+    @abstractmethod
+    def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """Log probability of each distinct outcome and how often it was seen, table by table."""
+
+    @abstractmethod
+    def part_names(self, data: Data) -> list[str]:
+        """A name for each of :meth:`log_parts`."""
+
+    def starts(self, data: Data) -> list[Floats]:
+        """Points from which the mode is searched; votes have theirs in :mod:`voirdire.infer.mode`."""
+        return [np.zeros(self.size)]
+
+    def by_hand(self, data: Data) -> ByHand | None:
+        """The search's functions where derived by hand they are better than automatic ones."""
+        return None
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Where each parameter's free coordinates stand in the flat vector."""
+        found, start = {}, 0
+        for parameter in self.parameters:
+            stop = start + math.prod(parameter.free_shape(self.sizes))
+            found[parameter.name] = slice(start, stop)
+            start = stop
+        return found
+
+    @property
+    def size(self) -> int:
+        """Length of the flat vector."""
+        return max((part.stop for part in self.slices.values()), default=0)
+
+    def values(self, x: Array, xp: Any) -> Values:
+        """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
+        found = {p.name: p.value(self._coordinates(p, x), self.sizes, xp) for p in self.parameters}
+        for p in self.parameters:
+            if isinstance(p.prior, Spread):
+                found[p.name] = self.from_units(p.prior, found[p.name], found, xp)
+        return found
+
+    def information(self, values: Values, xp: Any) -> Array:
+        """About how much the answers say of what is estimated in units that they set; see :class:`.Spread`."""
+        raise NotImplementedError(f"model {self.model.name} has no such units")
+
+    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Log of the unit of :class:`.Spread`, and the same over the standard deviation."""
+        log_sd = prior.log_sd(values)
+        log_ratio = prior.log_ratio(log_sd, self.information(values, xp), xp)
+        return log_sd + log_ratio, log_ratio
+
+    def from_units(self, prior: Spread, psi: Array, values: Values, xp: Any) -> Array:
+        """What is estimated in units, from its coordinates."""
+        scaled = psi * xp.exp(self.log_unit(prior, values, xp)[0])[..., None]
+        return scaled + values[prior.level][..., None] if prior.level else scaled
+
+    def _coordinates(self, parameter: Parameter, x: Array) -> Array:
+        """Free coordinates of one parameter, in its free shape."""
+        return x[..., self.slices[parameter.name]].reshape((*x.shape[:-1], *parameter.free_shape(self.sizes)))
+
+    def flat(self, values: Values, xp: Any) -> Array:
+        """Flat vector of named values; inverse of :meth:`values`."""
+        in_units = {}
+        for p in self.parameters:
+            if isinstance(p.prior, Spread):
+                away = values[p.name] - values[p.prior.level][..., None] if p.prior.level else values[p.name]
+                in_units[p.name] = away * xp.exp(-self.log_unit(p.prior, values, xp)[0])[..., None]
+        free = [(p, p.free({**values, **in_units}[p.name])) for p in self.parameters]
+        lead = free[0][1].shape[: free[0][1].ndim - len(free[0][0].dims)]
+        return xp.concatenate([part.reshape((*lead, -1)) for _, part in free], axis=-1)
+
+    def log_prior(self, x: Array, xp: Any) -> Array:
+        """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
+        total: Array = 0.0
+        others: Values | None = None
+        for p in self.parameters:
+            if not isinstance(p.prior, Spread):
+                total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
+                continue
+            if others is None:
+                others = {q.name: q.value(self._coordinates(q, x), self.sizes, xp) for q in self.parameters}
+            log = p.prior.log_density(self._coordinates(p, x), self.log_unit(p.prior, others, xp)[1], xp)
+            total = total + log.sum(axis=-1).sum(axis=-1)
+        return total
+
+    def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of all that was answered."""
+        return self.log_panel(values, data, xp) + self.log_people(values, data, xp)
+
+    def log_panel(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of what the judges answered."""
+        return sum((log * weight).sum() for log, weight in self.log_parts(values, data, xp))
+
+    def log_people(self, values: Values, data: Data, xp: Any) -> Array:
+        """Log likelihood of what people answered, shape of the values' leading axes (draws); 0 without anchors."""
+        return sum((log * weight).sum(axis=-1) for log, weight in self.people_parts(values, data, xp))
+
+    def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
+        return self.log_prior(x, xp) + self.log_people(self.values(x, xp), data, xp)
+
+    def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
+        """As :meth:`log_parts`, of human answers that have a coin of their own."""
+        return []
+
+    def log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log posterior density of one flat vector, up to the marginal likelihood.
+
+        Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
+        of the others given those, times a standard normal one, so that it still falls off in every direction.
+        """
+        if "pinned" in data:
+            held, there = data["pinned"]["held"], data["pinned"]["x"]
+            away = 0.5 * (held * (x - there) ** 2).sum()
+            return self._log_density(xp.where(held > 0, there, x), data, xp) - away
+        return self._log_density(x, data, xp)
+
+    def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
+
+    def twins(self, x: Array, xp: Any) -> list[Array]:
+        """All other vectors of the same likelihood; only where :attr:`has_mirror`."""
+        return [self.mirror(x, xp)]
+
+    def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log of the sum over all twins of x, x among them, of all that tells them apart (:meth:`log_oriented`)."""
+        here = self.log_oriented(x, data, xp)
+        if not self.has_mirror:
+            return here
+        return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
+
+    def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+        """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
+
+        Returns
+        -------
+        folded : array, shape (..., size)
+        ratio : array, shape (...)
+            The prior of all other twins over that of the folded draw.
+        turned : bool array, shape (...)
+            Which draws were replaced.
+        """
+        twin = np.asarray(self.mirror(draws, np))
+        here, there = self.log_oriented(draws, data, np), self.log_oriented(twin, data, np)
+        turned = np.asarray(there > here)
+        return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned

@@ -1,0 +1,331 @@
+"""Find and check model files. Every number of a prior lives there, none in Python."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.model.terms import (
+    ANCHORS,
+    CLASSES,
+    CONFUSION,
+    CUTPOINTS,
+    LINKED,
+    RATERS,
+    RELIABILITY,
+    REPEATS,
+    SCORE_ANCHORS,
+    SCORE_STRENGTH,
+    SEVERITY,
+    STRENGTH,
+    TIES,
+    WEIGHTS,
+)
+from voirdire.model.terms.cutpoints import SharedCutpoints
+
+Priors = Mapping[str, Mapping[str, float]]
+
+# The sections that a model of each kind of data may have, with the terms that they may name.
+SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
+    "votes": {
+        "strength": STRENGTH,
+        "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
+        "ties": TIES,
+        "weights": WEIGHTS,
+        "anchors": ANCHORS,
+    },
+    "labels": {"classes": CLASSES, "reliability": CONFUSION},
+    "scores": {
+        "strength": SCORE_STRENGTH,
+        "severity": SEVERITY,
+        "cutpoints": CUTPOINTS,
+        "reliability": {name: term for name, term in RATERS.items() if name not in LINKED},
+        "repeats": REPEATS,
+        "weights": WEIGHTS,
+        "anchors": SCORE_ANCHORS,
+    },
+    "mixed": {
+        "strength": STRENGTH,
+        "severity": SEVERITY,
+        "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
+        "reliability": LINKED,
+        "ties": TIES,
+        "repeats": REPEATS,
+        "weights": WEIGHTS,
+        "anchors": ANCHORS,
+    },
+}
+_NEEDED = {
+    "votes": ("strength", "reliability"),
+    "labels": ("classes", "reliability"),
+    "scores": ("strength", "reliability", "weights"),
+    "mixed": ("strength", "severity", "cutpoints", "reliability", "weights"),
+}
+SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
+_HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
+_TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
+_CHOICES = {
+    "data": tuple(SECTIONS),
+    "criteria": ("collapse", "separate"),
+    "pool": ("none", "majority", "mean", "median"),
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One term of a model: its ``kind`` (a name in :mod:`voirdire.model.terms`) and its prior's numbers."""
+
+    kind: str
+    prior: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """The prior's numbers by key."""
+        return dict(self.prior)
+
+
+ABSENT = Section("absent")  # in the place of a term that models of a kind of data never have
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A simpler model that this one contains: ``model``, and ``when`` in words."""
+
+    model: str
+    when: str
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checked model file; see CONTRIBUTING.md for how to write one."""
+
+    name: str
+    title: str
+    data: str
+    criteria: str
+    equation: str
+    identifiability: str
+    source: str
+    strength: Section = ABSENT
+    reliability: Section = ABSENT
+    ties: Section | None = None
+    weights: Section | None = None
+    anchors: Section | None = None
+    classes: Section | None = None
+    severity: Section | None = None
+    cutpoints: Section | None = None
+    repeats: Section | None = None
+    pool: str = "none"
+    reduces_to: tuple[Reduction, ...] = ()
+    overrides: tuple[tuple[str, str, float], ...] = field(default=())
+
+    @property
+    def sections(self) -> dict[str, Section]:
+        """The terms that the model has, by section."""
+        found = {name: getattr(self, name) for name in SECTION_NAMES}
+        return {name: section for name, section in found.items() if section not in (None, ABSENT)}
+
+    @property
+    def position_aware(self) -> bool:
+        """Whether judges may lean to a position."""
+        return self.data in ("votes", "mixed") and RELIABILITY[self.reliability.kind].position_aware
+
+    def part(self, data: str) -> Model:
+        """The part of a model of votes and scores that is about one of them.
+
+        Examples
+        --------
+        >>> list(load_model("mixed-severity").part("votes").sections)
+        ['strength', 'reliability', 'ties', 'weights', 'anchors']
+        """
+        absent = dict.fromkeys(name for name in SECTION_NAMES if name not in SECTIONS[data])
+        return replace(self, data=data, **absent)  # type: ignore[arg-type]
+
+    def with_priors(self, priors: Priors | None) -> Model:
+        """Return the model with some of its prior's numbers changed, e.g. ``{"reliability": {"a": 8}}``.
+
+        Raises
+        ------
+        InputError
+            A section or a key that the model does not have, or a number outside its range.
+        """
+        if not priors:
+            return self
+        problems: list[str] = []
+        changed: Model = self
+        for name, numbers in priors.items():
+            section = self.sections.get(name)
+            if section is None:
+                problems.append(
+                    f"priors: model {self.name} has no section {name!r}; it has {', '.join(self.sections)}"
+                )
+                continue
+            if not isinstance(numbers, Mapping):
+                problems.append(f"priors: {name} must map keys to numbers, not be {numbers!r}")
+                continue
+            merged = section.numbers | dict(numbers)
+            problems += _check_numbers(f"priors: {name}", SECTIONS[self.data][name][section.kind], merged)
+            if not problems:
+                changed = replace(
+                    changed,
+                    **{name: Section(section.kind, tuple(sorted(merged.items())))},  # type: ignore[arg-type]
+                    overrides=(*changed.overrides, *((name, key, float(v)) for key, v in numbers.items())),
+                )
+        if problems:
+            raise InputError(problems)
+        return changed
+
+
+def locate(kind: str) -> Path:
+    """Folder that holds the ``models`` or ``simulations`` files: in the package, else beside ``src``.
+
+    Raises
+    ------
+    FileNotFoundError
+        Neither place has it; the message names both.
+    """
+    packaged = Path(str(resources.files("voirdire"))) / "_specs" / kind
+    source = Path(__file__).resolve().parents[3] / kind
+    for folder in (packaged, source):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"no folder of {kind}: looked in {packaged} and {source}; reinstall voirdire")
+
+
+def model_names() -> list[str]:
+    """Names of the models that ship with the package, sorted."""
+    return sorted(path.stem for path in locate("models").glob("*.toml"))
+
+
+def load_model(model: str | Path | Model) -> Model:
+    """Find and check a model.
+
+    Parameters
+    ----------
+    model : str, path or Model
+        A shipped model's name, or the path of a model file (ending in ``.toml``). A Model is returned as it is.
+
+    Raises
+    ------
+    InputError
+        Unknown name (the nearest is suggested), unreadable file, or any fault in it, all named at once.
+
+    Examples
+    --------
+    >>> load_model("crowd-bt").reliability.kind
+    'one-coin'
+    """
+    if isinstance(model, Model):
+        return model
+    if str(model).endswith(".toml"):
+        return _read(Path(model))
+    names = model_names()
+    name = str(model)
+    if any(mark in name for mark in "/\\."):
+        raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
+    if name not in names:
+        raise InputError(f"unknown model {name!r}{_nearest(name, names)}; known: {', '.join(names)}")
+    return _read(locate("models") / f"{name}.toml")
+
+
+def _read(path: Path) -> Model:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"model file {path}: cannot be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"model file {path}: not valid TOML ({error})") from error
+    problems = [f"model file {path}: {problem}" for problem in _problems(content)]
+    if problems:
+        raise InputError(problems)
+    given = {name: _section(content.get(name)) for name in SECTIONS[content["data"]]}
+    sections = {name: section for name, section in given.items() if section is not None}
+    texts = {key: content[key].strip() for key in _TEXT}
+    reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
+    return Model(**texts, **sections, pool=content.get("pool", "none"), reduces_to=reductions)  # type: ignore[arg-type]
+
+
+def _section(content: dict[str, Any] | str | None) -> Section | None:
+    if content is None or isinstance(content, str):
+        return None
+    numbers = {key: float(value) for key, value in content.items() if key != "kind"}
+    return Section(content["kind"], tuple(sorted(numbers.items())))
+
+
+def _problems(content: dict[str, Any]) -> list[str]:
+    data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
+    kinds = SECTIONS[data]
+    known = [*_TEXT, "pool", "reduces_to", *kinds]
+    problems = [f"unknown key {key!r}{_nearest(key, known)}" for key in content if key not in known]
+    problems += [f"{key!r} is missing" for key in (*_TEXT, *_NEEDED[data]) if key not in content]
+    problems += [
+        f"{key} must be text, not {content[key]!r}"
+        for key in _TEXT
+        if key in content and not isinstance(content[key], str)
+    ]
+    for key, choices in _CHOICES.items():
+        if key in content and content[key] not in choices:
+            problems.append(f"{key} = {content[key]!r} is none of {', '.join(choices)}")
+    if data in ("votes", "mixed") and "ties" not in content:
+        problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
+    for name, terms in kinds.items():
+        section = content.get(name)
+        if section is None or (name == "ties" and section == "refuse"):
+            continue
+        if not isinstance(section, dict) or "kind" not in section:
+            problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
+        elif not isinstance(section["kind"], str) or section["kind"] not in terms:
+            near = _nearest(str(section["kind"]), list(terms))
+            problems.append(f"[{name}] kind {section['kind']!r} is unknown{near}; known: {', '.join(terms)}")
+        else:
+            numbers = {key: value for key, value in section.items() if key != "kind"}
+            problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
+    if data == "mixed" and content.get("criteria") == "collapse":
+        problems.append("models of votes and scores keep criteria = 'separate'")
+    elif content.get("criteria") == "collapse" and "weights" in content:
+        problems.append("[weights] needs criteria = 'separate'")
+    if data == "votes" and content.get("criteria") == "separate" and "weights" not in content:
+        problems.append("criteria = 'separate' needs a [weights] section")
+    simpler = content.get("reduces_to", [])
+    if not isinstance(simpler, list) or any(not _is_reduction(entry) for entry in simpler):
+        problems.append("each [[reduces_to]] needs exactly 'model' and 'when', both text")
+    return problems
+
+
+def _is_reduction(entry: Any) -> bool:
+    return (
+        isinstance(entry, dict)
+        and set(entry) == {"model", "when"}
+        and all(isinstance(text, str) for text in entry.values())
+    )
+
+
+def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
+    takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
+    problems = [
+        f"{place} has no key {key!r}{_nearest(key, list(term.keys))}; {takes}"
+        for key in numbers
+        if key not in term.keys
+    ]
+    for key, rule in term.keys.items():
+        value = numbers.get(key)
+        if value is None:
+            problems.append(f"{place} needs {key!r}, a {rule} number")
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not -_HUGE < value < _HUGE:
+            problems.append(f"{place} {key} must be a number, not {value!r}")
+        elif rule == "share" and not 0 <= value < 0.5:
+            problems.append(f"{place} {key} must be from 0 to below 0.5, not {value!r}")
+        elif rule == "positive" and value <= 0:
+            problems.append(f"{place} {key} must be positive, not {value!r}")
+    return problems
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    match = difflib.get_close_matches(word, known, n=1)
+    return f" (did you mean {match[0]!r}?)" if match else ""

@@ -1,0 +1,61 @@
+"""The mathematics, one idea per file; model files name terms by their ``kind``."""
+
+from voirdire.model.terms.classes import ByItem, Shares
+from voirdire.model.terms.confusion import Alike, Confusion, JudgeConfusion, OneCoinLabel, PooledConfusion
+from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
+from voirdire.model.terms.discrimination import Discrimination, DiscriminationPosition
+from voirdire.model.terms.fixed import Fixed
+from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
+from voirdire.model.terms.one_coin import OneCoin
+from voirdire.model.terms.one_coin_by_criterion import OneCoinByCriterion
+from voirdire.model.terms.person import Person
+from voirdire.model.terms.raters import AlikeRaters, RaterDiscrimination, RaterNoise, Raters
+from voirdire.model.terms.reliability import Reliability
+from voirdire.model.terms.repeats import JudgeItem
+from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
+from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.strength import (
+    LearnedLevelStrength,
+    LearnedStrength,
+    LevelStrength,
+    NormalStrength,
+    UniformWeights,
+    VotedWeights,
+)
+from voirdire.model.terms.ties import Davidson, DavidsonByJudge, Ties
+from voirdire.model.terms.two_coin import TwoCoin
+
+STRENGTH: dict[str, NormalStrength] = {NormalStrength.kind: NormalStrength()}
+SCORE_STRENGTH = {
+    term.kind: term for term in (NormalStrength(), LearnedStrength(), LearnedLevelStrength(), LevelStrength())
+}
+_LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
+LINKED = {term.kind: term for term in _LINKED}
+RELIABILITY: dict[str, Reliability] = {
+    term.kind: term
+    for term in (
+        Fixed(),
+        OneCoin(),
+        TwoCoin(),
+        OneCoinByCriterion(),
+        Discrimination(),
+        DiscriminationPosition(),
+        *_LINKED,
+    )
+}
+TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
+ANCHORS = {Person.kind: Person()}
+SCORE_ANCHORS: dict[str, ScoringPeople] = {
+    term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
+}
+WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
+CLASSES = {term.kind: term for term in (Shares(), ByItem())}
+CONFUSION: dict[str, Confusion] = {
+    term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
+}
+CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
+RATERS: dict[str, Raters] = {
+    term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), *_LINKED)
+}
+SEVERITY = {term.kind: term for term in (Severity(),)}
+REPEATS = {term.kind: term for term in (JudgeItem(),)}

@@ -1,0 +1,175 @@
+"""What a judge calls items of each class: confusion matrices, one for the panel, one per judge, or one coin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
+from voirdire.model.terms.reliability import Values
+
+
+class Confusion(Protocol):
+    """Interface of a term of labels. Labels are coded so that the classes come first."""
+
+    kind: ClassVar[str]
+    by_judge: ClassVar[bool]
+    keys: ClassVar[dict[str, str]]
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the parameters and their priors, from the model file's numbers."""
+        ...
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class), shape (..., judges or 1, classes, labels)."""
+        ...
+
+
+class Alike:
+    """Judges are all alike and every label counts the same: what is left are the items' own shares.
+
+    Examples
+    --------
+    >>> Alike().parameters({})
+    ()
+    """
+
+    kind: ClassVar[str] = "alike"
+    by_judge: ClassVar[bool] = False
+    keys: ClassVar[dict[str, str]] = {}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return no parameters."""
+        return ()
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Raise: without confusion there are no rates."""
+        raise ValueError("judges that are all alike have no confusion matrix")
+
+
+class PooledConfusion:
+    """One confusion matrix for the panel: P(l | j) = softmax over l of lean [l = j] + confusion_j,l.
+
+    ``confusion`` has prior Normal(0, sd) with sum zero over the labels. ``lean`` > 0 is the prior's belief that judges
+    are better than chance: the log-odds of the right label against any other. It alone tells the classes apart; the
+    likelihood is the same for every renaming of them (Dawid and Skene 1979, JRSS C 28, with one matrix for all).
+
+    Examples
+    --------
+    >>> term, sizes = PooledConfusion(), {"class": 2, "label": 2}
+    >>> prior = {"lean": 1.0, "sd": 1.0}
+    >>> rates = np.exp(term.log_rates({"confusion": np.zeros((2, 2))}, prior, sizes, np))
+    >>> rates[0].round(2).tolist()
+    [[0.73, 0.27], [0.27, 0.73]]
+    """
+
+    kind: ClassVar[str] = "confusion-pooled"
+    by_judge: ClassVar[bool] = False
+    keys: ClassVar[dict[str, str]] = {"lean": "number", "sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``confusion`` (log scale), shape (class, label)."""
+        return (Parameter("confusion", ("class", "label"), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class) of the panel."""
+        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
+        return log_softmax((leaning + values["confusion"])[..., None, :, :], sizes["label"], xp)
+
+
+class JudgeConfusion(PooledConfusion):
+    """A confusion matrix per judge, pulled towards the panel's (Dawid and Skene 1979, partially pooled).
+
+    P(l | j, judge k) = softmax over l of lean [l = j] + confusion_j,l + confusion_judge_k,j,l; the judges' deviations
+    have prior Normal(0, judge_sd) with sum zero over the labels (as the hierarchical model of Paun et al. 2018,
+    TACL 6, with a given spread). Renaming the classes renames the rows of all matrices: the likelihood does not
+    change, and of the prior only ``lean`` tells the names apart.
+
+    Examples
+    --------
+    >>> [p.dims for p in JudgeConfusion().parameters({"lean": 1.0, "sd": 1.0, "judge_sd": 1.0})]
+    [('class', 'label'), ('judge', 'class', 'label')]
+    """
+
+    kind: ClassVar[str] = "confusion"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"lean": "number", "sd": "positive", "judge_sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "confusion-pooled": lambda values: {**values, "confusion_judge": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``confusion`` and ``confusion_judge`` (log scale)."""
+        return (
+            *super().parameters(prior),
+            Parameter(
+                "confusion_judge", ("judge", "class", "label"), Normal(0.0, prior["judge_sd"]), zero_sum=True
+            ),
+        )
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class) of every judge."""
+        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
+        together = (leaning + values["confusion"])[..., None, :, :] + values["confusion_judge"]
+        return log_softmax(together, sizes["label"], xp)
+
+
+class OneCoinLabel:
+    """One coin per judge: the right label with probability eta_k, else any other with the same probability.
+
+    P(l | j, judge k) = eta_k where l = j and (1 - eta_k) / (labels - 1) elsewhere; eta_k ~ (1 - reversed) Beta(a, b)
+    + reversed Beta(b, a). With two labels that are the two classes, eta -> 1 - eta with the classes swapped is the
+    same likelihood (a mirror); with more, no renaming keeps the form.
+
+    Examples
+    --------
+    >>> rates = OneCoinLabel().log_rates({"reliability": np.zeros(1)}, {}, {"class": 2, "label": 3}, np)
+    >>> np.exp(rates[0]).round(2).tolist()
+    [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]]
+    """
+
+    kind: ClassVar[str] = "one-coin-label"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``reliability`` (log-odds of eta), one per judge."""
+        return (Parameter("reliability", ("judge",), LogitBeta(prior["a"], prior["b"], prior["reversed"])),)
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class) of every judge."""
+        eta, right = values["reliability"][..., None, None], np.eye(sizes["class"], sizes["label"])
+        wrong = log_sigmoid(-eta, xp) - np.log(sizes["label"] - 1)
+        return right * log_sigmoid(eta, xp) + (1.0 - right) * wrong
+
+
+def log_softmax(x: Array, size: int, xp: Any) -> Array:
+    """Logarithm of the softmax along the last axis, of length ``size``.
+
+    Examples
+    --------
+    >>> log_softmax(np.zeros(4), 4, np).round(3).tolist()
+    [-1.386, -1.386, -1.386, -1.386]
+    """
+    return x - log_sum(x, size, xp)[..., None]
+
+
+def log_sum(x: Array, size: int, xp: Any) -> Array:
+    """Logarithm of the sum of exponentials along the last axis, of length ``size``; the axis goes.
+
+    Examples
+    --------
+    >>> float(log_sum(np.array([0.0, 0.0]), 2, np).round(3))
+    0.693
+    """
+    total = x[..., 0]
+    for place in range(1, size):
+        total = xp.logaddexp(total, x[..., place])
+    return total

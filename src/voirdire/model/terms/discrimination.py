@@ -1,0 +1,77 @@
+"""A sharpness per judge, with or without a shift towards a position: the BT-sigma family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.reliability import Observations, Values
+
+
+class Discrimination:
+    """P(first) = sigmoid(a_k d), a_k > 0 (judge-aware Bradley-Terry: arXiv 2602.16610, 2601.21817).
+
+    log a_k ~ Normal(0, sd), with sum-to-zero log a: strengths are then on the scale of the panel's typical
+    judge, which separates the scale of a from that of d. A judge that answers at random has a near 0; a judge
+    that answers the opposite of the rest cannot be told from one, as a stays positive. No mirror.
+
+    Examples
+    --------
+    >>> [p.name for p in Discrimination().parameters({"sd": 1.0})]
+    ['log_discrimination']
+    """
+
+    kind: ClassVar[str] = "discrimination"
+    position_aware: ClassVar[bool] = False
+    keys: ClassVar[dict[str, str]] = {"sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "fixed": lambda values: {**values, "log_discrimination": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_discrimination``, one per judge, summing to zero."""
+        return (Parameter("log_discrimination", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+        """Return a_k d."""
+        return xp.exp(values["log_discrimination"])[judge] * d[pair]
+
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+        """Return a_k theta, the strength as a judge who scores perceives it."""
+        return xp.exp(values["log_discrimination"])[..., judge] * strength
+
+    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
+        """Return log sigmoid(a_k d) or log sigmoid(-a_k d)."""
+        return log_sigmoid((1 - 2 * obs.outcome) * self.scaled(values, d, obs.judge, obs.pair, xp), xp)
+
+    def mirror(self, values: Values) -> Values | None:
+        """Return None: a_k > 0 gives the orientation."""
+        return None
+
+
+class DiscriminationPosition(Discrimination):
+    """P(first) = sigmoid(a_k d + b_k): sharpness a_k as above, position shift b_k ~ Normal(0, shift_sd).
+
+    Examples
+    --------
+    >>> [p.name for p in DiscriminationPosition().parameters({"sd": 1.0, "shift_sd": 1.0})]
+    ['log_discrimination', 'shift']
+    """
+
+    kind: ClassVar[str] = "discrimination-position"
+    position_aware: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"sd": "positive", "shift_sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "discrimination": lambda values: {**values, "shift": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_discrimination`` and ``shift``, one each per judge."""
+        return (*super().parameters(prior), Parameter("shift", ("judge",), Normal(0.0, prior["shift_sd"])))
+
+    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
+        """Return log sigmoid(+-(a_k d + b_k))."""
+        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][obs.judge]
+        return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)

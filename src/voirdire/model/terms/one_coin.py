@@ -1,0 +1,48 @@
+"""One coin per judge: Crowd-BT's reliability eta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import LogitBeta, Parameter
+from voirdire.model.terms.reliability import Observations, Values, flipped
+
+
+class OneCoin:
+    """P(first) = eta_k sigmoid(d) + (1 - eta_k) sigmoid(-d), eta_k a coin (Chen et al. 2013; MAPLE eq. 2-4).
+
+    eta_k is the probability that judge k reports what Bradley-Terry says rather than its opposite. The
+    likelihood is the same at (d, eta) and (-d, 1 - eta): only a prior that leans to one half orients it.
+
+    Examples
+    --------
+    >>> [p.name for p in OneCoin().parameters({"a": 2.0, "b": 1.0, "reversed": 0.1})]
+    ['reliability']
+    """
+
+    kind: ClassVar[str] = "one-coin"
+    position_aware: ClassVar[bool] = False
+    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "fixed": lambda values: {**values, "reliability": math.inf},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``reliability`` (log-odds of eta), one per judge."""
+        return (Parameter("reliability", ("judge",), LogitBeta(prior["a"], prior["b"], prior["reversed"])),)
+
+    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+        """Return the difference itself."""
+        return d[pair]
+
+    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
+        """Return log P(outcome | no tie)."""
+        eta = values["reliability"]
+        return flipped(eta, eta, obs.judge, d, obs, xp)
+
+    def mirror(self, values: Values) -> Values | None:
+        """Return eta -> 1 - eta."""
+        return {"reliability": -values["reliability"]}

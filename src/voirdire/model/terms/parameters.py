@@ -1,0 +1,166 @@
+"""What a parameter is: its name, its dimensions, its prior and the coordinates it is estimated in.
+
+Every parameter lives on the whole real line: strengths and log weights as they are, probabilities as
+log-odds. So a density, its gradient and its Laplace approximation need no further transformation, and
+the same vector means the same thing to every engine.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.model.terms.arrays import Array, log_sigmoid, zero_sum, zero_sum_free
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Normal prior with ``mean`` and ``sd`` (> 0), on the parameter's own scale."""
+
+    mean: float
+    sd: float
+
+    def log_density(self, x: Array, xp: Any) -> Array:
+        """Log density at ``x``, elementwise."""
+        z = (x - self.mean) / self.sd
+        return -0.5 * z * z - math.log(self.sd) - 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class LogitBeta:
+    """Prior on a probability p, (1 - reversed) Beta(a, b) + reversed Beta(b, a), as a density of its log-odds x.
+
+    Each component is the Beta density times the Jacobian p (1 - p) of p = sigmoid(x): a log p + b log(1 - p)
+    - log B(a, b) on the log scale. ``reversed`` (from 0 to below 1/2) is the prior probability that a judge's answers
+    are turned round. It bounds what a judge can say about the orientation of the panel: with a > b, a Beta(a, b) alone
+    vanishes at p = 0, so that two judges that are always wrong outweigh ten that are mostly right, while here the
+    density at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
+    """
+
+    a: float
+    b: float
+    reversed: float
+
+    def log_density(self, x: Array, xp: Any) -> Array:
+        """Log density at the log-odds ``x``, elementwise."""
+        norm = math.lgamma(self.a) + math.lgamma(self.b) - math.lgamma(self.a + self.b)
+        right, wrong = log_sigmoid(x, xp), log_sigmoid(-x, xp)
+        straight = self.a * right + self.b * wrong + math.log1p(-self.reversed)
+        if self.reversed == 0:
+            return straight - norm
+        return xp.logaddexp(straight, self.a * wrong + self.b * right + math.log(self.reversed)) - norm
+
+
+@dataclass(frozen=True)
+class TwoSided:
+    """Prior (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd) of a slope that may be turned round.
+
+    As in :class:`LogitBeta`, ``reversed`` (from 0 to below 1/2) bounds what one judge can say about the orientation of
+    the panel: the densities at x and at -x differ by a factor of (1 - reversed) / reversed at most.
+    """
+
+    mean: float
+    sd: float
+    reversed: float
+
+    def log_density(self, x: Array, xp: Any) -> Array:
+        """Log density at ``x``, elementwise."""
+        straight = Normal(self.mean, self.sd).log_density(x, xp) + math.log1p(-self.reversed)
+        if self.reversed == 0:
+            return straight
+        return xp.logaddexp(
+            straight, Normal(-self.mean, self.sd).log_density(x, xp) + math.log(self.reversed)
+        )
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Normal prior in units that answers set: its standard deviation in row c is exp(``of``_c), its mean ``level``_c.
+
+    What is estimated is psi = (x - level_c) / u_c, where u_c = (exp(-2 of_c) + information)^(-1/2) is about what the
+    standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
+    at its maximum over psi is about that of the others with x integrated out (Laplace's method), up to a constant. The
+    same maximum over x would run to a spread, or a judge's noise, of zero, and that over x / exp(of) to an infinite
+    spread (Neyman and Scott 1948, Econometrica 16). The posterior is the same in whatever units. The information is the
+    program's (:meth:`.LogDensity.information`).
+
+    Attributes
+    ----------
+    of : str
+        Name of the parameter that holds the logarithms of the standard deviations, of the leading dimensions of x; ""
+        where the standard deviation is ``sd``.
+    level : str
+        Name of the parameter that holds the means; "" for zero.
+    sd : float
+    """
+
+    of: str
+    level: str = ""
+    sd: float = 1.0
+
+    def log_sd(self, values: dict[str, Array]) -> Array:
+        """Logarithm of the standard deviation of each row."""
+        return values[self.of] if self.of else math.log(self.sd)
+
+    def log_ratio(self, log_sd: Array, information: Array, xp: Any) -> Array:
+        """Log of u over the standard deviation, of the shape of ``log_sd``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> float(np.exp(Spread("log_spread").log_ratio(np.array(0.0), np.array(3.0), np)).round(3))
+        0.5
+        """
+        return -0.5 * xp.log1p(information * xp.exp(2.0 * log_sd))
+
+    def log_density(self, psi: Array, log_ratio: Array, xp: Any) -> Array:
+        """Log density of coordinates, shape (..., rows, n)."""
+        log_ratio = log_ratio[..., None]
+        z = psi * xp.exp(log_ratio)
+        return -0.5 * z * z + log_ratio - 0.5 * math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One named array of unknowns.
+
+    Parameters
+    ----------
+    name : str
+    dims : tuple of str
+        Names of its axes, such as "judge", "criterion", "item"; () for a single number.
+    prior : Normal, LogitBeta, TwoSided or Spread
+        Elementwise. Under ``zero_sum`` it is the prior of the free coordinates (see
+        :func:`voirdire.model.terms.arrays.zero_sum`).
+    zero_sum : bool
+        Whether the values sum to zero along the last axis.
+
+    Examples
+    --------
+    >>> p = Parameter("strength", ("criterion", "item"), Normal(0.0, 3.0), zero_sum=True)
+    >>> p.shape({"criterion": 2, "item": 5}), p.free_shape({"criterion": 2, "item": 5})
+    ((2, 5), (2, 4))
+    """
+
+    name: str
+    dims: tuple[str, ...]
+    prior: Normal | LogitBeta | TwoSided | Spread
+    zero_sum: bool = False
+
+    def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
+        """Shape of the values, given the number of levels of each dimension."""
+        return tuple(sizes[dim] for dim in self.dims)
+
+    def free_shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
+        """Shape of the free coordinates."""
+        shape = self.shape(sizes)
+        return (*shape[:-1], shape[-1] - 1) if self.zero_sum else shape
+
+    def value(self, free: Array, sizes: dict[str, int], xp: Any) -> Array:
+        """Values from free coordinates (any leading axes, e.g. draws, are kept)."""
+        return zero_sum(free, self.shape(sizes)[-1], xp) if self.zero_sum else free
+
+    def free(self, value: Array) -> Array:
+        """Free coordinates from values."""
+        return zero_sum_free(value) if self.zero_sum else value

@@ -1,0 +1,136 @@
+"""How well judges tell good items from bad ones when they give scores: all alike, or a discrimination each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Normal, Parameter, TwoSided
+from voirdire.model.terms.reliability import Values
+
+SMOOTH = 0.01
+
+
+class Raters(Protocol):
+    """Interface of a term of scoring judges."""
+
+    kind: ClassVar[str]
+    keys: ClassVar[dict[str, str]]
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the parameters and their priors, from the model file's numbers."""
+        ...
+
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+        """Return the strength of items as judges perceive it, elementwise."""
+        ...
+
+
+class AlikeRaters:
+    """Every judge perceives the strength of an item as it is; judges differ in what they make of it.
+
+    Examples
+    --------
+    >>> AlikeRaters().parameters({})
+    ()
+    """
+
+    kind: ClassVar[str] = "alike-raters"
+    keys: ClassVar[dict[str, str]] = {}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return no parameters."""
+        return ()
+
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+        """Return the strengths."""
+        return strength
+
+
+class RaterDiscrimination:
+    """Judge k perceives a_k theta: a large a_k tells items apart well, none at a_k = 0, and turns them round below.
+
+        a_k = b_k sqrt(1.01 / (mean_j b_j^2 + 0.01)),
+        b_k ~ (1 - reversed) Normal(mean, sd) + reversed Normal(-mean, sd)
+
+    (the discrimination of Samejima's graded response model, 1969, here of judges in the place of questions, and free to
+    be negative). The root mean square of a over judges is 1 by construction, so that the strengths have the scale:
+    otherwise the mode of strengths and discriminations together grows the few a and shrinks the many theta, whose prior
+    it pays for, without end. The 0.01 keeps the density smooth at b = 0. The likelihood does not
+    change under theta -> -theta, b -> -b (a mirror); the prior, under which most judges are of use, tells them apart.
+
+    Examples
+    --------
+    >>> RaterDiscrimination().parameters({"mean": 1.0, "sd": 0.5, "reversed": 0.1})[0].dims
+    ('judge',)
+    """
+
+    kind: ClassVar[str] = "rater-discrimination"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "alike-raters": lambda values: {**values, "raw_discrimination": 1.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``raw_discrimination`` b, one per judge."""
+        return (
+            Parameter(
+                "raw_discrimination", ("judge",), TwoSided(prior["mean"], prior["sd"], prior["reversed"])
+            ),
+        )
+
+    def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
+        """Return a_k theta."""
+        return discrimination(values["raw_discrimination"])[..., judge] * strength
+
+
+class RaterNoise(AlikeRaters):
+    """Judge k's scores scatter around what it perceives with standard deviation exp(log_noise_k).
+
+    ``log_noise`` ~ Normal(mean, sd), in parts of the scale's length. A noisy judge counts for less: its weight in an
+    item's strength is that of its precision.
+
+    Examples
+    --------
+    >>> RaterNoise().parameters({"mean": -2.0, "sd": 0.7})[0].name
+    'log_noise'
+    """
+
+    kind: ClassVar[str] = "rater-noise"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_noise``, one per judge."""
+        return (Parameter("log_noise", ("judge",), Normal(prior["mean"], prior["sd"])),)
+
+
+def discrimination(raw: Array) -> Array:
+    """a from b, shape (..., judges); see :class:`RaterDiscrimination`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> discrimination(np.array([2.0, 2.0, -2.0])).round(3).tolist()
+    [1.004, 1.004, -1.004]
+    """
+    square = (raw * raw).mean(axis=-1, keepdims=True)
+    return raw * ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
+
+
+def slopes(values: Values, xp: Any) -> Array | None:
+    """Discrimination a_k of every judge who scores, shape (..., judges); None where all are alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slopes({"log_discrimination": np.log([2.0, 0.5])}, np).round(3).tolist()
+    [2.0, 0.5]
+    """
+    if "raw_discrimination" in values:
+        return discrimination(values["raw_discrimination"])
+    if "log_discrimination" in values:
+        return xp.exp(values["log_discrimination"])
+    return None

@@ -1,0 +1,89 @@
+"""What every reliability term provides: how a judge turns a difference in strength into an answer.
+
+A term is written once, elementwise, for NumPy, JAX and PyTensor. It never sees priors' numbers other than
+those of the model file, and never a table: only differences ``d`` per pair and index arrays per observation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+from voirdire.model.terms.arrays import Array, log_sigmoid, sigmoid
+from voirdire.model.terms.parameters import Parameter
+
+Values = dict[str, Array]
+
+
+@dataclass(frozen=True)
+class Observations:
+    """Index arrays of distinct (judge, pair, outcome) triples, shape (observations,) each.
+
+    ``outcome`` is 0 where the first item was chosen and 1 where the second was; ``criterion`` is the
+    column of the criterion, or ``criteria`` (one past the last) for votes on the criteria themselves.
+    """
+
+    judge: Array
+    pair: Array
+    outcome: Array
+    criterion: Array
+    judges: int
+    criteria: int
+
+
+class Reliability(Protocol):
+    """Interface of a reliability term."""
+
+    kind: ClassVar[str]
+    position_aware: ClassVar[bool]
+    keys: ClassVar[dict[str, str]]
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the parameters and their priors, from the model file's numbers."""
+        ...
+
+    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+        """Return the difference as the judge perceives it, which drives ties; shape of ``judge``."""
+        ...
+
+    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
+        """Return log P(outcome | no tie) of each observation."""
+        ...
+
+    def mirror(self, values: Values) -> Values | None:
+        """Return the values that give the same likelihood once every strength changes sign, or None."""
+        ...
+
+
+def answered(d: Array, obs: Observations, xp: Any) -> Array:
+    """Log Bradley-Terry probability of the chosen item, log sigmoid(d) or log sigmoid(-d), per observation.
+
+    Computed once per pair and gathered: there are far fewer pairs than observations.
+    """
+    both = xp.concatenate([log_sigmoid(d, xp), log_sigmoid(-d, xp)])
+    return both[obs.pair + obs.outcome * d.shape[0]]
+
+
+def flipped(
+    logit_first: Array, logit_second: Array, index: Array, d: Array, obs: Observations, xp: Any
+) -> Array:
+    """Log probability of the outcome under two coins on top of Bradley-Terry.
+
+    P(first) = e1 s(d) + (1 - e2) s(-d) and P(second) = (1 - e1) s(d) + e2 s(-d), with s the logistic function,
+    e1 = s(``logit_first``) and e2 = s(``logit_second``). Each is a sum of two non-negative products of factors
+    that are accurate to full relative precision, so no probability needs clipping.
+
+    Parameters
+    ----------
+    logit_first, logit_second : array, shape (coins,)
+        Log-odds of answering rightly where the first (second) item is the better one.
+    index : integer array, shape (observations,)
+        Which coin each observation uses.
+    """
+    size = logit_first.shape[0]
+    if_first = xp.concatenate([sigmoid(logit_first, xp), sigmoid(-logit_first, xp)])
+    if_second = xp.concatenate([sigmoid(-logit_second, xp), sigmoid(logit_second, xp)])
+    coin = index + obs.outcome * size
+    return xp.log(if_first[coin] * sigmoid(d, xp)[obs.pair] + if_second[coin] * sigmoid(-d, xp)[obs.pair])

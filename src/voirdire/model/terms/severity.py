@@ -1,0 +1,53 @@
+"""How severe judges are: what they take off every item's quality, by group and by judge."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.reliability import Values
+
+
+class Severity:
+    """Judge k of group g perceives quality lowered by severity_group_g + severity_k (Linacre 1989, many-facet Rasch).
+
+    ``severity`` ~ Normal(0, sd) with sum zero over the judges, ``severity_group`` ~ Normal(0, group_sd) with sum zero
+    over the groups: groups are a level of the hierarchy between the panel and its judges. The sums fix the location,
+    which the cutpoints have. A table without a column of groups has one group, whose severity is zero.
+
+    Examples
+    --------
+    >>> [p.dims for p in Severity().parameters({"sd": 1.0, "group_sd": 0.5})]
+    [('judge',), ('group',)]
+    """
+
+    kind: ClassVar[str] = "severity"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive", "group_sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``severity``, one per judge, and ``severity_group``, one per group."""
+        return (
+            Parameter("severity", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),
+            Parameter("severity_group", ("group",), Normal(0.0, prior["group_sd"]), zero_sum=True),
+        )
+
+
+def severity_of(values: Values, group: Array) -> Array:
+    """Severity of every judge, that of the group included, shape (..., judges).
+
+    Parameters
+    ----------
+    values : dict
+        ``severity`` and, where there are several groups, ``severity_group``.
+    group : int array, shape (judges,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = {"severity": np.array([1.0, -1.0]), "severity_group": np.array([0.5, -0.5])}
+    >>> severity_of(values, np.array([1, 1])).tolist()
+    [0.5, -1.5]
+    """
+    own = values["severity"]
+    return own + values["severity_group"][..., group] if "severity_group" in values else own

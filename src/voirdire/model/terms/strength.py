@@ -1,0 +1,149 @@
+"""Strengths of items and log weights of criteria."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Normal, Parameter, Spread
+from voirdire.model.terms.reliability import Values
+
+
+class NormalStrength:
+    """theta_c,i ~ Normal(0, sd) with sum zero over the items of each criterion (log-odds scale).
+
+    Only differences enter the likelihood, so the location is fixed by the sum and the prior decides the scale
+    alone. A wide prior (sd = 4: two items drawn at random differ by 3.8 in the median) keeps the shrinkage of strengths
+    small, which would otherwise make judges look a little more reliable than they are.
+
+    Examples
+    --------
+    >>> NormalStrength().parameters({"sd": 3.0})[0].dims
+    ('criterion', 'item')
+    """
+
+    kind: ClassVar[str] = "normal"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item)."""
+        return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+
+class LearnedStrength:
+    """theta_c,i ~ Normal(0, exp(log_spread_c)), sum zero over items; log_spread_c ~ Normal(mean, sd).
+
+    How much the items of a criterion differ is learned, in the unit that the judges' discriminations set. A spread that
+    is given instead would say how much judges must agree, as their discriminations have a root mean square of one:
+    where they agree less, strengths follow one judge, of whom alone all discrimination then is.
+
+    Examples
+    --------
+    >>> [p.name for p in LearnedStrength().parameters({"mean": 0.4, "sd": 0.7})]
+    ['strength', 'log_spread']
+    """
+
+    kind: ClassVar[str] = "learned"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "normal": lambda values: {**values, "log_spread": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
+        return (
+            Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
+            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
+        )
+
+
+class LearnedLevelStrength:
+    """theta_c,i ~ Normal(level_c, exp(log_spread_c)), differences from level_c with sum zero over items.
+
+    On the scale of the scores, from its middle and in parts of its length: level_c ~ Normal(0, level_sd),
+    log_spread_c ~ Normal(mean, sd).
+
+    Examples
+    --------
+    >>> prior = {"mean": -1.9, "sd": 0.7, "level_sd": 0.3}
+    >>> [p.name for p in LearnedLevelStrength().parameters(prior)]
+    ['strength', 'log_spread', 'level']
+    """
+
+    kind: ClassVar[str] = "learned-level"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "level_sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape (criterion,)."""
+        spread = Spread("log_spread", level="level")
+        return (
+            Parameter("strength", ("criterion", "item"), spread, zero_sum=True),
+            Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
+            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
+        )
+
+
+class LevelStrength:
+    """theta_c,i ~ Normal(0, sd) on the scale of the scores: from its middle, in parts of its length; no sum is fixed.
+
+    Examples
+    --------
+    >>> LevelStrength().parameters({"sd": 0.4})[0].zero_sum
+    False
+    """
+
+    kind: ClassVar[str] = "level"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item)."""
+        return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"])),)
+
+
+class VotedWeights:
+    """Criterion weights learned from votes on the criteria (MAPLE eq. 3, 6): w_c ~ Normal(0, sd), sum zero.
+
+    An item's score is sum_c softmax(w)_c theta_c,i. The judges that vote on criteria keep the coins with which
+    they vote on items.
+
+    Examples
+    --------
+    >>> VotedWeights().parameters({"sd": 1.5})[0].name
+    'weight'
+    """
+
+    kind: ClassVar[str] = "votes"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``weight`` (log scale), shape (criterion,)."""
+        return (Parameter("weight", ("criterion",), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+
+class UniformWeights:
+    """Equal criterion weights (MAPLE with w fixed at 0)."""
+
+    kind: ClassVar[str] = "uniform"
+    keys: ClassVar[dict[str, str]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return no parameters."""
+        return ()
+
+
+def difference(strength: Array, criterion: Array, first: Array, second: Array) -> Array:
+    """Difference in strength of each pair, theta[c, first] - theta[c, second].
+
+    Parameters
+    ----------
+    strength : array, shape (criteria, items)
+    criterion, first, second : integer arrays, shape (pairs,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> difference(np.array([[1.0, -1.0]]), np.array([0]), np.array([0]), np.array([1]))
+    array([2.])
+    """
+    return strength[criterion, first] - strength[criterion, second]

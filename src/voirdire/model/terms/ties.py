@@ -1,0 +1,105 @@
+"""Ties by Davidson's model, shared by all judges or with a habit per judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.reliability import Values
+
+
+class Ties(Protocol):
+    """Interface of a tie term."""
+
+    kind: ClassVar[str]
+    by_judge: ClassVar[bool]
+    keys: ClassVar[dict[str, str]]
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the parameters and their priors, from the model file's numbers."""
+        ...
+
+    def propensity(self, values: Values, judge: Array) -> Array:
+        """Return log nu of each judge in the index array."""
+        ...
+
+
+class Davidson:
+    """One tie propensity for the panel: log nu ~ Normal(mean, sd) (Davidson 1970).
+
+    P(tie) = nu / (nu + 2 cosh(d/2)), and Bradley-Terry on the rest: the usual form with
+    nu sqrt(p_i p_j) in the numerator, factored. It depends on |d| only, so ties carry no direction and coins
+    act on decided votes alone.
+
+    Examples
+    --------
+    >>> [p.name for p in Davidson().parameters({"mean": 0.0, "sd": 2.0})]
+    ['tie']
+    """
+
+    kind: ClassVar[str] = "davidson"
+    by_judge: ClassVar[bool] = False
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``tie`` (log nu)."""
+        return (Parameter("tie", (), Normal(prior["mean"], prior["sd"])),)
+
+    def propensity(self, values: Values, judge: Array) -> Array:
+        """Return the panel's log nu."""
+        return values["tie"]
+
+
+class DavidsonByJudge(Davidson):
+    """A tie habit per judge: log nu_k = tie + tie_judge_k, tie_judge_k ~ Normal(0, judge_sd).
+
+    Examples
+    --------
+    >>> [p.dims for p in DavidsonByJudge().parameters({"mean": 0.0, "sd": 2.0, "judge_sd": 1.0})]
+    [(), ('judge',)]
+    """
+
+    kind: ClassVar[str] = "davidson-by-judge"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "judge_sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "davidson": lambda values: {**values, "tie_judge": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``tie`` (log nu of the typical judge) and each judge's deviation ``tie_judge``."""
+        return (
+            *super().parameters(prior),
+            Parameter("tie_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
+        )
+
+    def propensity(self, values: Values, judge: Array) -> Array:
+        """Return log nu_k."""
+        return values["tie"] + values["tie_judge"][judge]
+
+
+def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:
+    """Logarithms of P(tie) and P(no tie) under Davidson's model.
+
+    Parameters
+    ----------
+    propensity : array
+        log nu, aligned with ``d``.
+    d : array
+        Difference in strength (log-odds).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tie, no_tie = log_tie_parts(np.array(np.log(2.0)), np.array(0.0), np)
+    >>> float(np.exp(tie)), float(np.exp(no_tie))
+    (0.5, 0.5)
+    """
+    half = 0.5 * abs(d)
+    log_decided_mass = half + xp.log1p(xp.exp(-2.0 * half))  # log 2 cosh(d/2)
+    total = xp.logaddexp(propensity, log_decided_mass)
+    return propensity - total, log_decided_mass - total

@@ -1,0 +1,53 @@
+"""Two coins per judge: one for each position of the better item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import LogitBeta, Parameter
+from voirdire.model.terms.reliability import Observations, Values, flipped
+
+
+class TwoCoin:
+    """P(first) = e1_k sigmoid(d) + (1 - e2_k) sigmoid(-d), two coins a judge.
+
+    e1 = P(says first | first is better), e2 = P(says second | second is better): the two-coin model of binary
+    annotation (Raykar et al. 2010) on top of Bradley-Terry. Reliability (e1 + e2) / 2, informedness e1 + e2 - 1,
+    position bias (e1 - e2) / 2. A judge that always picks the first item is e1 = 1, e2 = 0: no information and
+    no harm. The mirror is (d, e1, e2) -> (-d, 1 - e2, 1 - e1).
+
+    Examples
+    --------
+    >>> [p.name for p in TwoCoin().parameters({"a": 2.0, "b": 1.0, "reversed": 0.1})]
+    ['coin_first', 'coin_second']
+    """
+
+    kind: ClassVar[str] = "two-coin"
+    position_aware: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"a": "positive", "b": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "one-coin": lambda values: {
+            **values,
+            "coin_first": values["reliability"],
+            "coin_second": values["reliability"],
+        },
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge."""
+        coin = LogitBeta(prior["a"], prior["b"], prior["reversed"])
+        return (Parameter("coin_first", ("judge",), coin), Parameter("coin_second", ("judge",), coin))
+
+    def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
+        """Return the difference itself."""
+        return d[pair]
+
+    def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
+        """Return log P(outcome | no tie)."""
+        return flipped(values["coin_first"], values["coin_second"], obs.judge, d, obs, xp)
+
+    def mirror(self, values: Values) -> Values | None:
+        """Return (e1, e2) -> (1 - e2, 1 - e1)."""
+        return {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}

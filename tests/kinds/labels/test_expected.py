@@ -1,0 +1,98 @@
+"""The hand-derived gradient and metric of confusion matrices against automatic derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer.mode import find_modes
+from voirdire.infer.tape import TAPED, gradient
+from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.model.specs import load_model
+from voirdire.tables.labels import read_labels
+
+MODELS = ("dawid-skene", "dawid-skene-pooled")
+
+
+def posed(model: str, *, known: bool) -> LabelsProblem:
+    """Two criteria, an answer that is no class, items nobody or all judges labelled; some or all classes known."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 2, (12, 2))
+    rows = [
+        (f"j{j}", f"i{i:02}", f"c{c}", "abu"[truth[i, c] if rng.random() < 0.7 else rng.integers(0, 3)])
+        for j in range(4)
+        for i in range(12)
+        for c in range(2)
+        if rng.random() < 0.8
+    ]
+    columns = ["judge", "item", "criterion", "label"]
+    labelled = pd.DataFrame(rows, columns=columns)
+    # the first two items have the same labels and are counted together
+    twins = pd.DataFrame(
+        [(f"j{j}", item, c, "a") for j in range(4) for item in ("t0", "t1") for c in ("c0", "c1")],
+        columns=columns,
+    )
+    table = read_labels(pd.concat([labelled, twins]))
+    free = pose_labels(load_model(model), table, classes=["a", "b"])
+    codes = np.full(len(free.unit_item), -1)
+    chosen = slice(None) if known else slice(0, 5)
+    codes[chosen] = np.arange(len(codes))[chosen] % 2
+    return pose_labels(load_model(model), table, classes=["a", "b"], known=codes)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_value_and_gradient(model: str) -> None:
+    problem = posed(model, known=False)
+    density, data = problem.density, problem.data
+    assert data["labels"]["weight"].max() > 1
+    expected = Expected(density, data)
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(0, 1.5, density.size)
+        value, slope = expected.both(x)
+        other, automatic = gradient(lambda node: -density.log_density(node, data, TAPED), x)
+        assert value == pytest.approx(other, rel=1e-12)
+        np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
+
+
+def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
+    """By central differences of automatic gradients, within about 1e-8."""
+
+    def slope(point: np.ndarray) -> np.ndarray:
+        return gradient(lambda node: -problem.density.log_density(node, problem.data, TAPED), point)[1]
+
+    step = 1e-5
+    return np.stack([(slope(x + step * e) - slope(x - step * e)) / (2 * step) for e in np.eye(x.size)])
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_metric_is_the_hessian_where_all_classes_are_known(model: str) -> None:
+    problem = posed(model, known=True)
+    x = np.random.default_rng(1).normal(0, 1.0, problem.density.size)
+    apply = Expected(problem.density, problem.data).metric(x)
+    inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
+    np.testing.assert_allclose(inverse @ hessian(problem, x), np.eye(x.size), atol=1e-7)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_metric_bounds_the_hessian_where_classes_are_hidden(model: str) -> None:
+    problem = posed(model, known=False)
+    x = np.random.default_rng(2).normal(0, 1.0, problem.density.size)
+    apply = Expected(problem.density, problem.data).metric(x)
+    inverse = np.stack([apply(unit) for unit in np.eye(x.size)], axis=1)
+    np.testing.assert_allclose(inverse, inverse.T, atol=1e-12)
+    hidden = np.linalg.eigvalsh(np.linalg.inv(inverse) - hessian(problem, x))
+    assert hidden.min() > -1e-6
+    assert hidden.max() > 0.1
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_search_ends_at_the_mode_of_the_compiled_one(model: str) -> None:
+    problem = posed(model, known=False)
+    alone = find_modes(problem.density, [problem.data])[0]
+    compiled = find_modes(problem.density, [problem.data] * 2)[0]
+    assert alone.converged
+    assert alone.evaluations < compiled.evaluations
+    assert alone.log_density == pytest.approx(compiled.log_density, abs=1e-8)
+    np.testing.assert_allclose(alone.x, compiled.x, atol=1e-5)

@@ -1,0 +1,120 @@
+"""Classes may change names: what that leaves alone, and how draws are brought under one name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logsumexp
+
+from voirdire.infer import mirror
+from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.renaming import best_renaming, log_permanent
+from voirdire.model.specs import load_model
+from voirdire.tables.labels import read_labels
+
+LABELS = ["a", "b", "c"]
+
+
+def posed(name: str, labels: list[str], known: str = "") -> LabelsProblem:
+    rng = np.random.default_rng(0)
+    rows = {"judge": rng.choice(["j", "k"], 40), "item": rng.choice(list("uvwxyz"), 40)}
+    table = read_labels(pd.DataFrame(rows | {"label": rng.choice(labels, 40)}), levels=labels)
+    anchors = None
+    if known:
+        first = pd.DataFrame({"item": list("uvwxyz")[: len(known)], "label": list(known)})
+        anchors = read_labels(first, levels=labels, judge="people")
+    return pose_labels(load_model(name), table, anchors=anchors)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_the_permanent_sums_over_all_renamings(size: int) -> None:
+    scores = np.random.default_rng(size).normal(size=(4, size, size))
+    rows = np.arange(size)
+    each = np.stack([scores[:, rows, list(order)].sum(axis=1) for order in permutations(range(size))])
+    np.testing.assert_allclose(log_permanent(scores, size, np), logsumexp(each, axis=0), rtol=1e-12)
+    best = best_renaming(scores)
+    reached = np.take_along_axis(scores, best[..., None], axis=-1).sum(axis=(1, 2))
+    np.testing.assert_allclose(reached, each.max(axis=0), rtol=1e-12)
+
+
+CASES = [
+    ("dawid-skene", LABELS, ""),
+    ("dawid-skene", LABELS[:2], ""),
+    ("dawid-skene-pooled", LABELS, ""),
+    ("dawid-skene", LABELS, "c"),
+    ("one-coin-label", LABELS[:2], ""),
+]
+
+
+@pytest.mark.parametrize(("name", "labels", "known"), CASES)
+def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
+    name: str, labels: list[str], known: str
+) -> None:
+    problem = posed(name, labels, known)
+    density = problem.density
+    assert density.has_mirror
+    x = np.random.default_rng(1).normal(size=density.size)
+    twins = density.twins(x, np)
+    free = len(labels) - len(set(known))
+    assert len(twins) == {2: 1, 3: 5}[free]
+    likelihood = density.log_likelihood(density.values(x, np), problem.data, np)
+    for twin in twins:
+        again = density.log_likelihood(density.values(twin, np), problem.data, np)
+        assert again == pytest.approx(likelihood, rel=1e-12)
+        assert not np.allclose(twin, x)
+    priors = [density.log_prior(y, np) for y in [x, *twins]]
+    total = density.symmetric_log_prior(x, problem.data, np)
+    assert total == pytest.approx(logsumexp(priors), rel=1e-12)
+    folded, ratio, turned = mirror.fold(density, np.stack([x, *twins]), problem.data)
+    # all twins are brought to the one that the prior prefers
+    np.testing.assert_allclose(folded, np.broadcast_to(folded[0], folded.shape), atol=1e-12)
+    assert density.log_prior(folded[0], np) == pytest.approx(max(priors), rel=1e-12)
+    np.testing.assert_allclose(ratio, np.expm1(logsumexp(priors) - max(priors)), rtol=1e-9)
+    assert turned.sum() == len(twins)
+
+
+def test_swapping_two_classes_is_its_own_inverse() -> None:
+    for name in ("dawid-skene", "one-coin-label"):
+        density = posed(name, LABELS[:2]).density
+        x = np.random.default_rng(2).normal(size=(3, density.size))
+        np.testing.assert_allclose(density.mirror(density.mirror(x, np), np), x, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "labels", "known"),
+    [
+        ("one-coin-label", LABELS, ""),
+        ("majority-label", LABELS, ""),
+        ("dawid-skene", LABELS, "ab"),
+        ("dawid-skene", LABELS[:2], "a"),
+    ],
+)
+def test_names_that_cannot_change(name: str, labels: list[str], known: str) -> None:
+    density = posed(name, labels, known).density
+    assert not density.has_mirror
+    with pytest.raises(ValueError, match="no mirror"):
+        density.mirror(np.zeros(density.size), np)
+
+
+def test_the_class_is_the_one_by_bayes_and_repeats_count(
+    simulate: Callable[..., tuple[pd.DataFrame, pd.Series]],
+) -> None:
+    from voirdire.kinds.labels.density import class_probabilities
+
+    good = np.array([[0.9, 0.1], [0.2, 0.8]])
+    table = read_labels(simulate([good, good], [0.5, 0.5], 20, ["n", "y"], 3)[0])
+    problem = pose_labels(load_model("dawid-skene-pooled"), table)
+    assert len(problem.data["labels"]["weight"]) < 20  # items with the same labels are counted together
+    assert problem.data["labels"]["weight"].sum() == 20
+    zero: dict[str, Any] = problem.density.values(np.zeros(problem.density.size), np)
+    chance = class_probabilities(problem.density, [zero], problem.data)[problem.unit_row]
+    right = np.exp(1.5) / (1 + np.exp(1.5))
+    for unit in range(20):
+        labels = table.label[table.item == problem.unit_item[unit]]
+        likely = [np.prod(np.where(labels == j, right, 1 - right)) for j in (0, 1)]
+        np.testing.assert_allclose(chance[unit], np.array(likely) / sum(likely), rtol=1e-12)

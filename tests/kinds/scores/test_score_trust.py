@@ -1,0 +1,88 @@
+"""Trust checks of scores: dependence, near-copies, families, influence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.kinds.scores.dependence import residuals
+from voirdire.trust.influence import top_changers
+
+Simulate = Callable[..., tuple[pd.DataFrame, pd.DataFrame]]
+LEVELS = [1, 2, 3, 4, 5]
+
+
+@pytest.fixture(scope="module")
+def scores(simulate: Simulate) -> pd.DataFrame:
+    return simulate(np.zeros(7), 60, seed=3)[0].drop(columns=["run", "criterion"])
+
+
+def with_copies(scores: pd.DataFrame, count: int) -> pd.DataFrame:
+    own = scores[scores["judge"] == "judge-0"]
+    return pd.concat([scores, *(own.assign(judge=f"copy-{n}") for n in range(count))])
+
+
+def fitted(table: pd.DataFrame, **how: object) -> voirdire.Fit:
+    return voirdire.fit(table, levels=LEVELS, method="map", **how)
+
+
+def test_independent_judges_are_left_alone(scores: pd.DataFrame) -> None:
+    found = fitted(scores)
+    assert not [note for note in found.notes if note.startswith("Near-copies")]
+    assert found.checks().set_index("check").loc["dependence", "level"] == "ok"
+
+
+def test_copies_are_found_and_discounted(scores: pd.DataFrame) -> None:
+    found = fitted(with_copies(scores, 2))
+    note = next(note for note in found.notes if note.startswith("Near-copies"))
+    assert "copy-0, copy-1, judge-0" in note
+    discount = dict(zip(found.problem.judges, found.problem.discount, strict=True))
+    assert discount["copy-0"] < 0.6
+    assert discount["judge-1"] == 1.0
+    taken = fitted(with_copies(scores, 2), families={})
+    assert taken.checks().set_index("check").loc["dependence", "level"] != "ok"
+    # discounted copies say less than copies taken as judges
+    alone = fitted(scores).ranking().set_index("item")["score"].sort_index()
+    apart = [
+        float(np.abs(fit.ranking().set_index("item")["score"].sort_index() - alone).mean())
+        for fit in (found, taken)
+    ]
+    assert apart[0] < 0.6 * apart[1]
+
+
+def test_families_are_discounted_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    found = fitted(with_copies(scores, 1), families={"judge-0": "base", "copy-0": "base"})
+    assert found.families is not None
+    assert found.families["copy-0"] == "base"
+    again = voirdire.load(found.save(tmp_path / "run"))
+    assert again.as_dict() == found.as_dict()
+    np.testing.assert_array_equal(again.problem.discount, found.problem.discount)
+
+
+def test_residuals_have_mean_zero_and_the_variance_that_is_stated(simulate: Simulate) -> None:
+    """At the true parameters z = r / sqrt(v) has mean 0 and variance 1, also with what a judge makes of an item."""
+    table, _ = simulate(np.zeros(6), 200, seed=4, runs=2, judge_item=0.8)
+    found = fitted(table.drop(columns="criterion"), families={})
+    left = residuals(found.problem, found.posterior)
+    z = left.r[0] / np.sqrt(left.v[0])
+    # 1,200 residuals: a mean has an error of 0.03; 206 fitted parameters take a sixth of the variance
+    assert abs(z.mean()) < 0.1
+    assert 0.7 < (z**2).mean() < 1.05
+
+
+def test_a_judge_who_decides_what_is_first_is_found(scores: pd.DataFrame) -> None:
+    """Ten scores of one judge for the second item lift it to the top."""
+    two = scores[scores["item"].isin([f"item-{n:03d}" for n in range(12)])]
+    first, second = fitted(two).ranking()["item"].head(2)
+    top = two.assign(score=two["score"].where(~two["item"].isin([first, second]), 4))
+    # all give both the same score but one, who gives the second a better one
+    top.loc[(top["item"] == second) & (top["judge"] == "judge-6"), "score"] = 5
+    found = voirdire.fit(top, levels=LEVELS)
+    assert found.ranking()["item"].iloc[0] == second
+    changers = dict(top_changers(found.problem, found.posterior))
+    assert set(changers) <= {"judge-6"}
+    assert "influence" in set(found.checks()["check"])

@@ -1,0 +1,125 @@
+"""Checks: what is wrong with a table or a posterior is said, with its number and a remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer import checks
+from voirdire.infer.checks import Check
+from voirdire.kinds.votes import checks as vote_checks
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
+from voirdire.tables.votes import read_votes
+
+
+def posed(rows: list[tuple[str, ...]], model: str = "crowd-bt", on_criteria: Any = None) -> VotesProblem:
+    columns = ["judge", "first", "second", "winner", "criterion"][: len(rows[0])]
+    votes = read_votes(pd.DataFrame(rows, columns=columns))
+    return pose(load_model(model), votes, on_criteria)
+
+
+def of(problem: VotesProblem, name: str) -> Check:
+    return next(check for check in vote_checks.comparisons(problem) if check.check == name)
+
+
+CYCLE = [("ann", "x", "y", "x"), ("ann", "y", "z", "y"), ("ann", "z", "x", "z")]
+
+
+def test_a_sound_table_passes() -> None:
+    assert {check.level for check in vote_checks.comparisons(posed(CYCLE))} == {"ok"}
+
+
+def test_groups_that_no_vote_links_are_named() -> None:
+    apart = posed([*CYCLE, ("ann", "p", "q", "p"), ("ann", "p", "q", "q")])
+    found = of(apart, "connectivity")
+    assert (found.level, found.value) == ("warn", 2.0)
+    assert "2 groups" in found.message
+    assert "p, q" in found.message
+    assert of(apart, "separation").level == "ok"
+
+
+def test_items_that_win_or_lose_everything_are_named() -> None:
+    found = of(posed([*CYCLE, ("ann", "best", "x", "best"), ("ann", "worst", "y", "y")]), "separation")
+    assert (found.level, found.value) == ("warn", 2.0)
+    assert "best, worst are winning or losing every vote" in found.message
+
+
+def test_a_tie_ends_separation() -> None:
+    won = [*CYCLE, ("ann", "best", "x", "best")]
+    assert of(posed(won), "separation").level == "warn"
+    assert of(posed([*won, ("ann", "best", "y", "tie")]), "separation").level == "ok"
+
+
+def test_criteria_are_looked_at_one_by_one_where_the_model_keeps_them_apart() -> None:
+    """Under each criterion only two of three items meet; together they are linked."""
+    rows = [("ann", "x", "y", winner, "good") for winner in "xy"]
+    rows += [("ann", "y", "z", winner, "short") for winner in "yz"]
+    assert of(posed(rows, "crowd-bt"), "connectivity").level == "ok"
+    apart = of(posed(rows, "maple"), "connectivity")
+    assert apart.level == "warn"
+    assert "criterion 'good' (and 1 more criteria)" in apart.message
+
+
+def test_weights_without_votes_are_the_priors() -> None:
+    rows = [("ann", "x", "y", winner, criterion) for winner in "xy" for criterion in ("good", "short")]
+    (found,) = vote_checks.unvoted_weights(posed(rows, "maple"))
+    assert found.level == "warn"
+    assert "the prior's alone" in found.message
+    on_criteria = pd.DataFrame({"judge": ["ann"], "first": "good", "second": "short", "winner": "good"})
+    assert vote_checks.unvoted_weights(posed(rows, "maple", read_votes(on_criteria))) == []
+    assert vote_checks.unvoted_weights(posed(rows, "maple-fixed-weights")) == []
+    assert vote_checks.unvoted_weights(posed(CYCLE, "maple")) == []  # one criterion needs no weight
+
+
+@pytest.mark.parametrize(
+    ("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")]
+)
+def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
+    found = checks.mirror(mass)
+    assert (found.level, found.value) == (level, mass)
+    assert f"{mass:.2g} posterior probability that this panel is wrong as a whole" in found.message
+    assert ("Collect human answers" in found.message) == (level != "ok")
+    assert "at the mode alone" in checks.mirror(mass, at_mode=True).message
+
+
+def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:
+    problem = posed([(judge, "x", "y", "x") for judge in ("ann", "bob", "cem")])
+    found = checks.below_chance(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
+    assert [check.level for check in found] == ["warn"]
+    assert found[0].value == 2.0
+    assert found[0].message.startswith("ann, cem are clearly worse than chance")
+    fine = checks.below_chance(problem, {"reliability_high": np.array([0.6, 0.51, 0.9])})
+    assert [check.level for check in fine] == ["ok"]
+    assert checks.below_chance(problem, {"reliability_high": np.full(3, np.nan)}) == []
+
+
+def test_many_names_are_counted() -> None:
+    rows = [("ann", f"item{k}", "x", "x") for k in range(8)] + [("ann", "x", "y", "tie")]
+    message = of(posed(rows), "separation").message
+    assert "item0, item1, item2, item3, item4 and 5 more are" in message  # x and y win as a group
+
+
+def test_a_search_or_a_curvature_that_failed_says_so() -> None:
+    assert checks.convergence(1e-7, True).level == "ok"
+    assert checks.convergence(0.3, False).level == "fail"
+    assert checks.curvature(0.1).level == "ok"
+    for flat in (0.0, -0.2):
+        assert checks.curvature(flat).level == "fail"
+        assert "method='nuts'" in checks.curvature(flat).message
+
+
+def test_draws_in_both_modes_are_told() -> None:
+    found = checks.both_modes(0.25)
+    assert found.level == "warn"
+    assert "25% of the draws" in found.message
+
+
+def test_the_worst_level_wins() -> None:
+    made = [Check("a", level, 0.0, "") for level in ("ok", "warn", "ok")]
+    assert checks.worst(made) == "warn"
+    assert checks.worst([*made, Check("b", "fail", None, "")]) == "fail"
+    assert checks.worst([]) == "ok"

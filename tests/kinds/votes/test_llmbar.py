@@ -1,0 +1,71 @@
+"""Few anchors on pairs that fool the majority: LLMBar, 239 pairs, 58 judges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer.mode import find_mode
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.human import candidates, use
+from voirdire.kinds.votes.human.choose import choose_for_pairs
+from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.specs import load_model
+from voirdire.tables.votes import read_votes
+from voirdire.trust.copies import near_copies
+from voirdire.trust.discount import family_discount
+from voirdire.trust.residuals import residuals
+
+
+@pytest.fixture(scope="module")
+def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
+    votes = read_votes(shared / "data" / "llmbar_votes.csv")
+    problem = pose(load_model("crowd-bt-position"), votes)
+    left = residuals(problem, Posterior(problem.density, find_mode(problem).x, None))
+    gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
+    return problem, family_discount(problem, near_copies(problem, left), left), gold
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted", "draws"),
+    [
+        (20, 0.89, 20),
+        pytest.param(10, 0.87, 100, marks=pytest.mark.slow),
+        pytest.param(20, 0.89, 100, marks=pytest.mark.slow),
+        pytest.param(40, 0.90, 100, marks=pytest.mark.slow),
+    ],
+)
+def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: int) -> None:
+    """Share of the other pairs right, by the way that left-out anchors choose (without the joint model, the slowest).
+
+    The mean reaches what is wanted within two standard errors of it, and is never below the judge that agrees with most
+    anchors by more than 0.005 beyond two standard errors of their difference.
+    """
+    problem, discount, gold = panel
+    truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
+    pair = gold["first"].str[:-2].to_numpy()
+    picked, single, majority = [], [], []
+    for draw in range(draws):
+        chosen = np.random.default_rng([size, draw, 1]).choice(len(gold), size, replace=False)
+        people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], problem.votes)
+        asked = pose(problem.model, problem.votes, anchors=people)
+        evidence = use.gather(asked, None, discount)
+        choice = choose_for_pairs(asked, evidence, "cut")
+        assert choice.p is not None
+        names = [problem.items[one][:-2] for one in evidence.found.one]
+        order = pd.Series(np.arange(len(names)), index=names).loc[pair].to_numpy()
+        rest = ~np.isin(np.arange(len(gold)), chosen)
+        for p, out in (
+            (choice.p, picked),
+            (candidates.best_single(evidence)[0], single),
+            (candidates.majority(evidence)[0], majority),
+        ):
+            agreed = np.where(truth > 0, p[order], 1 - p[order])[rest]
+            out.append(float(((agreed > 0.5) + 0.5 * (agreed == 0.5)).mean()))
+    error = np.std(picked, ddof=1) / np.sqrt(draws)
+    assert np.mean(picked) + 2 * error >= wanted
+    lead = np.array(picked) - single
+    assert lead.mean() + 2 * lead.std(ddof=1) / np.sqrt(draws) >= -0.005
+    assert np.mean(majority) == pytest.approx(0.69, abs=0.01)

@@ -1,0 +1,181 @@
+"""One problem and a few points per model file and kind of table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.kinds.joint.problem import pose_joint
+from voirdire.kinds.joint.tables import read_votes_and_scores
+from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model, model_names
+from voirdire.tables.labels import read_labels
+from voirdire.tables.scores import read_scores
+from voirdire.tables.votes import read_votes
+
+LABELS = ["bad", "good", "unsure"]
+ITEMS, CRITERIA, JUDGES = ["w", "x", "y", "z"], ["clear", "kind", "true"], ["ann", "bob", "cem"]
+
+
+def random_rows(names: list[str], judges: list[str], count: int, ties: bool, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, len(names), count)
+    second = (first + rng.integers(1, len(names), count)) % len(names)
+    outcomes = ["first", "second", "tie"] if ties else ["first", "second"]
+    return pd.DataFrame(
+        {
+            "judge": rng.choice(judges, count),
+            "criterion": rng.choice(CRITERIA, count),
+            "first": np.array(names)[first],
+            "second": np.array(names)[second],
+            "winner": rng.choice(outcomes, count),
+        }
+    )
+
+
+class Case:
+    """A model posed to a random table: repeated votes, both orders, and a judge who votes on criteria alone."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        self.votes = random_rows(ITEMS, JUDGES, 70, ties, seed=1)
+        self.on_criteria = random_rows(CRITERIA, [*JUDGES, "dot"], 25, ties, seed=2).drop(columns="criterion")
+        self.new_votes = random_rows(ITEMS, JUDGES, 40, ties, seed=5)
+        given = read_votes(self.on_criteria) if self.model.criteria == "separate" else None
+        self.problem = pose(self.model, read_votes(self.votes), given)
+        self.density = self.problem.density
+        rng = np.random.default_rng(3)
+        # two ordinary points, a wide one with near-certain coins, and the origin
+        self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+    def values(self, x: np.ndarray) -> dict[str, Any]:
+        return self.density.values(x, np)
+
+    def log_likelihood(self, values: dict[str, Any]) -> float:
+        return float(self.density.log_likelihood(values, self.problem.data, np))
+
+
+class LabelCase(Case):
+    """A model posed to a random table of labels: repeated labels, two criteria; ``ties`` stands for a second variant,
+    in which one label is no class and two items' classes are known."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        rng = np.random.default_rng(1)
+        self.labels = pd.DataFrame(
+            {
+                "judge": rng.choice(JUDGES, 60),
+                "criterion": rng.choice(CRITERIA[:2], 60),
+                "item": rng.choice(ITEMS, 60),
+                "label": rng.choice(LABELS, 60),
+            }
+        )
+        known = self.labels.drop_duplicates(["item", "criterion"]).head(2).drop(columns="judge")
+        self.known = known.assign(label=["good", "good"])
+        table = read_labels(self.labels, levels=LABELS)
+        self.classes = LABELS[:2] if ties else LABELS
+        anchors = read_labels(self.known, levels=LABELS, judge="people") if ties else None
+        self.problem = pose_labels(self.model, table, classes=self.classes, anchors=anchors)
+        self.density = self.problem.density
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
+class ScoreCase(Case):
+    """A model posed to a random table of scores on four levels; ``ties`` stands for a second variant, with repeated
+    scores, groups of judges and human scores, in which not every judge scores every item."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        rng = np.random.default_rng(1)
+        judge, criterion, item = (part.ravel() for part in np.indices((3, 2, 4)))
+        if ties:
+            more = rng.integers(0, 24, 40)
+            judge, criterion, item = (np.append(c[c >= 0], c[more]) for c in (judge, criterion, item))
+        self.scores = pd.DataFrame(
+            {
+                "judge": np.array(JUDGES)[judge],
+                "criterion": np.array(CRITERIA)[criterion],
+                "item": np.array(ITEMS)[item],
+                "score": rng.integers(1, 5, len(judge)),
+            }
+        )
+        if ties:
+            self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
+        if name == "rating-continuous":  # between the ends too
+            self.scores["score"] = np.where(
+                rng.random(len(judge)) < 0.6, rng.uniform(1, 4, len(judge)), self.scores["score"]
+            )
+        self.on_criteria = random_rows(CRITERIA[:2], [*JUDGES, "dot"], 25, False, seed=2).drop(
+            columns="criterion"
+        )
+        learned = self.model.weights is not None and self.model.weights.kind == "votes"
+        votes = read_votes(self.on_criteria) if learned else None
+        anchored = ties and self.model.anchors is not None
+        self.people = self.scores.iloc[:10].assign(score=self.scores["score"].iloc[::-1].iloc[:10].to_numpy())
+        self.people = self.people[["criterion", "item", "score"]] if anchored else self.people.iloc[:0]
+        self.problem = pose_scores(
+            self.model,
+            read_scores(self.scores),
+            levels=[1, 2, 3, 4],
+            criteria=votes,
+            anchors=self.people if anchored else None,
+        )
+        self.density = self.problem.density
+        rng, more = np.random.default_rng(3), np.random.default_rng(6)
+        size = sum(math.prod(p.free_shape(self.density.sizes)) for p in of_people(self.density))
+        panel = [rng.normal(size=self.density.size - size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+        self.points = [np.append(x, more.normal(size=size) * np.any(x)) for x in panel]
+
+
+def of_people(density: Any) -> list[Any]:
+    """The parameters of people, which stand last in the flat vector."""
+    return [p for p in density.parameters if p.name.endswith("people")]
+
+
+class MixedCase(Case):
+    """The votes of ``Case`` and the scores of ``ScoreCase``; ``ties`` stands for ties, repeated scores and groups."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        of_votes, of_scores = Case("bt-sigma", ties), ScoreCase("rating-severity", ties)
+        self.votes, self.new_votes, self.scores = of_votes.votes, of_votes.new_votes, of_scores.scores
+        judges = ["ann", "bob", "dot"]  # of whom one never scores, while another never votes
+        self.on_criteria = random_rows(CRITERIA, judges, 25, ties, seed=2).drop(columns="criterion")
+        for table in (self.votes, self.new_votes):
+            table["judge"] = table["judge"].replace("cem", "dot")
+        learned = self.model.weights is not None and self.model.weights.kind == "votes"
+        tables = read_votes_and_scores([self.votes, self.scores])
+        criteria = self.on_criteria if learned and not ties else None
+        if criteria is None:
+            self.on_criteria = self.on_criteria.head(0)
+        self.problem = pose_joint(self.model, tables, levels=[1, 2, 3, 4], criteria=criteria)
+        self.density = self.problem.density
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
+def made(name: str, ties: bool) -> Case:
+    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "mixed": MixedCase}
+    return kinds[load_model(name).data](name, ties)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(name, ties) for name in model_names() for ties in (False, True)],
+    ids=lambda param: f"{param[0]}-{'ties' if param[1] else 'decided'}",
+)
+def case(request: pytest.FixtureRequest) -> Case:
+    return made(*request.param)
+
+
+@pytest.fixture(scope="session")
+def make_case() -> Callable[[str, bool], Case]:
+    return made

@@ -1,0 +1,542 @@
+"""Every model file, with and without ties: its density is the one its equation states, in all three engines.
+
+The likelihood is compared with a loop over the rows of the table in plain Python, written from the equation in the
+model file and sharing no code with the package; the prior with SciPy's densities and the file's own numbers.
+A model file that is not listed in ``EQUATIONS`` fails here: write its equation down.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from voirdire.fit.predict import probabilities
+from voirdire.infer import engine, tape
+from voirdire.infer.pymc_model import point, pymc_model
+from voirdire.model.specs import load_model, locate
+from voirdire.tables.votes import read_votes
+
+# PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
+pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+
+Row = tuple[
+    str, str | None, str, str, str
+]  # judge, criterion (None: a vote on criteria), first, second, winner
+
+
+# --- the equations of the model files, in plain Python ---------------------------------------------------------
+
+
+def s(t: float) -> float:
+    return 1.0 / (1.0 + math.exp(-t))
+
+
+def plain(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return s(d), s(-d), d
+
+
+def two_coins(logit1: float, logit2: float, d: float) -> tuple[float, float, float]:
+    (e1, f1), (e2, f2) = (s(logit1), s(-logit1)), (s(logit2), s(-logit2))
+    return e1 * s(d) + f2 * s(-d), f1 * s(d) + e2 * s(-d), d
+
+
+def one_coin(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return two_coins(v["reliability"][k], v["reliability"][k], d)
+
+
+def one_coin_by_criterion(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    logit = v["reliability"][k] + (0.0 if c is None else v["reliability_deviation"][k][c])
+    return two_coins(logit, logit, d)
+
+
+def two_coin(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    return two_coins(v["coin_first"][k], v["coin_second"][k], d)
+
+
+def sharpness(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    perceived = math.exp(v["log_discrimination"][k]) * d
+    return s(perceived), s(-perceived), perceived
+
+
+def sharpness_and_shift(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
+    perceived, shift = math.exp(v["log_discrimination"][k]) * d, v["shift"][k]
+    return s(perceived + shift), s(-perceived - shift), perceived
+
+
+Judging = Callable[[dict[str, Any], int, int | None, float], tuple[float, float, float]]
+# judge k's P(first | no tie), P(second | no tie), and the difference as the judge perceives it, which drives P(tie)
+EQUATIONS: dict[str, Judging] = {
+    "majority-vote": plain,
+    "bradley-terry": plain,
+    "bradley-terry-judge-ties": plain,
+    "crowd-bt": one_coin,
+    "crowd-bt-position": two_coin,
+    "bt-sigma": sharpness,
+    "bt-sigma-position": sharpness_and_shift,
+    "maple": one_coin,
+    "maple-fixed-reliability": plain,
+    "maple-fixed-weights": one_coin,
+    "maple-position": two_coin,
+    "maple-criterion-reliability": one_coin_by_criterion,
+}
+# --- labels: judge k's P(label l | class j), on top of the values of the parameters -----------------------------
+
+
+def softmax(logs: Any) -> list[float]:
+    return [math.exp(a) / sum(math.exp(b) for b in logs) for a in logs]
+
+
+def one_matrix(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    return softmax([prior["lean"] * (named == j) + v["confusion"][j][named] for named in range(labels)])
+
+
+def matrix_each(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    own = v["confusion_judge"][k][j]
+    return softmax(
+        [prior["lean"] * (named == j) + v["confusion"][j][named] + own[named] for named in range(labels)]
+    )
+
+
+def one_coin_label(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    eta = s(v["reliability"][k])
+    return [eta if named == j else (1 - eta) / (labels - 1) for named in range(labels)]
+
+
+LABEL_EQUATIONS: dict[str, Any] = {
+    "majority-label": None,  # every item's own shares
+    "dawid-skene": matrix_each,
+    "dawid-skene-pooled": one_matrix,
+    "one-coin-label": one_coin_label,
+}
+
+
+def label_by_label(case: Any, v: dict[str, Any]) -> float:
+    problem, rates = case.problem, LABEL_EQUATIONS[case.name]
+    names = list(problem.labels)
+    prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
+    known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
+    total = 0.0
+    for (item, criterion), rows in case.labels.groupby(["item", "criterion"]):
+        c = problem.criteria.index(criterion)
+        if rates is None:
+            units = zip(problem.unit_item, problem.unit_criterion, strict=True)
+            here = [(problem.items[i], d) for i, d in units].index((item, c))
+            share = softmax(v["tendency"][here])
+            total += sum(math.log(share[names.index(label)]) for label in rows["label"])
+            continue
+        share, chance = softmax(v["class_share"][c]), 0.0
+        for j in range(problem.classes):
+            if known.get((item, criterion), names[j]) == names[j]:
+                each = [
+                    rates(v, prior, problem.judges.index(judge), j, len(names))[names.index(label)]
+                    for judge, label in zip(rows["judge"], rows["label"], strict=True)
+                ]
+                chance += share[j] * math.prod(each)
+        total += math.log(chance)
+    return total
+
+
+# --- scores: what judge k perceives of an item's strength, and the limits between the levels of its scale ---------
+
+
+def as_it_is(v: dict[str, Any], k: int, theta: float) -> float:
+    return theta
+
+
+def shared_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
+    gaps = [math.exp(g) for g in v["log_gap"][c]]
+    first = v["cut_location"][c] - sum(gaps) / 2
+    return [first + sum(gaps[:number]) for number in range(len(gaps) + 1)]
+
+
+def scaled(v: dict[str, Any], k: int, theta: float) -> float:
+    return sharp(v, k) * theta
+
+
+def sharp(v: dict[str, Any], k: int) -> float:
+    raw = v["raw_discrimination"]
+    return raw[k] * math.sqrt(1.01 / (statistics.mean(b * b for b in raw) + 0.01))
+
+
+def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
+    gaps = [math.exp(g + own) for g, own in zip(v["log_gap"][c], v["log_gap_judge"][k][c], strict=True)]
+    first = v["cut_location"][c] + v["shift"][k][c] - sum(gaps) / 2
+    return [first + sum(gaps[:number]) for number in range(len(gaps) + 1)]
+
+
+SCORE_EQUATIONS: dict[str, Any] = {
+    "rating-severity": (as_it_is, shared_limits),
+    "rating-cutpoints": (as_it_is, own_limits),
+    "rating-discrimination": (scaled, own_limits),
+    "rating-maple": (scaled, own_limits),
+    "rating-continuous": (as_it_is, None),
+    "mean-score": statistics.mean,
+    "median-score": statistics.median,
+}
+
+
+def score_by_score(case: Any, v: dict[str, Any]) -> float:
+    """Every judge's scores of every item together; with repeats, integrated over what the judge makes of the item."""
+    if case.model.pool != "none":
+        return centre_by_centre(case, v, SCORE_EQUATIONS[case.name])
+    problem, (seen, limits) = case.problem, SCORE_EQUATIONS.get(case.name, (None, shared_limits))
+    if case.model.data == "mixed":
+        seen = MIXED_EQUATIONS[case.name][1]
+    total = 0.0
+    for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
+        k, c = problem.judges.index(judge), problem.criteria.index(criterion)
+        eta = seen(v, k, v["strength"][c][problem.items.index(item)]) - v["severity"][k]
+        if case.ties:
+            eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
+        scores = rows["score"].tolist()
+        if limits is None:
+            total += tobit(
+                scores, eta, math.exp(v["log_noise"][k]), v["log_judge_item"][k] if case.ties else None
+            )
+            continue
+        cut = [-math.inf, *limits(v, k, c), math.inf]
+
+        def chance(shifted: float, scores: list[int] = scores, cut: list[float] = cut) -> float:
+            between = [(cut[score - 1] - shifted, cut[score] - shifted) for score in scores]
+            # of the two tails the smaller, so that no difference of numbers near one is taken
+            return math.prod(s(-low) - s(-high) if high > 0 else s(high) - s(low) for low, high in between)
+
+        sigma = math.exp(v["log_judge_item"][k]) if case.ties else 0.0
+        total += math.log(ruled(lambda z: chance(eta + sigma * z)) if case.ties else chance(eta))  # noqa: B023
+    if case.model.data == "scores":
+        total += human_scores(case, v)
+    if case.name == "rating-maple":
+        for judge, first, second, winner in case.on_criteria.itertuples(index=False, name=None):
+            w, names = v["weight"], problem.criteria
+            d = sharp(v, problem.judges.index(judge)) * (w[names.index(first)] - w[names.index(second)])
+            total += math.log(s(d if winner == "first" else -d))
+    return total
+
+
+def human_scores(case: Any, v: dict[str, Any]) -> float:
+    """People perceive exp(log_people) theta - severity_people on the panel's limits."""
+    problem, total = case.problem, 0.0
+    for criterion, item, score in case.people.itertuples(index=False, name=None):
+        c = problem.criteria.index(criterion)
+        sharpness = math.exp(float(v["log_people"])) if "log_people" in v else 1.0
+        eta = sharpness * v["strength"][c][problem.items.index(item)] - v["severity_people"][c]
+        if case.name == "rating-continuous":
+            y, noise = (score - 2.5) / 3, math.exp(float(v["log_noise_people"]))
+            below, above = (stats.norm.logcdf((sign * eta - 0.5) / noise) for sign in (-1, 1))
+            inside = stats.norm.logpdf(y, eta, noise)
+            total += float(below if y == -0.5 else above if y == 0.5 else inside)
+            continue
+        cut = [-math.inf, *shared_limits(v, 0, c), math.inf]
+        low, high = cut[score - 1] - eta, cut[score] - eta
+        total += math.log(s(-low) - s(-high) if high > 0 else s(high) - s(low))
+    return total
+
+
+# --- votes and scores: what judges make of a difference in votes, with the shift, and of a strength in scores -----
+
+
+def one_ratio(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    d = math.exp(float(v["log_vote_scale"])) * d
+    return s(d), s(-d), d
+
+
+def consistency(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    return one_ratio(v, k, math.exp(v["log_discrimination"][k]) * d)
+
+
+def consistency_and_shift(v: dict[str, Any], k: int, d: float) -> tuple[float, float, float]:
+    d = consistency(v, k, d)[2]
+    return s(d + v["shift"][k]), s(-d - v["shift"][k]), d
+
+
+def consistently(v: dict[str, Any], k: int, theta: float) -> float:
+    return math.exp(v["log_discrimination"][k]) * theta
+
+
+MIXED_EQUATIONS: dict[str, Any] = {
+    "mixed-severity": (one_ratio, as_it_is),
+    "mixed-discrimination": (consistency, consistently),
+    "mixed-position": (consistency_and_shift, consistently),
+    "mixed-maple-position": (consistency_and_shift, consistently),
+}
+
+
+def ruled(function: Callable[[float], float]) -> float:
+    """Mean over a standard normal variable by the rule that the equations name."""
+    points = [-5 + number / 4 for number in range(41)]
+    weights = [math.exp(-z * z / 2) for z in points]
+    return sum(w * function(z) for z, w in zip(points, weights, strict=True)) / sum(weights)
+
+
+def tobit(scores: list[float], mu: float, sigma: float, log_tau: float | None) -> float:
+    """Scores on a scale from 1 to 4: a multivariate normal density of those inside, the rest given them."""
+    y = [(score - 2.5) / 3 for score in scores]
+    inside, low, high = [x for x in y if abs(x) < 0.5], y.count(-0.5), y.count(0.5)
+    tau = 0.0 if log_tau is None else math.exp(log_tau)
+    n, total, there, spread = len(inside), 0.0, mu, tau
+    if inside:
+        cov = sigma**2 * np.eye(n) + tau**2
+        total = float(stats.multivariate_normal.logpdf(inside, [mu] * n, cov))
+        there = mu + float(tau**2 * np.ones(n) @ np.linalg.solve(cov, np.array(inside) - mu))
+        spread = math.sqrt(max(tau**2 - float(tau**4 * np.ones(n) @ np.linalg.solve(cov, np.ones(n))), 0.0))
+
+    def beyond(seen: float) -> float:
+        below, above = stats.norm.cdf((-0.5 - seen) / sigma), stats.norm.sf((0.5 - seen) / sigma)
+        return float(below**low * above**high)
+
+    return total + math.log(beyond(mu) if log_tau is None else ruled(lambda z: beyond(there + spread * z)))
+
+
+def centre_by_centre(case: Any, v: dict[str, Any], combine: Callable[[list[float]], float]) -> float:
+    """The pooled score of each item with the error that the file states."""
+    problem, table = case.problem, case.scores.assign(score=(case.scores["score"] - 2.5) / 3)
+    if "group" not in table:
+        table["group"] = "all"
+    by_judge = table.groupby(["criterion", "item", "group", "judge"])["score"].apply(
+        lambda x: combine(list(x))
+    )
+    panels = by_judge.groupby(["criterion", "item", "group"]).apply(list)
+    total = 0.0
+    for criterion, own in panels.groupby("criterion"):
+        left = [
+            (x - statistics.mean(scores)) * math.sqrt(len(scores) / (len(scores) - 1))
+            for scores in own
+            for x in scores
+            if len(scores) > 1
+        ]
+
+        def error(n: int, left: list[float] = left) -> float:
+            if combine is statistics.mean:
+                return math.sqrt(statistics.mean(x * x for x in left) / n)
+            return float(np.median(np.random.default_rng(0).choice(left, (2000, n)), axis=1).std())
+
+        for item, groups in own.groupby("item"):
+            theta = v["strength"][problem.criteria.index(criterion)][problem.items.index(item)]
+            centre = statistics.mean(combine(scores) for scores in groups)
+            spread = math.sqrt(sum(error(len(scores)) ** 2 for scores in groups)) / len(groups)
+            total += float(stats.norm.logpdf(centre, theta, spread))
+    return total
+
+
+ONE_TIE_HABIT = {"majority-vote", "bradley-terry"}
+IGNORE_CRITERIA_VOTES = {"maple-fixed-weights"}
+
+
+def three_chances(
+    name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool
+) -> tuple[float, float, float]:
+    """P(first), P(second), P(tie) as the model file writes them."""
+    if name in MIXED_EQUATIONS:
+        first, second, perceived = MIXED_EQUATIONS[name][0](v, k, d)
+    else:
+        first, second, perceived = EQUATIONS[name](v, k, c, d)
+    tie, decided = 0.0, 1.0
+    if ties:
+        nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]))
+        both = 2 * math.cosh(perceived / 2)
+        tie, decided = nu / (nu + both), both / (nu + both)
+    return decided * first, decided * second, tie
+
+
+def majority(rows: list[Row]) -> list[Row]:
+    """One vote per unordered pair, for the item with more votes."""
+    lead: Counter[tuple[str, str]] = Counter()
+    for _, _, first, second, winner in rows:
+        low, high = sorted((first, second))
+        won = {"first": first, "second": second}.get(winner)
+        lead[low, high] += 0 if won is None else 1 if won == low else -1
+    return [
+        ("ann", "clear", low, high, "tie" if net == 0 else "first" if net > 0 else "second")
+        for (low, high), net in lead.items()
+    ]
+
+
+def row_by_row(case: Any, v: dict[str, Any]) -> float:
+    if case.model.data == "labels":
+        return label_by_label(case, v)
+    if case.model.data == "scores":
+        return score_by_score(case, v)
+    name, problem = case.name, case.problem
+    rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
+    if name == "majority-vote":
+        rows = majority(rows)
+    separate = name.startswith(("maple", "mixed"))
+    if separate and name not in IGNORE_CRITERIA_VOTES:
+        rows += [(j, None, f, g, w) for j, f, g, w in case.on_criteria.itertuples(index=False, name=None)]
+    total = score_by_score(case, v) if case.model.data == "mixed" else 0.0
+    for judge, criterion, first, second, winner in rows:
+        k = problem.judges.index(judge)
+        if criterion is None:
+            c, where, names = None, v["weight"], problem.criteria
+        else:
+            c = problem.criteria.index(criterion) if separate else 0
+            where, names = v["strength"][c], problem.items
+        d = where[names.index(first)] - where[names.index(second)]
+        chances = three_chances(name, v, k, c, d, problem.density.ties)
+        total += math.log(chances[["first", "second", "tie"].index(winner)])
+    return total
+
+
+def test_every_file_has_its_equation_here() -> None:
+    files = {path.stem for path in locate("models").glob("*.toml")}
+    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS, *MIXED_EQUATIONS}
+    assert all(load_model(name).name == name for name in files)
+
+
+def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
+    for x in case.points:
+        values = case.values(x)
+        assert case.log_likelihood(values) == pytest.approx(row_by_row(case, values), rel=1e-12)
+
+
+def test_the_prior_has_the_files_numbers(case: Any) -> None:
+    file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
+    strength, coin = file.get("strength", {}), file["reliability"]
+    level = strength.get("kind") == "level"
+
+    def zero_sum(values: np.ndarray, sd: float) -> float:
+        # the sum-to-zero plane keeps lengths, so its density is that of one coordinate fewer, at distance 0
+        flat = values.reshape(-1, values.shape[-1])
+        return float(stats.norm.logpdf(flat, 0, sd).sum() - len(flat) * stats.norm.logpdf(0, 0, sd))
+
+    def beta(logit: np.ndarray) -> float:
+        p, part = stats.logistic.cdf(logit), coin["reversed"]
+        straight, turned = stats.beta.pdf(p, coin["a"], coin["b"]), stats.beta.pdf(p, coin["b"], coin["a"])
+        jacobian = stats.logistic.logpdf(logit)  # of the log-odds
+        return float((np.log((1 - part) * straight + part * turned) + jacobian).sum())
+
+    def normal(values: Any, mean: float, sd: float) -> float:
+        return float(stats.norm.logpdf(values, mean, sd).sum())
+
+    def two_sided(slopes: np.ndarray) -> float:
+        part, sd = coin["reversed"], coin["sd"]
+        straight, turned = (stats.norm.pdf(slopes, sign * coin["mean"], sd) for sign in (1, -1))
+        return float(np.log((1 - part) * straight + part * turned).sum())
+
+    density: dict[str, Callable[[Any], float]] = {
+        "strength": lambda v: normal(v, 0.0, strength["sd"]) if level else zero_sum(v, strength["sd"]),
+        "log_spread": lambda v: normal(v, strength["mean"], strength["sd"]),
+        "level": lambda v: normal(v, 0.0, strength["level_sd"]),
+        "log_noise": lambda v: normal(v, coin["mean"], coin["sd"]),
+        "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
+        "class_share": lambda v: zero_sum(v, file["classes"]["sd"]),
+        "tendency": lambda v: zero_sum(v, file["classes"]["sd"]),
+        "confusion": lambda v: zero_sum(v, coin["sd"]),
+        "confusion_judge": lambda v: zero_sum(v, coin["judge_sd"]),
+        "reliability": beta,
+        "coin_first": beta,
+        "coin_second": beta,
+        "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
+        "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
+        "log_vote_scale": lambda v: normal(v, 0.0, coin["scale_sd"]),
+        "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
+        "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
+        "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
+        "cut_location": lambda v: normal(v, 0.0, file["cutpoints"]["sd"]),
+        "log_gap": lambda v: normal(v, file["cutpoints"]["gap_mean"], file["cutpoints"]["gap_sd"]),
+        "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
+        "log_gap_judge": lambda v: normal(v, 0.0, file["cutpoints"]["judge_gap_sd"]),
+        "raw_discrimination": two_sided,
+        "severity_people": lambda v: normal(v, 0.0, file["anchors"]["severity_sd"]),
+        "log_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
+        "log_noise_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
+        "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
+        "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
+    }
+    for x in case.points[:2]:
+        values = case.values(x)
+        repeated = case.model.data == "scores" and case.ties and strength["kind"] == "normal"
+        if "log_spread" in values or repeated:
+            fixed = strength["sd"] if repeated else None
+            density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
+        expected = sum(density[name](value) for name, value in values.items())
+        assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
+
+
+def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
+    """Density of strengths over the unit they are estimated in."""
+    pairs = case.scores.groupby(["judge", "criterion", "item"]).ngroups
+    answers = round(pairs / case.scores.groupby(["criterion", "item"]).ngroups, 1)
+    runs = round(len(case.scores) / pairs, 1)
+    own = [math.exp(2 * x) for x in v["log_judge_item"]] if case.ties else [0.0] * len(v["severity"])
+    if "log_noise" in v:
+        each = [1 / (math.exp(2 * x) / runs + more) for x, more in zip(v["log_noise"], own, strict=True)]
+    else:
+        slopes = [sharp(v, k) if "raw_discrimination" in v else 1.0 for k in range(len(own))]
+        each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
+    cells = np.zeros((len(v["strength"]), len(v["strength"][0])))
+    for criterion, item, _ in case.people.itertuples(index=False, name=None):
+        cells[case.problem.criteria.index(criterion), case.problem.items.index(item)] += 1
+    person = 1.0 / (math.pi**2 / 3)
+    if "log_people" in v or "log_noise_people" in v:
+        sharp_people = "log_people" in v
+        person = (
+            math.exp(2 * v["log_people"]) * person if sharp_people else math.exp(-2 * v["log_noise_people"])
+        )
+    total = 0.0
+    for c, row in enumerate(v["strength"]):
+        sd = fixed or math.exp(v["log_spread"][c])
+        known = [answers * statistics.mean(each) + count * person for count in cells.ravel()]
+        log_unit = math.log(sd) - 0.5 * statistics.mean(math.log1p(known_of * sd**2) for known_of in known)
+        around = [x - (v["level"][c] if "level" in v else 0.0) for x in row]
+        assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))
+        # on the plane of sum zero there is one coordinate fewer
+        total += sum(float(stats.norm.logpdf(x, 0.0, sd)) for x in around) - float(
+            stats.norm.logpdf(0, 0, sd)
+        )
+        total += (len(row) - 1) * log_unit
+    return total
+
+
+def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:
+    density, data = case.density, case.problem.data
+    model = pymc_model(case.problem)
+    pymc = model.compile_logp(mode="FAST_COMPILE")
+    assert len(model.value_vars) == len(density.parameters)
+    rng = np.random.default_rng(4)
+    for x in case.points:
+        reference = float(density.log_density(x, data, np))
+        with engine.double_precision():
+            value, gradient = engine.value_and_gradient(density)(x, data)
+            value, gradient = float(value), np.asarray(gradient)
+        assert -value == pytest.approx(reference, rel=1e-12)
+        taped, slope = tape.gradient(lambda node: density.log_density(node, data, tape.TAPED), x)
+        assert taped == pytest.approx(reference, rel=1e-12)
+        np.testing.assert_allclose(slope, -gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
+        # PyMC's own constants carry a few 1e-8
+        assert float(pymc(point(density, x))) == pytest.approx(reference, rel=1e-12, abs=1e-6)
+        step, along = 1e-5, rng.normal(size=(4, density.size))
+        for u in [*along, *np.eye(density.size)]:
+            ahead, behind = (float(density.log_density(x + h * u, data, np)) for h in (step, -step))
+            slope = (ahead - behind) / (2 * step)
+            assert -gradient @ u == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
+    if case.model.data != "votes":
+        return  # the rates of labels are tested with their terms
+    known = {
+        "judges": case.problem.judges,
+        "criteria": case.problem.votes.criteria,
+        "items": case.problem.items,
+    }
+    votes = read_votes(case.new_votes, **known)
+    separate = case.model.criteria == "separate"
+    for x in case.points:
+        values = case.values(x)
+        got = probabilities(case.model, case.density, [values], votes)
+        assert (got >= 0).all()
+        np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
+        cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
+        for row, (k, c, first, second) in zip(got, cells, strict=True):
+            theta = values["strength"][c if separate else 0]
+            expected = three_chances(case.name, values, k, c, theta[first] - theta[second], case.density.ties)
+            np.testing.assert_allclose(row, expected, rtol=1e-11)

@@ -1,0 +1,123 @@
+"""What the model files say beside their equation: what they reduce to, what mirrors them, which numbers they use."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from voirdire.model.specs import SECTIONS, load_model, locate
+
+MIRRORED = {
+    *("crowd-bt", "crowd-bt-position"),
+    *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
+    *("rating-discrimination", "rating-maple"),
+}
+
+
+def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, bool], Any]) -> None:
+    for reduction in case.model.reduces_to:
+        simple = make_case(reduction.model, case.ties)
+        for x in simple.points[:3]:
+            values = simple.values(x)
+            expected = simple.log_likelihood(values)
+            for section, terms in SECTIONS[case.model.data].items():
+                if section not in case.model.sections or section not in simple.model.sections:
+                    continue
+                ours, theirs = (getattr(model, section).kind for model in (case.model, simple.model))
+                if ours != theirs:
+                    values = terms[ours].lifts[theirs](values)
+            lifted = {
+                p.name: np.broadcast_to(values[p.name], p.shape(case.density.sizes))
+                for p in case.density.parameters
+            }
+            assert case.log_likelihood(lifted) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "simpler"),
+    [
+        ("bradley-terry-judge-ties", "bradley-terry"),
+        ("bt-sigma", "bradley-terry-judge-ties"),
+        ("bt-sigma-position", "bt-sigma"),
+        ("crowd-bt", "bradley-terry-judge-ties"),
+        ("crowd-bt-position", "crowd-bt"),
+        ("maple", "maple-fixed-reliability"),
+        ("maple-position", "maple"),
+        ("maple-criterion-reliability", "maple"),
+        ("dawid-skene", "dawid-skene-pooled"),
+        ("rating-cutpoints", "rating-severity"),
+        ("rating-discrimination", "rating-cutpoints"),
+    ],
+)
+def test_the_files_say_what_they_reduce_to(name: str, simpler: str) -> None:
+    assert simpler in {reduction.model for reduction in load_model(name).reduces_to}
+
+
+@pytest.mark.parametrize("path", sorted(locate("models").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
+    content = tomllib.loads(path.read_text())
+    for section in (
+        "strength",
+        "weights",
+        "reliability",
+        "ties",
+        "classes",
+        "severity",
+        "cutpoints",
+        "repeats",
+        *["anchors"] * (content["data"] == "scores"),
+    ):
+        for key in content.get(section, {}):
+            # "sd" belongs to several sections, so the equation must say whose it is
+            wanted = rf"\b{section}\.{key}\b" if key in ("sd", "mean", "judge_sd") else rf"\b{key}\b"
+            assert key == "kind" or re.search(wanted, content["equation"]), f"{section}.{key}"
+
+
+def turned(values: dict[str, Any]) -> dict[str, Any]:
+    """Every strength and weight of opposite sign, every coin turned over."""
+    out = {**values, "strength": -values["strength"]}
+    for name in ("weight", "reliability", "reliability_deviation", "raw_discrimination"):
+        if name in values:
+            out[name] = -values[name]
+    if "coin_first" in values:  # e1 -> 1 - e2, e2 -> 1 - e1
+        out |= {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}
+    return out
+
+
+def test_the_mirror_keeps_the_likelihood_and_is_its_own_inverse(case: Any) -> None:
+    density = case.density
+    if case.model.data == "labels":
+        return  # tested with the renamings of classes
+    assert density.has_mirror == (case.name in MIRRORED)
+    if not density.has_mirror:
+        with pytest.raises(ValueError, match="no mirror"):
+            density.mirror(case.points[0], np)
+        return
+    for x in case.points:
+        twin = density.mirror(x, np)
+        np.testing.assert_allclose(density.mirror(twin, np), x, atol=1e-13)
+        # human answers keep their direction
+        ours, theirs = (float(density.log_panel(case.values(y), case.problem.data, np)) for y in (x, twin))
+        assert theirs == pytest.approx(ours, rel=1e-12)
+        if density.people_parts(case.values(x), case.problem.data, np) and np.any(x):
+            one, other = (density.log_people(case.values(y), case.problem.data, np) for y in (x, twin))
+            assert abs(one - other) > 0.01
+        expected = turned(case.values(x))
+        for name, value in case.values(twin).items():
+            np.testing.assert_allclose(value, expected[name], atol=1e-12, err_msg=name)
+    matrix = density.mirror(np.eye(density.size), np)
+    np.testing.assert_allclose(density.mirror(case.points[2], np), case.points[2] @ matrix, atol=1e-12)
+    assert abs(np.linalg.det(matrix)) == pytest.approx(1.0)
+
+
+def test_without_a_mirror_the_likelihood_has_a_direction(case: Any) -> None:
+    if case.density.has_mirror or case.model.data == "labels":
+        return
+    values = case.values(case.points[0])
+    assert abs(case.log_likelihood(turned(values)) - case.log_likelihood(values)) > 0.01

@@ -15,7 +15,7 @@ from voirdire.fit.anchored import Anchored
 from voirdire.infer import checks as check
 from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import columns
+from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds import kind as kinds
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.votes import results as summaries
@@ -85,22 +85,22 @@ class Fit:
         bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
         """
         kinds.require(self.problem, _RANKED, "ranking")
-        return columns.frame(self._results["items"])
+        return frame(self._results["items"])
 
     def classes(self) -> pd.DataFrame:
         """Items of a fit of labels: class, probability of every class; see :func:`.kinds.labels.results.items`."""
         kinds.require(self.problem, "labels", "classes")
-        return columns.frame(self._results["items"])
+        return frame(self._results["items"])
 
     def confusion(self) -> pd.DataFrame:
         """Judges' confusion matrices: judge, class, label, probability, low, high; for fits of labels."""
         kinds.require(self.problem, "labels", "confusion")
-        return columns.frame(self._results["confusion"])
+        return frame(self._results["confusion"])
 
     def shares(self) -> pd.DataFrame:
         """Shares of the classes: criterion, class, share, low, high; for fits of labels."""
         kinds.require(self.problem, "labels", "shares")
-        return columns.frame(self._results["shares"])
+        return frame(self._results["shares"])
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
         """Accuracy and balanced accuracy of a fit of labels against known classes, with bootstrap intervals.
@@ -118,33 +118,33 @@ class Fit:
         severity, discrimination, components of variance; see :func:`.kinds.scores.results.judges`. For votes and scores
         both; see :func:`.kinds.joint.results.judges`.
         """
-        return columns.frame(self._results["judges"])
+        return frame(self._results["judges"])
 
     def judges_by_criterion(self) -> pd.DataFrame:
         """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
-        return columns.frame(
+        return frame(
             summaries.judges_by_criterion(self._votes("judges_by_criterion"), self.posterior, self.prob)
         )
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
         kinds.require(self.problem, _RANKED, "criteria")
-        return columns.frame(self._results["criteria"])
+        return frame(self._results["criteria"])
 
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
         kinds.require(self.problem, _RANKED, "strengths")
-        return columns.frame(kinds.strengths(self.problem, self.posterior, self.prob))
+        return frame(kinds.strengths(self.problem, self.posterior, self.prob))
 
     def cutpoints(self) -> pd.DataFrame:
         """Limits between the levels of a scale: criterion, lower, upper, cutpoint, low, high; for fits of scores."""
         kinds.require(self.problem, ("scores", "mixed"), "cutpoints")
-        return columns.frame(self._results["cutpoints"])
+        return frame(self._results["cutpoints"])
 
     def groups(self) -> pd.DataFrame:
         """Groups of judges: group, judges, votes, mean, severity, low, high; for fits of scores."""
         kinds.require(self.problem, ("scores", "mixed"), "groups")
-        return columns.frame(self._results["groups"])
+        return frame(self._results["groups"])
 
     def people(self) -> pd.DataFrame:
         """People who gave anchors of scores: criterion, scores, severity, discrimination or noise, with intervals.
@@ -152,7 +152,7 @@ class Fit:
         On the scales of :meth:`judges`; see :func:`.kinds.scores.results.people`. Empty without anchors.
         """
         kinds.require(self.problem, "scores", "people")
-        return columns.frame(self._results["people"])
+        return frame(self._results["people"])
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
@@ -198,7 +198,7 @@ class Fit:
     def checks(self) -> pd.DataFrame:
         """What may be wrong: check, level (ok, warn, fail), value, message."""
         found = [entry.as_dict() for entry in self._checks]
-        return columns.frame({key: [entry[key] for entry in found] for key in found[0]})
+        return frame({key: [entry[key] for entry in found] for key in found[0]})
 
     @property
     def level(self) -> str:
@@ -213,7 +213,7 @@ class Fit:
         if isinstance(self.problem, LabelsProblem):
             from voirdire.kinds.labels.predict import classify
 
-            return columns.frame(classify(self.problem, self.posterior, votes))
+            return frame(classify(self.problem, self.posterior, votes))
         from voirdire.fit.predict import predict
 
         return predict(self, votes)
@@ -253,7 +253,7 @@ class Fit:
             raise InputError(f"resamples {resamples} is too few; at least 2")
         x = refit_resampled(problem, self.posterior.centre, resamples, np.random.default_rng(seed))
         around = Posterior(problem.density, self.posterior.centre, x[None])
-        return columns.frame(kinds.results(problem)["items"](problem, around, self.prob))
+        return frame(kinds.results(problem)["items"](problem, around, self.prob))
 
     @property
     def idata(self) -> Any:
@@ -327,7 +327,7 @@ class Fit:
         return measure(self)
 
     @cached_property
-    def _results(self) -> dict[str, columns.Columns]:
+    def _results(self) -> dict[str, Columns]:
         found = kinds.results(self.problem)
         return {name: make(self.problem, self.posterior, self.prob) for name, make in found.items()}
 

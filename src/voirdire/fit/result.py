@@ -15,8 +15,8 @@ from voirdire.fit.anchored import Anchored
 from voirdire.infer import checks as check
 from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds import kind as kinds
+from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.votes import results as summaries
 from voirdire.kinds.votes.problem import VotesProblem

@@ -21,8 +21,8 @@ from voirdire.infer.mode import find_modes
 from voirdire.infer.nuts import sample
 from voirdire.infer.posterior import scores, weights
 from voirdire.infer.refine import laplace_draws
-from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import LogDensity
+from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.arrays import sigmoid
 from voirdire.research.studies import sbc
@@ -88,7 +88,7 @@ def calibrate(
 
 
 def _draws(
-    study: Study, method: str, problem: VotesProblem, approximation: Laplace, rng: np.random.Generator
+    study: Study, method: str, problem: Problem, approximation: Laplace, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
     """Draws, shape (draws, size), and what may be wrong with them."""
     how = study.settings["methods"][method]
@@ -115,7 +115,7 @@ def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
 
 
 def _ranked(
-    study: Study, problem: VotesProblem, truth: Floats, draws: Floats, replicate: int
+    study: Study, problem: Problem, truth: Floats, draws: Floats, replicate: int
 ) -> list[dict[str, Any]]:
     at_truth, at_draws = quantities(problem, truth[None]), quantities(problem, draws)
     rows = []
@@ -131,7 +131,7 @@ def _ranked(
     return rows
 
 
-def quantities(problem: VotesProblem, x: Floats) -> dict[str, Floats]:
+def quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     """What is ranked, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
 
     Parameters

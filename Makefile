@@ -21,7 +21,7 @@ help:
 	@echo "make demo         rank an embedded panel of judges"
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
-	@echo "make lint         ruff and mypy"
+	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/, README.md's table) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
@@ -137,7 +137,8 @@ lint: setup
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports --no-logo
 
 clean:
-	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

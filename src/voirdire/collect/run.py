@@ -256,12 +256,11 @@ def _summary(
 def _write_run(plan: Plan, found: Collected) -> None:
     """``run.json``: what was asked for and what came of it, without times."""
     import json
-
-    from voirdire import __version__
+    from importlib import metadata
 
     setting = plan.fingerprint()
     content = {
-        "voirdire": __version__,
+        "voirdire": metadata.version("voirdire"),
         "protocol": plan.protocol.name,
         "options": json.loads(setting["options"]),
         "judges": json.loads(setting["judges"]),

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from functools import cache
-from importlib import resources
+from importlib import metadata, resources
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +33,6 @@ def html(page: Page) -> str:
     """
     from markupsafe import Markup
 
-    from voirdire import __version__
-
     environment = _environment()
     blocks = environment.get_template("blocks.html.j2").module
     script, style = _asset("script.js").strip(), _asset("style.css").strip()
@@ -50,7 +48,7 @@ def html(page: Page) -> str:
     return environment.get_template("page.html.j2").render(
         page=page,
         show=show,
-        version=__version__,
+        version=metadata.version("voirdire"),
         script=Markup(script),
         style=Markup(style),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

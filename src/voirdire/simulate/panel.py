@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.settings import build, meant
 from voirdire.simulate import judges
-from voirdire.simulate.checked import build, nearest
 from voirdire.simulate.judges import Judge
 
 JUDGES: dict[str, type[Judge]] = {
@@ -135,7 +135,7 @@ def _members(spec: object, place: int) -> list[tuple[str, object]]:
 def _copying_problems(panel: Mapping[str, Judge]) -> list[str]:
     """Copycats of judges that are not there, else copycats in a circle."""
     problems = [
-        f"judge {name!r} copies {other!r}, who is not in the panel; {nearest(other, panel)}"
+        f"judge {name!r} copies {other!r}, who is not in the panel; {meant(other, panel)}"
         for name, judge in panel.items()
         for other in sorted(judge.copied())
         if other not in panel

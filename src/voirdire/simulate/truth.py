@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.simulate.checked import Checked, Nonnegative, Rule, Share, build
+from voirdire.settings import Checked, Nonnegative, Rule, Share, build
 from voirdire.simulate.questions import FloatArray
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voirdire.simulate.checked import build
+from voirdire.settings import build
 from voirdire.simulate.designs.base import Design, Order
 from voirdire.simulate.designs.drawn import AllPairs, SharePairs
 from voirdire.simulate.designs.named import GivenPairs, Referenced

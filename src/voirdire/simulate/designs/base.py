@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.simulate.checked import Checked, Count, Flag
+from voirdire.settings import Checked, Count, Flag
 from voirdire.simulate.questions import IntArray
 
 Order = Literal["fixed", "swap", "random", "random-by-criterion"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.errors import InputError
-from voirdire.simulate.checked import Flag, PositiveShare
+from voirdire.settings import Flag, PositiveShare
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs, components, random_tree
 from voirdire.simulate.questions import IntArray

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Rule
+from voirdire.settings import Rule
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.graph import all_pairs, item_names, unconnected
 from voirdire.simulate.questions import IntArray

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Count
+from voirdire.settings import Count
 from voirdire.simulate.designs.base import Design
 from voirdire.simulate.questions import IntArray
 

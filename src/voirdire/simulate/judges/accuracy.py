@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Flag, Share, Size
+from voirdire.settings import Flag, Share, Size
 from voirdire.simulate.judges.base import IndependentJudge, Judge, better_first
 from voirdire.simulate.questions import FIRST, SECOND, FloatArray, Outcomes, Questions
 

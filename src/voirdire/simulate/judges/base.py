@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Checked
+from voirdire.settings import Checked
 from voirdire.simulate.questions import FloatArray, Outcomes, Questions
 
 

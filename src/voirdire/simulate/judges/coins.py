@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from voirdire.simulate.checked import Number, Positive, Share
+from voirdire.settings import Number, Positive, Share
 from voirdire.simulate.judges.base import IndependentJudge, sigmoid
 from voirdire.simulate.questions import FloatArray, Questions
 

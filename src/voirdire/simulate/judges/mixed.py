@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Flag, Name, Nonnegative, Positive, Share
+from voirdire.settings import Flag, Name, Nonnegative, Positive, Share
 from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.judges.coins import PLAIN
 from voirdire.simulate.questions import TIE, UNANSWERED, FloatArray, Outcomes, Questions

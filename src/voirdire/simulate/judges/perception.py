@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from voirdire.simulate.checked import Number, Share
+from voirdire.settings import Number, Share
 from voirdire.simulate.judges.base import Judge
 from voirdire.simulate.judges.coins import PLAIN
 from voirdire.simulate.questions import FloatArray, IntArray, Outcomes, Questions

@@ -1,0 +1,368 @@
+"""Settings of files and calls, checked by one set of rules: models, studies, panels, protocols' options, runs, claims.
+
+A fault is one sentence (the place, the value, the remedy), and all of a table are told at once. Rules stand beside
+keys (:func:`faults`), or in the annotations of a frozen dataclass: ``eta: Share`` is a float from 0 to 1. The same rule
+serves the constructor and the table, so that a file and a Python call fail with the same sentence.
+
+pydantic finds the same faults, but names neither the nearest key nor what to give, and says "Input should be ...":
+every sentence would be written again from its codes, and that is most of this module.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+import numbers
+import tomllib
+import types
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from voirdire.errors import InputError
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """The known word that is meant, as a question, or "".
+
+    Examples
+    --------
+    >>> nearest("tolerence", ["tolerance", "because"])
+    " (did you mean 'tolerance'?)"
+    """
+    close = difflib.get_close_matches(str(word), list(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def meant(word: object, known: Iterable[str]) -> str:
+    """What to try instead of a word: the nearest of the known ones, then all of them.
+
+    Examples
+    --------
+    >>> meant("twocoin", ("one-coin", "two-coin"))
+    "did you mean 'two-coin'? Known: one-coin, two-coin"
+    """
+    return f"{nearest(word, known)[2:-1]} Known: {', '.join(known)}".lstrip()
+
+
+def unknown(what: str, word: object, known: Iterable[str]) -> str:
+    """The sentence about a name that is none of the known ones.
+
+    Examples
+    --------
+    >>> unknown("model", "mapel", ["maple", "crowd-bt"])
+    "unknown model 'mapel' (did you mean 'maple'?); known: maple, crowd-bt"
+    """
+    known = list(known)
+    return f"unknown {what} {word!r}{nearest(word, known)}; known: {', '.join(known) or 'none'}"
+
+
+def read_toml(path: Path, what: str = "") -> dict[str, Any]:
+    """The content of a TOML file; ``what`` says in the messages which kind of file it is.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or is no TOML.
+    """
+    place = f"{what} {path}".lstrip()
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror}); name a .toml file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{place}: not valid TOML ({error})") from error
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What a value must be.
+
+    Attributes
+    ----------
+    words : str
+        In words, as they stand in ``says``.
+    holds : callable
+        From the value to whether it is so.
+    says : str
+        The sentence about a value that is not: ``{key}``, ``{value}`` and ``{words}`` are put in.
+    base : Rule, optional
+        What must hold first.
+    kept : callable, optional
+        From a value that is so to what is kept of it (a list as a tuple).
+
+    Examples
+    --------
+    >>> Rule("a name", lambda v: isinstance(v, str)).fault("judge", 3)
+    'judge is 3; give a name'
+    """
+
+    words: str
+    holds: Callable[[Any], bool]
+    says: str = "{key} is {value!r}; give {words}"
+    base: Rule | None = None
+    kept: Callable[[Any], Any] | None = None
+
+    def fault(self, key: str, value: object) -> str:
+        """The sentence about a value that breaks the rule, "" about one that keeps it."""
+        first = self.base.fault(key, value) if self.base is not None else ""
+        if first or self.holds(value):
+            return first
+        return self.says.format(key=key, value=value, words=self.words)
+
+    def keep(self, value: Any) -> Any:
+        """What is kept of a value that keeps the rule."""
+        return value if self.kept is None else self.kept(value)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a finite real number (True and False are none)."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool) and _finite(value)
+
+
+def is_whole(value: object) -> bool:
+    """Whether a value is a whole number."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # TOML knows integers beyond any float
+        return False
+
+
+TEXT = Rule("text", lambda v: isinstance(v, str))
+WORD = Rule("text", lambda v: isinstance(v, str) and bool(v.strip()))
+NUMBER = Rule("a number", is_number, kept=float)
+WHOLE = Rule("a whole number", is_whole)
+FLAG = Rule("true or false", lambda v: isinstance(v, bool))
+TABLE = Rule("a table", lambda v: isinstance(v, Mapping))
+LIST = Rule("a list", lambda v: isinstance(v, Sequence) and not isinstance(v, str))
+ANY = Rule("anything", lambda v: True)
+COUNT = Rule("a whole number of at least 1", lambda v: is_whole(v) and v >= 1)
+SIZE = Rule("a whole number of at least 0", lambda v: is_whole(v) and v >= 0)
+POSITIVE = Rule("a number above 0", lambda v: is_number(v) and v > 0)
+AMOUNT = Rule("a number of at least 0", lambda v: is_number(v) and v >= 0)
+
+Share = Annotated[float, Rule("a number from 0 to 1", lambda v: is_number(v) and 0 <= v <= 1)]
+PositiveShare = Annotated[
+    float, Rule("a number above 0 and at most 1", lambda v: is_number(v) and 0 < v <= 1)
+]
+Number = Annotated[float, Rule("a finite number", is_number)]
+Positive = Annotated[float, POSITIVE]
+Nonnegative = Annotated[float, AMOUNT]
+Count = Annotated[int, COUNT]
+Size = Annotated[int, SIZE]
+Flag = Annotated[bool, FLAG]
+Name = Annotated[str, Rule("a name", WORD.holds)]
+
+_PLAIN = {str: TEXT, int: WHOLE, float: NUMBER, bool: FLAG}
+
+
+def faults(
+    table: Mapping[str, Any],
+    rules: Mapping[str, Rule],
+    needed: Collection[str] = (),
+    *,
+    unknown: str = "unknown key {key!r}{near}",
+    missing: str = "{key!r} is missing",
+    near: Callable[[str, list[str]], str] = nearest,
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with a table: unknown keys, then keys that are missing, then values that break their rule.
+
+    Parameters
+    ----------
+    table : mapping
+    rules : mapping of str to Rule
+        Of every key that there may be.
+    needed : collection of str
+        Keys that there must be.
+    unknown, missing : str
+        The sentences about a key; ``{key}``, ``{near}`` and the ``{words}`` of its rule are put in.
+    near : callable
+        From a key that is unknown and the known ones to the hint.
+
+    Yields
+    ------
+    key, sentence
+
+    Examples
+    --------
+    >>> dict(faults({"itmes": 3}, {"items": COUNT}, ["items"]))
+    {'itmes': "unknown key 'itmes' (did you mean 'items'?)", 'items': "'items' is missing"}
+    """
+    for key in table:
+        if key not in rules:
+            yield key, unknown.format(key=key, near=near(key, list(rules)))
+    for key in needed:
+        if key not in table:
+            yield key, missing.format(key=key, words=rules[key].words)
+    for key, value in table.items():
+        fault = rules[key].fault(key, value) if key in rules else ""
+        if fault:
+            yield key, fault
+
+
+def among(known: Collection[str], says: str = "{key} = {value!r} is none of {words}") -> Rule:
+    """The rule that a value is one of the known words."""
+    return Rule(", ".join(known), lambda v: isinstance(v, str) and v in known, says)
+
+
+_KNOWN: dict[type[Any], dict[str, Rule]] = {}
+
+
+def rules_of(cls: type[Any]) -> dict[str, Rule]:
+    """The rules of a dataclass's fields; kept, since reading annotations costs more than checking them."""
+    if cls not in _KNOWN:
+        hints = get_type_hints(cls, include_extras=True)
+        _KNOWN[cls] = {
+            field.name: rule_of(hints[field.name]) for field in dataclasses.fields(cls) if field.init
+        }
+    return _KNOWN[cls]
+
+
+def rule_of(hint: Any) -> Rule:
+    """The rule that an annotation stands for.
+
+    Examples
+    --------
+    >>> rule_of(tuple[int, ...]).words, rule_of(float | None).words
+    ('a list, each a whole number', 'a number, or leave it out')
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return next((extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_of(parts[0]))
+    if origin is Literal:
+        return Rule("one of " + ", ".join(map(repr, parts)), lambda v: isinstance(v, str) and v in parts)
+    if origin in (Union, types.UnionType):
+        inner = [rule_of(part) for part in parts if part is not type(None)]
+        if len(inner) != 1:
+            return ANY
+        rule = inner[0]
+        return dataclasses.replace(
+            rule,
+            words=f"{rule.words}, or leave it out",
+            holds=lambda v: v is None or rule.holds(v),
+            kept=None,
+        )
+    if origin is tuple:
+        each = rule_of(parts[0])
+        return Rule(
+            f"a list, each {each.words}",
+            lambda v: LIST.holds(v) and all(each.holds(part) for part in v),
+            kept=lambda v: tuple(each.keep(part) for part in v),
+        )
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        each = rule_of(parts[1])
+        return Rule(
+            f"a table, each value {each.words}",
+            lambda v: TABLE.holds(v) and all(each.holds(part) for part in v.values()),
+            kept=lambda v: {key: each.keep(part) for key, part in v.items()},
+        )
+    if isinstance(hint, type) and issubclass(hint, Checked):
+        return Rule(f"a {hint.noun}", lambda v: isinstance(v, hint))
+    return _PLAIN.get(hint, ANY)
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """Base of the settings: a ``kind``, and fields that are checked when the object is made.
+
+    Raises
+    ------
+    InputError
+        All fields that break their rule, at once.
+    """
+
+    kind: ClassVar[str]
+    noun: ClassVar[str] = "setting"
+
+    def __post_init__(self) -> None:
+        fields = {name: getattr(self, name) for name in rules_of(type(self))}
+        found = [fault for _, fault in faults(fields, rules_of(type(self)))] or list(self.conflicts())
+        if found:
+            raise InputError([f"{self.kind} {self.noun}: {fault}" for fault in found])
+
+    def conflicts(self) -> Iterator[str]:
+        """Problems between fields that are each in order (none, unless a class says otherwise)."""
+        return iter(())
+
+    def spec(self) -> dict[str, Any]:
+        """The table from which an equal object can be built again (nested settings as tables)."""
+        table: dict[str, Any] = {"kind": self.kind}
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                table[field.name] = value.spec() if isinstance(value, Checked) else value
+        return table
+
+
+CheckedT = TypeVar("CheckedT", bound=Checked)
+
+
+def build(kinds: Mapping[str, type[CheckedT]], spec: object, place: str) -> CheckedT:
+    """Build the setting that a table (or just a kind) describes.
+
+    Parameters
+    ----------
+    kinds : mapping
+        The classes by kind; nested settings are looked up in the same mapping.
+    spec : mapping, str or Checked
+        ``{"kind": ..., field: value, ...}``, a kind whose fields all have defaults, or a setting that
+        is passed through.
+    place : str
+        Where the table stands, for the messages.
+
+    Raises
+    ------
+    InputError
+        Unknown kind (with the nearest), unknown or missing fields, fields that break their rule.
+    """
+    if isinstance(spec, Checked):
+        if spec.kind in kinds and isinstance(spec, kinds[spec.kind]):
+            return spec
+        raise InputError(f"{place}: a {spec.noun} stands here; give one of {', '.join(kinds)}")
+    if isinstance(spec, str):
+        spec = {"kind": spec}
+    if not isinstance(spec, Mapping):
+        raise InputError(f"{place}: {spec!r} is neither a kind nor a table; give {{'kind': ...}}")
+    kind = spec.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        wrong = f"unknown kind {kind!r}" if "kind" in spec else "'kind' is missing"
+        raise InputError(f"{place}: {wrong}; {meant(kind or '', kinds)}")
+    cls = kinds[kind]
+    fields = dict.fromkeys(rules_of(cls), ANY)  # values are checked where the object is made
+    needed = [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+    ]
+    found = faults(
+        {key: value for key, value in spec.items() if key != "kind"},
+        fields,
+        needed,
+        unknown=f"unknown key {{key!r}} for kind {kind!r}; {{near}}",
+        missing=f"{{key!r}} is missing; kind {kind!r} needs it",
+        near=lambda key, known: meant(key, known) if known else "it has none",
+    )
+    problems = [f"{place}: {fault}" for _, fault in found]
+    hints = get_type_hints(cls)
+    values = {name: value for name, value in spec.items() if name in fields}
+    for name, value in values.items():
+        if (
+            isinstance(hints[name], type)
+            and issubclass(hints[name], Checked)
+            and not isinstance(value, Checked)
+        ):
+            try:
+                values[name] = build(kinds, value, f"{place}, {name}")
+            except InputError as error:
+                problems += error.problems
+    if not problems:
+        try:
+            return cls(**values)
+        except InputError as error:
+            problems += [f"{place}: {problem}" for problem in error.problems]
+    raise InputError(problems)

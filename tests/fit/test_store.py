@@ -14,7 +14,8 @@ import pytest
 
 import voirdire
 from voirdire import Fit, InputError, fit, load
-from voirdire.fit.store import FILES, new_folder
+from voirdire.fit.store import LAYOUT
+from voirdire.folders import new_folder
 
 ON_ITEMS = {
     "judge": ["ann", "bob", "cyd"] * 8,
@@ -55,7 +56,7 @@ def fits() -> dict[str, Fit]:
 def test_a_fit_comes_back_whole(fits: dict[str, Fit], kind: str, tmp_path: Path) -> None:
     saved = fits[kind]
     folder = saved.save(tmp_path / "deep" / "run")
-    assert sorted(path.name for path in folder.iterdir()) == sorted(FILES)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(LAYOUT.parts)
     found = load(folder)
     assert found.as_dict() == saved.as_dict()
     assert json.loads((folder / "result.json").read_text()) == json.loads(json.dumps(saved.as_dict()))
@@ -160,7 +161,7 @@ main()
 
 
 def test_new_folder_lets_other_errors_through(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "run"):
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "run", LAYOUT):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
 

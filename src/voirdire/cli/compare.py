@@ -31,10 +31,11 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."""
+    from voirdire.folders import write_file
     from voirdire.report.compare import compare as run
     from voirdire.report.compare import read_fits
     from voirdire.report.compare_page import compare_page
-    from voirdire.report.verb import check_format, check_output, render, write
+    from voirdire.report.verb import check_format, check_output, render
 
     if out is None and (format is not None or overwrite):
         raise typer.BadParameter("--format and --overwrite are for --out")
@@ -45,7 +46,7 @@ def compare(
     if json:
         console.emit(found.as_dict())
     if out is not None:
-        write(out, render(compare_page(found), chosen))
+        write_file(out, render(compare_page(found), chosen))
         (console.tell if json else print)(f"Report: {console.plain(str(out))}")
     elif not json:
         for line in render(compare_page(found), "md").splitlines():

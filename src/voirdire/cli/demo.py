@@ -31,10 +31,10 @@ def demo(
 ) -> None:
     """Fit the embedded panel of 8 judges, two small language models among them, and compare with the grades."""
     from voirdire.cli import demo_panel as panel
-    from voirdire.fit.store import check_new_folder
+    from voirdire.folders import check_new_folder
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
-    check_new_folder(folder, overwrite=overwrite, ours=panel.FILES)
+    check_new_folder(folder, panel.layout(), overwrite=overwrite)
     with console.progress("Fitting the panel") as progress:
         found = panel.run(progress=progress)
     with console.progress("Writing the report"):

@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.datasets import load
+from voirdire.datasets.convert import demo_items
 from voirdire.fit.result import Fit
+from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
+from voirdire.folders import Layout, exactly, new_folder, text_with
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SEED = 0
 REPORT = "report.html"
-FILES = ("votes.csv", "criteria.csv", "items.csv", "fit", REPORT)
 MODEL, BASELINE = "maple-position", "majority-vote"
 PANEL = ("gemma-0.3", "gemma-1.0", "smollm-0.3", "smollm-1.0", "longer", "rare-words", "noise-1", "noise-2")
 
@@ -85,14 +88,11 @@ class Demo:
         Raises
         ------
         InputError
-            As :func:`voirdire.fit.store.new_folder`.
+            As :func:`voirdire.folders.new_folder`.
         """
-        from voirdire.fit.store import new_folder
-
-        with new_folder(folder, overwrite=overwrite, ours=FILES) as place:
-            self.votes.to_csv(place / "votes.csv", index=False)
-            self.criteria_votes.to_csv(place / "criteria.csv", index=False)
-            self.items.to_csv(place / "items.csv", index=False)
+        with new_folder(folder, layout(), overwrite=overwrite) as place:
+            for name, text in _written(self.votes, self.criteria_votes, self.items).items():
+                (place / name).write_text(text, encoding="utf-8", newline="\n")
             self.fit.save(place / "fit")
             self.fit.report(place / REPORT)
         return Path(folder)
@@ -123,11 +123,30 @@ def run(seed: int = SEED, progress: Callable[[int, int], None] | None = None) ->
     >>> demo.fit.model.name, len(demo.grades())
     ('maple-position', 12)
     """
-    from voirdire.datasets import load
-    from voirdire.datasets.convert import demo_items
+    votes, on_criteria, items = _tables()
+    fitted = fit(votes, on_criteria, model=MODEL, seed=seed, progress=progress)
+    return Demo(votes, on_criteria, items, fitted, fit(votes, model=BASELINE, method="map"))
 
+
+def layout() -> Layout:
+    """What a folder of the demo holds. A table that has been changed is not the demo's any more.
+
+    Examples
+    --------
+    >>> layout().what
+    'the demo'
+    """
+    tables = {name: exactly(text) for name, text in _written(*_tables()).items()}
+    page = text_with("<!doctype html>", 'content="voirdire ')
+    return Layout("the demo", {**tables, "fit": LAYOUT, REPORT: page})
+
+
+def _tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     data = load("demo")
     assert data.criteria_votes is not None  # the panel voted on its criteria
-    votes, on_criteria = data.table, data.criteria_votes
-    fitted = fit(votes, on_criteria, model=MODEL, seed=seed, progress=progress)
-    return Demo(votes, on_criteria, demo_items(), fitted, fit(votes, model=BASELINE, method="map"))
+    return data.table, data.criteria_votes, demo_items()
+
+
+def _written(*tables: pd.DataFrame) -> dict[str, str]:
+    names = ("votes.csv", "criteria.csv", "items.csv")
+    return {name: table.to_csv(index=False) for name, table in zip(names, tables, strict=True)}

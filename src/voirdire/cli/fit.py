@@ -127,8 +127,9 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
-    from voirdire.fit.store import check_new_folder
+    from voirdire.fit.store import LAYOUT
     from voirdire.fit.verb import fit as run
+    from voirdire.folders import check_new_folder
 
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
     sizes = {name: value for name, value in sizes.items() if value is not None}
@@ -138,7 +139,7 @@ def fit(
         raise typer.BadParameter("--overwrite is for --out")
     priors = _priors(prior or [])
     if out is not None:
-        check_new_folder(out, overwrite=overwrite)
+        check_new_folder(out, LAYOUT, overwrite=overwrite)
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
             table[0] if len(table) == 1 else table,

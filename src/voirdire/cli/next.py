@@ -10,6 +10,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.errors import InputError
+from voirdire.folders import write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,7 +119,7 @@ def next(
         seed=seed,
     )
     if out is not None:
-        _form(found).to_csv(out, index=False)
+        write_file(out, _form(found).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
         console.emit(_as_dict(found, result.model.name, for_.value, seed))

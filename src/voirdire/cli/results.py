@@ -111,11 +111,11 @@ def _show(
 
 def check_out(out: Path | None, overwrite: bool) -> None:
     """Raise where rows could not be saved, before any work is done."""
-    from voirdire.fit.store import check_new_folder
-    from voirdire.report.sources import ROW_FILES
+    from voirdire.folders import check_new_folder
+    from voirdire.report.sources import LAYOUT
 
     if out is not None:
-        check_new_folder(out, overwrite=overwrite, ours=ROW_FILES)
+        check_new_folder(out, LAYOUT, overwrite=overwrite)
     elif overwrite:
         raise typer.BadParameter("--overwrite is for --out")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from voirdire.collect.protocol import TABLES, Row
+from voirdire.folders import write_file
 
 #: Columns that come first, in this order; others follow as the rows bring them.
 _FIRST = {
@@ -51,7 +51,7 @@ def write_tables(rows: Sequence[Row], folder: Path) -> dict[str, int]:
         path = folder / f"{name}.csv"
         if values or name == "missing":
             counts[name] = len(values)
-            _replace(path, _csv(values, _FIRST[name]))
+            write_file(path, _csv(values, _FIRST[name]).encode("utf-8", "replace"))
         else:
             path.unlink(missing_ok=True)
     return counts
@@ -59,7 +59,7 @@ def write_tables(rows: Sequence[Row], folder: Path) -> dict[str, int]:
 
 def write_json(content: Mapping[str, Any], path: Path) -> None:
     """Write a JSON file in one step."""
-    _replace(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def _csv(rows: Sequence[Mapping[str, Any]], first: Sequence[str]) -> str:
@@ -85,9 +85,3 @@ def _quoted(text: str) -> str:
     if any(mark in text for mark in ',"\r\n') or text != text.strip():
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def _replace(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.write_bytes(text.encode("utf-8", "replace"))
-    os.replace(draft, path)

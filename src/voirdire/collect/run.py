@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -19,10 +18,17 @@ from voirdire.collect.local import LocalServers
 from voirdire.collect.loop import in_loop
 from voirdire.collect.panel import LOCAL, RULE, read_keys
 from voirdire.collect.plan import Plan, make_plan
-from voirdire.collect.protocol import Row
+from voirdire.collect.protocol import TABLES, Row
 from voirdire.errors import InputError
+from voirdire.folders import Layout, check_resumed_folder, json_with, text_with
 
 _SLOTS = 2
+#: What a run writes; the journal looks at its own file.
+LAYOUT = Layout(
+    "a run",
+    {FILE: Path.is_file, "run.json": json_with("voirdire", "protocol", "judges")}
+    | {f"{table}.csv": text_with("judge,") for table in TABLES},
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,20 +225,14 @@ def _bounds(max_cost: float | None, max_calls: int | None) -> list[str]:
     return problems
 
 
-def _folder_problems(folder: Path, reading: bool) -> list[str]:
-    place = f"output folder {folder}:"
-    if folder.exists() and not folder.is_dir():
-        return [f"{place} is a file; name a folder"]
-    if folder.is_dir():
-        held = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
-        if held and FILE not in held:
-            return [f"{place} holds {held[0]!r} and no journal of a run; name a new folder"]
+def _folder_problems(folder: Path, reading: bool) -> tuple[str, ...]:
+    try:
+        check_resumed_folder(folder, LAYOUT, FILE)
+    except InputError as error:
+        return error.problems
     if reading and not (folder / FILE).is_file():
-        return [f"{place} holds no journal of a run, so there is nothing to write tables of"]
-    parent = next(above for above in (folder.absolute(), *folder.absolute().parents) if above.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        return [f"{place} cannot be written, {parent} is not yours to write; name another"]
-    return []
+        return (f"output folder {folder}: holds no journal of a run, so there is nothing to write tables of",)
+    return ()
 
 
 def _check_setting(journal: Journal, plan: Plan) -> None:

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,6 +13,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.anchored import Anchored
 from voirdire.fit.result import Fit
+from voirdire.folders import Layout, json_with, new_folder, npz_with
 from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import kind as kinds
@@ -37,7 +33,15 @@ from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
 
 FORMAT = 1
-FILES = ("result.json", "run.json", "arrays.npz")
+#: Each file, told from other programs' files of that name.
+LAYOUT = Layout(
+    "a saved fit",
+    {
+        "result.json": json_with("model", "method", "checks"),
+        "run.json": json_with("format", "model", "method", "tables"),
+        "arrays.npz": npz_with("centre"),
+    },
+)
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
 _NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
 
@@ -45,8 +49,7 @@ _NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
 def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     """Write a fit to a folder: ``result.json`` (as ``fit --json``), ``run.json`` and ``arrays.npz``.
 
-    Everything is written to a temporary folder beside it, which is then renamed: the folder appears whole or not at
-    all.
+    The folder appears whole or not at all, and one that is replaced is not lost if that fails.
 
     Raises
     ------
@@ -113,7 +116,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "families": fit.families,
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
-    with new_folder(folder, overwrite=overwrite) as place:
+    with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
         (place / "result.json").write_text(result, encoding="utf-8")
         (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
@@ -225,94 +228,6 @@ def _anchored(content: dict[str, Any] | None) -> Anchored | None:
         return None
     rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
     return Anchored(content["mode"], content["chosen"], **rows)
-
-
-@contextmanager
-def new_folder(
-    folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES
-) -> Iterator[Path]:
-    """Yield a temporary folder that becomes ``folder`` if the block ends well, and vanishes if it does not.
-
-    Parameters
-    ----------
-    folder : str or Path
-    overwrite : bool
-        Whether a folder that holds nothing but ``ours`` may be replaced; any other is never touched.
-    ours : collection of str
-        Names of the files and folders that the block writes.
-
-    Raises
-    ------
-    InputError
-        As :func:`check_new_folder`, or the folder cannot be written.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as parent:
-    ...     with new_folder(parent + "/run", ours=["note"]) as place:
-    ...         _ = (place / "note").write_text("done")
-    ...     Path(parent, "run", "note").read_text()
-    'done'
-    """
-    check_new_folder(folder, overwrite=overwrite, ours=ours)
-    target = Path(os.path.abspath(folder))
-    place = None
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        yield place
-        place.chmod(0o777 & ~_umask())  # mkdtemp makes it private
-        if target.is_dir():
-            # what was there is moved aside, so that at no time it is gone and the new one not there yet
-            with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as aside:
-                os.replace(target, Path(aside, "old"))
-                os.replace(place, target)
-        else:
-            os.replace(place, target)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"output folder {folder}: cannot be written ({reason}); name another") from error
-    finally:
-        if place is not None:
-            shutil.rmtree(place, ignore_errors=True)
-
-
-def check_new_folder(folder: str | Path, *, overwrite: bool = False, ours: Collection[str] = FILES) -> None:
-    """Raise where :func:`new_folder` would, before any work is done.
-
-    Raises
-    ------
-    InputError
-        ``folder`` is a file or the current folder; it holds something and ``overwrite`` is not set; it holds
-        something that is not ``ours``; it or the folder it is to stand in cannot be written.
-    """
-    target = Path(os.path.abspath(folder))
-    place = f"output folder {folder}:"
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{place} is a file; name a folder")
-    if target == Path.cwd():
-        raise InputError(f"{place} is the current folder; name a new folder in it")
-    parent = next(above for above in target.parents if above.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{place} cannot be written, {parent} is {_refusal(parent)}; name another")
-    held = sorted(path.name for path in target.iterdir()) if target.is_dir() else []
-    strangers = [name for name in held if name not in ours]
-    if strangers and overwrite:
-        raise InputError(
-            f"{place} holds {strangers[0]!r}, which is no part of what would be replaced; name another folder"
-        )
-    if held and not overwrite:
-        raise InputError(f"{place} is not empty; name another or pass --overwrite (overwrite=True)")
-
-
-def _refusal(parent: Path) -> str:
-    return "not yours to write" if parent.is_dir() else "no folder"
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:

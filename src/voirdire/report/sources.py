@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.folders import Layout, json_with, new_folder
 from voirdire.model.specs import locate
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from voirdire.fit.result import Fit
 
 FORMAT = 1
-ROW_FILES = ("rows.json", "run.json")
+KINDS = ("agree", "metaeval")
+LAYOUT = Layout("saved rows", {"rows.json": json_with("rows"), "run.json": json_with("format", kind=KINDS)})
 ABOUT = ("title", "aim", "source")
 _SAVE = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
 
@@ -83,7 +85,7 @@ def save_rows(
     Raises
     ------
     InputError
-        An unknown kind, or as :func:`voirdire.fit.store.new_folder`.
+        An unknown kind, or as :func:`voirdire.folders.new_folder`.
 
     Examples
     --------
@@ -96,9 +98,8 @@ def save_rows(
     'agreement_rate'
     """
     from voirdire.agreement.coefficients.rows import json_rows
-    from voirdire.fit.store import new_folder
 
-    if kind not in ("agree", "metaeval"):
+    if kind not in KINDS:
         raise InputError(f"kind {kind!r} is none of agree, metaeval")
     names = ("voirdire", "numpy")
     run = {
@@ -108,7 +109,7 @@ def save_rows(
         "versions": {"python": platform.python_version()} | {one: metadata.version(one) for one in names},
         "notes": list(found.attrs.get("notes", ())),
     }
-    with new_folder(folder, overwrite=overwrite, ours=ROW_FILES) as place:
+    with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
         rows = json_rows(found, columns=list(found.columns))
         (place / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
         (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")

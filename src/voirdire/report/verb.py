@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
+from voirdire.folders import write_file
 from voirdire.report.page import Page
 from voirdire.report.sources import Rows, StudyRun, read_run
 
@@ -113,7 +113,7 @@ def report(
     chosen = check_format(output, format)
     path = Path(output) if output is not None else Path(f"report{FORMATS[chosen]}")
     check_output(path, overwrite=overwrite)
-    write(path, render(page_of(run, human), chosen))
+    write_file(path, render(page_of(run, human), chosen))
     return path
 
 
@@ -156,22 +156,3 @@ def check_output(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{place} there is no folder {parent}; create it or name another")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{place} cannot be written, {parent} is not yours to write; name another")
-
-
-def write(path: Path, text: str) -> None:
-    """Write a text file whole or not at all.
-
-    Raises
-    ------
-    InputError
-        It cannot be written.
-    """
-    try:
-        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.absolute().parent) as place:
-            new = Path(place) / path.name
-            new.write_text(text, encoding="utf-8", newline="\n")
-            os.replace(new, path)
-    except OSError as error:
-        raise InputError(
-            f"output {path}: cannot be written ({error.strerror or error}); name another"
-        ) from error

@@ -14,14 +14,16 @@ the text). ``panel.toml`` beside it holds the judges, named as in the tables; ``
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.folders import Layout, check_resumed_folder, json_with, text_with, write_file
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.fill import STATISTICS, Filled
 from voirdire.research.repro.items import LOADERS, columns
@@ -94,15 +96,23 @@ def run(
     job = Job(
         system, spec, panel or system.folder / "runs" / name / "panel.toml", folder, items, human, smoke
     )
+    check_resumed_folder(folder, _layout(job), "collected")
     (folder / "collected").mkdir(parents=True, exist_ok=True)
-    items.to_csv(folder / "collected" / "items.csv", index=False)
-    human.to_csv(folder / "collected" / "human.csv", index=False)
+    write_file(folder / "collected" / "items.csv", items.to_csv(index=False))
+    write_file(folder / "collected" / "human.csv", human.to_csv(index=False))
     filled = STATISTICS[spec["statistic"]["kind"]](job)
     for table, rows in filled.tables.items():
         _write(job, table, rows)
     _write_texts(folder, filled)
     _tell(job, name, label, out)
     return folder
+
+
+def _layout(job: Job) -> Layout:
+    """What a run's folder holds: the folder of what was collected says that it is one."""
+    tables = {f"{name}.csv": text_with(",".join(table.columns)) for name, table in job.system.tables.items()}
+    texts, smoke = text_with("claim,value"), json_with("what", "items")
+    return Layout("a run", {**tables, "collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke})
 
 
 def _sample(items: pd.DataFrame, how: Mapping[str, Any]) -> pd.DataFrame:
@@ -137,22 +147,26 @@ def _write(job: Job, name: str, rows: list[dict[str, Any]]) -> None:
     """The rows that the published table has, in its columns and order."""
     published = job.system.tables[name]
     own = {tuple(str(row.get(column)) for column in published.columns): row["value"] for row in rows}
-    with (job.folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow((*published.columns, "value"))
-        for cell in published.cells:
-            value = own.get(tuple(cell.by.values()))
-            if value is not None and value == value:
-                writer.writerow((*cell.by.values(), f"{value:.6g}"))
+    lines = [(*published.columns, "value")]
+    for cell in published.cells:
+        value = own.get(tuple(cell.by.values()))
+        if value is not None and value == value:
+            lines.append((*cell.by.values(), f"{value:.6g}"))
+    write_file(job.folder / f"{name}.csv", _csv(lines))
 
 
 def _write_texts(folder: Path, filled: Filled) -> None:
-    with (folder / TEXTS).open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("claim", "value"))
-        for claim, value in filled.texts.items():
-            if value == value:
-                writer.writerow((claim, value if isinstance(value, str) else f"{value:.6g}"))
+    lines = [("claim", "value")]
+    for claim, value in filled.texts.items():
+        if value == value:
+            lines.append((claim, value if isinstance(value, str) else f"{value:.6g}"))
+    write_file(folder / TEXTS, _csv(lines))
+
+
+def _csv(lines: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def _tell(job: Job, name: str, label: str, out: Path) -> None:
@@ -177,4 +191,4 @@ def _tell(job: Job, name: str, label: str, out: Path) -> None:
         "parts": [part["name"] for part in job.spec["parts"]],
         "figures": dict(counted),
     }
-    (job.folder / "smoke.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_file(job.folder / "smoke.json", json.dumps(found, indent=1) + "\n")

@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.folders import Layout, check_resumed_folder, json_with, text_with, write_file
 from voirdire.research.studies import recovery
 from voirdire.research.studies.study import Study, load_study
 
@@ -21,6 +23,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JOURNAL = "batches.jsonl"
+LAYOUT = Layout(
+    "a study",
+    {
+        JOURNAL: text_with('{"study": ', '"sha256": '),
+        "results.csv": text_with("", "mcse"),
+        "run.json": json_with("study", "seed", "replicates", "versions"),
+    },
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +93,7 @@ def run_study(
     Raises
     ------
     InputError
-        A fault of the study file or the request, or a folder that holds another study's batches.
+        A fault of the study file or the request, or a folder that holds another study's batches or anything else.
 
     Examples
     --------
@@ -110,7 +120,7 @@ def run_study(
     frame = pd.DataFrame(rows)
     result = StudyResult(checked, kind.aggregate(checked, frame), frame, time.perf_counter() - start)
     if out is not None:
-        result.table.to_csv(Path(out) / "results.csv", index=False, lineterminator="\n")
+        write_file(Path(out) / "results.csv", result.table.to_csv(index=False, lineterminator="\n"))
         record = {
             "study": checked.name,
             "title": checked.title,
@@ -120,7 +130,7 @@ def run_study(
             "replicates": checked.replicates,
             "versions": _versions(),
         }
-        (Path(out) / "run.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+        write_file(Path(out) / "run.json", json.dumps(record, indent=1) + "\n")
     return result
 
 
@@ -165,28 +175,45 @@ class _Journal:
         )
         self.head = {"study": study.name, "sha256": hashlib.sha256(content.encode()).hexdigest()}
         self.path = folder / JOURNAL
-        try:
+        check_resumed_folder(folder, LAYOUT, JOURNAL)
+        with self._said():
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"output folder {folder}: cannot be written ({error.strerror})") from error
 
     def read(self) -> dict[str, list[dict[str, Any]]]:
         """Batches finished before; a last line that was cut off is dropped and run again."""
         if not self.path.exists():
-            self.path.write_text(json.dumps(self.head) + "\n", encoding="utf-8")
+            write_file(self.path, json.dumps(self.head) + "\n")
             return {}
-        lines = self.path.read_text(encoding="utf-8").split("\n")
-        whole, cut = lines[:-1], lines[-1]
-        if not whole or json.loads(whole[0]) != self.head:
+        try:
+            lines = self.path.read_text(encoding="utf-8").split("\n")
+            whole, cut = lines[:-1], lines[-1]
+            found = [json.loads(line) for line in whole]
+            if not found or found[0] != self.head:
+                raise InputError(
+                    f"output folder {self.path.parent}: holds batches of another study or other settings; name a new "
+                    "folder"
+                )
+            done = {str(entry["unit"]): list(entry["rows"]) for entry in found[1:]}
+        except InputError:
+            raise
+        except (OSError, ValueError, TypeError, LookupError, RecursionError) as error:
             raise InputError(
-                f"output folder {self.path.parent}: holds batches of another study or other settings; name a new folder"
-            )
+                f"{self.path}: the finished batches are damaged ({error}); remove the line or name a new folder"
+            ) from error
         if cut:
-            self.path.write_text("\n".join(whole) + "\n", encoding="utf-8")
-        entries = [json.loads(line) for line in whole[1:]]
-        return {entry["unit"]: entry["rows"] for entry in entries}
+            write_file(self.path, "\n".join(whole) + "\n")
+        return done
 
     def add(self, key: str, rows: list[dict[str, Any]]) -> None:
         """Append a finished batch."""
-        with self.path.open("a", encoding="utf-8") as file:
+        with self._said(), self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({"unit": key, "rows": rows}) + "\n")
+
+    @contextmanager
+    def _said(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                f"output folder {self.path.parent}: cannot be written ({error.strerror})"
+            ) from error

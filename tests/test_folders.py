@@ -53,16 +53,17 @@ class Faults:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
         self.rng, self.failed, self.broken = np.random.default_rng(seed), 0, set()
         self.share = self.rng.choice([0.05, 0.2, 0.5, 0.9])
+        calls = CALLS[:2] if seed % 4 else CALLS  # renames alone, or any call
         self.errors = [OSError(28, "No space left on device"), PermissionError(13, "Permission denied")]
         self.errors += [KeyboardInterrupt()]
-        for module, name in CALLS:
+        for module, name in calls:
             monkeypatch.setattr(module, name, self.wrapped(name, getattr(module, name)))
 
     def wrapped(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         def faulty(*args: Any, **kwargs: Any) -> Any:
             if name not in self.broken and self.rng.random() >= self.share:
                 return call(*args, **kwargs)
-            self.failed += 1
+            self.failed += name in ("replace", "rename")
             if self.rng.random() < 0.3:
                 self.broken.add(name)
             if self.rng.random() < 0.3:
@@ -75,11 +76,12 @@ class Faults:
         return faulty
 
 
-def injected(tmp_path: Path, number: int) -> int:
-    """Replace a folder ``number`` times while calls fail; the faults there were. Whatever happens, a run is whole."""
+def injected(tmp_path: Path, wanted: int) -> None:
+    """Replace a folder while calls fail, until so many renames have failed. Whatever happens, a run is whole."""
     old, new = {"note": b"note old", "more": b'{"made": 1}'}, {"note": b"note new", "more": b'{"made": 2}'}
-    faults = 0
-    for seed in range(number):
+    failed, seed = 0, 0
+    while failed < wanted:
+        seed += 1
         parent = tmp_path / str(seed)
         target = parent / "run"
         target.mkdir(parents=True)
@@ -94,24 +96,22 @@ def injected(tmp_path: Path, number: int) -> int:
                         (place / name).write_bytes(content)
             except (InputError, OSError, KeyboardInterrupt) as error:
                 said = str(error) or "interrupted"
-        faults += injector.failed
-        if target.exists():
-            assert tree(target) in (old, new), seed
+        failed += injector.failed
+        if target.exists() and tree(target) in (old, new):
             assert said or tree(target) == new, seed
-        else:  # nothing could be moved back: it is said where the old one is
+        else:  # nothing could be moved or copied back: it is said where the old one is
             (kept,) = [path for path in parent.glob(".run.*/old") if tree(path) == old]
             assert str(kept) in said, (seed, said)
         shutil.rmtree(parent)
-    return faults
 
 
-def test_the_old_run_outlives_faults(tmp_path: Path) -> None:
-    assert injected(tmp_path, 200) >= 200
+def test_the_old_run_outlives_renames_that_fail(tmp_path: Path) -> None:
+    injected(tmp_path, 150)
 
 
 @pytest.mark.slow
-def test_the_old_run_outlives_a_thousand_faults(tmp_path: Path) -> None:
-    assert injected(tmp_path, 1500) >= 1000
+def test_the_old_run_outlives_a_thousand_renames_that_fail(tmp_path: Path) -> None:
+    injected(tmp_path, 1000)
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,7 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
     return found
 
 
-def json_with(*keys: str, **values: object) -> Recognise:
+def json_with(*keys: str, **values: Collection[object]) -> Recognise:
     """Recognise a JSON object that has some keys, and one of some values under others.
 
     Examples

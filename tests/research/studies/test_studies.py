@@ -156,7 +156,7 @@ def test_requests_that_make_no_sense(small, tmp_path):
         load_study("rq11")
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="is a file; name a folder"):
         run_study(small, out=file)
 
 

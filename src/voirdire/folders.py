@@ -350,9 +350,9 @@ def write_file(path: str | Path, content: str | bytes) -> None:
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_file(Path(folder, "a.txt"), "done\n")
+    ...     write_file(Path(folder, "a.txt"), "done\\n")
     ...     Path(folder, "a.txt").read_text()
-    'done\n'
+    'done\\n'
     """
     with _told(f"output {path}:"):
         data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content

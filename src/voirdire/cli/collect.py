@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +57,12 @@ def collect(
     retry_missing: Annotated[
         bool, typer.Option("--retry-missing", help="Ask again what has no answer so far.")
     ] = False,
+    allow_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=HOST", help="The key in this environment variable may go to this host; repeatable."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Ask a panel of language models to judge, and write votes, scores and labels as tables."""
@@ -72,19 +79,26 @@ def collect(
         return
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
-    with _bar() as progress:
-        found = run(
-            panel,
-            items,
-            protocol,
-            out,
-            settings=given,
-            prompts=prompts,
-            max_cost=max_cost,
-            max_calls=max_calls,
-            retry_missing=retry_missing,
-            progress=progress,
-        )
+    try:
+        with _bar() as progress:
+            found = run(
+                panel,
+                items,
+                protocol,
+                out,
+                settings=given,
+                prompts=prompts,
+                max_cost=max_cost,
+                max_calls=max_calls,
+                retry_missing=retry_missing,
+                allow_keys=allow_key or (),
+                confirm=_confirm if sys.stdin.isatty() and sys.stderr.isatty() else None,
+                progress=progress,
+                tell=console.tell,
+            )
+    except KeyboardInterrupt:
+        console.tell("stopped; what was answered is kept, the same command goes on from here")
+        raise typer.Exit(130) from None
     if json:
         console.emit(found.as_dict())
     else:
@@ -92,6 +106,15 @@ def collect(
     if found.stopped:
         console.tell(f"{found.stopped}; the same command goes on from here")
     console.saved(out, json)
+    if found.in_vain:
+        raise InputError(f"no question was answered; {out / 'missing.csv'} says why")
+
+
+def _confirm(name: str, host: str) -> bool:
+    """Ask on the terminal whether a key may go to a host."""
+    console.tell(f"The panel wants the key in {name} sent to {host}.")
+    print("Do you trust that host with it, now and later? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _settings(given: list[str]) -> dict[str, str]:
@@ -112,8 +135,6 @@ def _settings(given: list[str]) -> dict[str, str]:
 @contextmanager
 def _bar() -> Iterator[Callable[[Progress], None]]:
     """A bar on stderr, if that is a terminal: questions done, rate, cost, time left."""
-    import sys
-
     from rich import progress as bars
     from rich.console import Console
 

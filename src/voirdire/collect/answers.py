@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voirdire.collect.client import Reply
+from voirdire.collect.redact import Redactor
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -23,12 +25,20 @@ _KEYWORDS = {
     "type", "properties", "required", "additionalProperties", "enum", "const", "items", "minItems", "maxItems",
     "uniqueItems", "minimum", "maximum", "minLength", "maxLength", "pattern", "anyOf",
 }  # fmt: skip
-_THOUGHT = re.compile(r"^\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+_THOUGHT = re.compile(r"\s*<(think|thinking|reasoning)>.*?</\1>", re.DOTALL)
+#: How an object begins; a brace in prose or in a formula does not.
+_OBJECT = re.compile(r"\{[ \t\r\n]*[\"}]")
+#: Beginnings that turn out to be none before a text is given up, and how often its length they may be read together.
+_MOST_FALSE, _MOST_READ = 100, 4
+#: No answer that is asked for is nested as deeply, or has numbers of as many digits.
+_DEEPEST, _DIGITS = 50, 300
 _FENCED = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
 
 
-def usable(reply: Reply, schema: Mapping[str, Any] | None) -> tuple[Any | None, str]:
-    """The content of a reply, or None and why it cannot be used.
+def usable(
+    reply: Reply, schema: Mapping[str, Any] | None, hide: Redactor | None = None
+) -> tuple[Any | None, str]:
+    """The content of a reply (without keys, if ``hide`` is given), or None and why it cannot be used.
 
     Examples
     --------
@@ -41,17 +51,36 @@ def usable(reply: Reply, schema: Mapping[str, Any] | None) -> tuple[Any | None, 
         return None, f"the model {reply.finish}" if reply.finish[0] == "r" else "stopped by a content filter"
     end = " (cut off at max_tokens)" if reply.finish == "length" else ""
     if schema is None:
-        text = without_thoughts(reply.text)
-        return (text, "") if text else (None, f"empty answer{end}")
-    try:
-        content = parse_json(reply.text)
-        json.dumps(content, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return None, "the answer holds half a character (a lone surrogate)"
-    except (ValueError, RecursionError) as error:
-        return None, f"no JSON in the answer: {error}{end}"
-    wrong = "answer is null" if content is None else breach(content, schema)
+        content = without_thoughts(reply.text)
+        if not content:
+            return None, f"empty answer{end}"
+    else:
+        try:
+            content = parse_json(reply.text)
+        except (ValueError, RecursionError) as error:
+            return None, f"no JSON in the answer: {error}{end}"
+        content = content if hide is None else hide.value(content)
+    wrong = misfit(content, schema)
     return (None, wrong) if wrong else (content, "")
+
+
+def misfit(content: Any, schema: Mapping[str, Any] | None) -> str | None:
+    """Why something cannot be an answer, None if it can: text where there is no schema, else what fits it.
+
+    Examples
+    --------
+    >>> misfit(3, None), misfit(3, {"type": "integer"})
+    ('the answer is no text', None)
+    """
+    try:
+        json.dumps(_shallow(content), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "the answer holds half a character (a lone surrogate)"
+    except ValueError as error:
+        return str(error)
+    if schema is None:
+        return None if isinstance(content, str) else "the answer is no text"
+    return "answer is null" if content is None else breach(content, schema)
 
 
 def parse_json(text: str) -> Any:
@@ -79,8 +108,8 @@ def parse_json(text: str) -> Any:
     fenced = _FENCED.findall(text)
     for candidate in [text, *fenced[:1]] if len(fenced) == 1 else [text]:
         try:
-            return _decode(candidate)
-        except ValueError:
+            return _shallow(DECODER.decode(candidate))
+        except json.JSONDecodeError:
             continue
     found = list(_objects(text))
     if len(found) != 1:
@@ -96,29 +125,60 @@ def without_thoughts(text: str) -> str:
     >>> without_thoughts("<think>Hm.</think> Yes. ")
     'Yes.'
     """
-    return _THOUGHT.sub("", text).strip()
-
-
-def _decode(text: str) -> Any:
-    return json.loads(text, parse_constant=_refuse)
+    thought = _THOUGHT.match(text)
+    return text[thought.end() if thought else 0 :].strip()
 
 
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")
 
 
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
+
+
+def _real(digits: str) -> float:
+    value = float(digits)
+    if math.isinf(value):
+        raise ValueError("a number beyond all bounds")
+    return value
+
+
+#: Reads JSON and refuses what no answer has: NaN, infinite numbers, integers that no float holds.
+DECODER = json.JSONDecoder(parse_constant=_refuse, parse_int=_whole, parse_float=_real)
+
+
+def _shallow(value: Any) -> Any:
+    """The value, unless it is nested too deeply."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            inner
+            for one in level
+            if isinstance(one, dict | list)
+            for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+        if not level:
+            return value
+    raise ValueError("nested too deeply")
+
+
 def _objects(text: str) -> Iterator[Any]:
-    """Objects in a text, none inside another."""
-    decoder = json.JSONDecoder(parse_constant=_refuse)
-    place = text.find("{")
-    while place >= 0:
+    """Objects in a text, none inside another; in time that grows as its length."""
+    begins, false, read = _OBJECT.search(text), 0, 0
+    while begins:
         try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            end = place + 1
+            value, end = DECODER.raw_decode(text, begins.start())
+        except (ValueError, RecursionError) as error:
+            end = begins.start() + 1
+            false, read = false + 1, read + max(getattr(error, "pos", len(text)) - end, 0)
+            if false > _MOST_FALSE or read > _MOST_READ * len(text):
+                raise ValueError("too many braces that begin no object") from None
         else:
-            yield value
-        place = text.find("{", end)
+            yield _shallow(value)
+        begins = _OBJECT.search(text, end)
 
 
 def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
@@ -201,7 +261,7 @@ def _object_breaches(value: dict[str, Any], schema: Mapping[str, Any], place: st
 def _array_breaches(value: list[Any], schema: Mapping[str, Any], place: str) -> Iterator[str]:
     if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
         yield f"{place} has {len(value)} entries"
-    if schema.get("uniqueItems") and any(_same(a, b) for n, a in enumerate(value) for b in value[:n]):
+    if schema.get("uniqueItems") and len({_frozen(one) for one in value}) < len(value):
         yield f"{place} has an entry twice"
     if "items" in schema:
         for number, inner in enumerate(value):
@@ -219,6 +279,15 @@ def _is(value: Any, name: str) -> bool:
 def _same(one: Any, other: Any) -> bool:
     # True == 1 in Python, not in JSON
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def _frozen(value: Any) -> Any:
+    """Something that can be hashed, the same for what is the same in JSON."""
+    if isinstance(value, dict):
+        return dict, frozenset((name, _frozen(inner)) for name, inner in value.items())
+    if isinstance(value, list):
+        return list, tuple(map(_frozen, value))
+    return isinstance(value, bool), value
 
 
 def _short(value: Any) -> str:

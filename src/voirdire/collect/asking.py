@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from voirdire.collect.answers import check_schema
+from voirdire.collect.answers import check_schema, misfit
 from voirdire.collect.budget import Budget, Limits, Progress
 from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.journal import Journal, written
@@ -99,8 +99,25 @@ class Asking:
                 f"{written(question.key)}: a prompt or the protocol has changed since; go on with the version that "
                 "began it, or name another output folder"
             )
+        if kept.answer.missing is None and misfit(kept.answer.content, question.schema):
+            raise InputError(
+                f"the journal {self._journal.path} holds an answer of {judge.name} to the question "
+                f"{written(question.key)} that is none; it is damaged, name another output folder"
+            )
         self._budget.count(kept.answer)
         return kept.answer
+
+    def stop(self, reason: str) -> str | None:
+        """Ask nothing more; what `finish` will wait for, if anything."""
+        self._budget.stopped = self._budget.stopped or reason
+        counts = {name: sender.under_way for name, sender in self._senders.items() if sender.under_way}
+        if not counts:
+            return None
+        count, longest = sum(counts.values()), max(self._judges[name].timeout for name in counts)
+        return (
+            f"stopping: waiting for {count} answer{'s' if count > 1 else ''} under way, at most {longest:g} s; "
+            "Ctrl-C again ends at once"
+        )
 
     async def finish(self) -> None:
         """Wait for the requests that are under way."""

@@ -7,17 +7,22 @@ import email.utils
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from voirdire.collect.protocol import Logprobs
+from voirdire.collect.redact import Redactor
+from voirdire.collect.wire import BadAnswer, http_client
 
 _PLACEHOLDER = "none"
 #: Statuses after which the same request may be answered.
 _PASSING = {408, 409, 425, 429}
 _SHOWN = 300
 _ALTERNATIVES = 20
+#: No answer has as many tokens; a greater number is none.
+_MOST_TOKENS = 10**9
+#: Log-probabilities are not above 0, but for rounding.
+_ROUNDING = 0.01
 
 
 @dataclass(frozen=True)
@@ -139,7 +144,9 @@ class Client:
     ----------
     base_url : str
     key : str
-        Empty where the server wants none. It appears in no message of this class.
+        Empty where the server wants none.
+    hide : Redactor, optional
+        Takes keys out of everything that the server says; by default the one key.
 
     Examples
     --------
@@ -147,21 +154,21 @@ class Client:
     'http://127.0.0.1:1/v1'
     """
 
-    def __init__(self, base_url: str, key: str = "") -> None:
+    def __init__(self, base_url: str, key: str = "", hide: Redactor | None = None) -> None:
         self.base_url = base_url
-        self._key = key
+        self.hide = hide or Redactor([key])
+        self._key = key or _PLACEHOLDER
         self._sdk: Any = None
 
     def _client(self) -> Any:
         if self._sdk is None:
-            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+            from openai import AsyncOpenAI
 
-            settings: dict[str, Any] = {}
-            if urlsplit(self.base_url).hostname in ("127.0.0.1", "localhost", "::1"):
-                # a proxy named in the environment is not meant for servers on this machine
-                settings["http_client"] = DefaultAsyncHttpxClient(trust_env=False)
             self._sdk = AsyncOpenAI(
-                base_url=self.base_url, api_key=self._key or _PLACEHOLDER, max_retries=0, **settings
+                base_url=self.base_url,
+                api_key=self._key,
+                max_retries=0,
+                http_client=http_client(self.base_url, self._key),
             )
         return self._sdk
 
@@ -203,7 +210,20 @@ class Client:
                 content = raw.http_response.content
         except Exception as error:
             raise self._trouble(error, timeout) from None
-        return _read(content)
+        found = _read(content)
+        if found is None:
+            start = self.said(content.decode("utf-8", "replace"))[:60]
+            raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True)
+        return self._hidden(found)
+
+    def _hidden(self, reply: Reply) -> Reply:
+        """A reply without keys; log-probabilities are left out where their tokens together spell one."""
+        finish = reply.finish and self.said(reply.finish)
+        logprobs = reply.logprobs
+        spelt = "".join(token for token, _ in logprobs)
+        if self.hide.holds(spelt) or self.hide.value(logprobs) != _lists(logprobs):
+            logprobs = ()
+        return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
     def _trouble(self, error: Exception, timeout: float) -> NoReply:
         """What went wrong, in words that hold no key."""
@@ -211,36 +231,43 @@ class Client:
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
+        if isinstance(error.__cause__, BadAnswer):
+            bad = error.__cause__
+            return NoReply(self.said(str(bad)), status=bad.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status = error.status_code
-            reason = self._hidden(f"HTTP {status}: {_message(error)}")
+            reason = self.said(f"HTTP {status}: {_message(error)}")
             passing = status in _PASSING or status >= 500
             return NoReply(reason, status=status, passing=passing, after=_wait(error.response.headers))
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             detail = str(cause) or type(cause).__name__
-            return NoReply(self._hidden(f"connection failed ({detail})"), passing=True)
-        return NoReply(self._hidden(f"{type(error).__name__}: {error}"), passing=False)
+            return NoReply(self.said(f"connection failed ({detail})"), passing=True)
+        return NoReply(self.said(f"{type(error).__name__}: {error}"), passing=False)
 
-    def _hidden(self, text: str) -> str:
-        text = " ".join(text.split())
-        if self._key:
-            text = text.replace(self._key, "[key]")
+    def said(self, text: str) -> str:
+        """What a server said, on one line, without keys, cut where it is long."""
+        text = self.hide.text(" ".join(text.split()))
+        text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
-    def hidden(self, text: str) -> str:
-        """A text without this server's key."""
-        return text.replace(self._key, "[key]") if self._key else text
+
+def _lists(logprobs: Logprobs) -> list[Any]:
+    return [[token, [list(other) for other in others]] for token, others in logprobs]
 
 
 def _message(error: Any) -> str:
+    """What the body of an error says."""
     found = error.body
     if isinstance(found, Mapping):
         inner = found.get("error", found)
         if isinstance(inner, Mapping):
             inner = inner.get("message", inner)
-        return str(inner)
-    return str(found or error.response.text or "no reason given")
+        found = inner
+    try:
+        return str(found or error.response.text or "no reason given")
+    except RecursionError:
+        return "a reason that is nested too deeply"
 
 
 def _wait(headers: Any) -> float | None:
@@ -257,12 +284,12 @@ def _wait(headers: Any) -> float | None:
         pass
     try:
         return max(0.0, email.utils.parsedate_to_datetime(given).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, LookupError, OverflowError, OSError):
         return None
 
 
-def _read(content: bytes) -> Reply:
-    """A chat completion; anything else is no reply and may be one at the next try."""
+def _read(content: bytes) -> Reply | None:
+    """A chat completion; None if it is anything else."""
     try:
         found = json.loads(content)
         choice = found["choices"][0]
@@ -270,29 +297,52 @@ def _read(content: bytes) -> Reply:
         text = message.get("content")
         if isinstance(text, list):  # some servers send parts
             text = "".join(part.get("text", "") for part in text)
-        if not isinstance(text, str | None):
-            raise TypeError
         refusal = message.get("refusal")
         finish = f"refused: {refusal}" if refusal else choice.get("finish_reason")
+        if not isinstance(text, str | None) or not isinstance(finish, str | None):
+            return None
         usage = found.get("usage") or {}
         read, wrote = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
         return Reply(text or "", finish, _logprobs(choice.get("logprobs")), read, wrote)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        start = content[:60].decode("utf-8", "replace")
-        raise NoReply(f"the server's answer is no chat completion: {start!r}", passing=True) from None
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None
 
 
 def _count(found: Any) -> int | None:
     """A number of tokens; None where the server gives something else, as where it gives nothing."""
-    return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+    whole = isinstance(found, int) and not isinstance(found, bool)
+    return found if whole and 0 <= found <= _MOST_TOKENS else None
 
 
 def _logprobs(found: Any) -> Logprobs:
     positions = (found or {}).get("content") or []
     return tuple(
         (
-            one["token"],
-            tuple((other["token"], float(other["logprob"])) for other in one.get("top_logprobs") or [one]),
+            _token(one["token"]),
+            tuple(
+                (_token(other["token"]), as_logprob(other["logprob"]))
+                for other in one.get("top_logprobs") or [one]
+            ),
         )
         for one in positions
     )
+
+
+def _token(found: Any) -> str:
+    if not isinstance(found, str):
+        raise TypeError
+    return found
+
+
+def as_logprob(found: Any) -> float:
+    """A log-probability; raises ValueError, TypeError or OverflowError for what is none.
+
+    Examples
+    --------
+    >>> as_logprob(-0.5)
+    -0.5
+    """
+    value = float(found)
+    if isinstance(found, str | bool) or not value <= _ROUNDING:
+        raise ValueError
+    return value

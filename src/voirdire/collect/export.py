@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.collect.protocol import TABLES, Row
+from voirdire.collect.redact import Redactor
 from voirdire.folders import write_file
 
 #: Columns that come first, in this order; others follow as the rows bring them.
@@ -23,8 +24,8 @@ _FIRST = {
 }
 
 
-def write_tables(rows: Sequence[Row], folder: Path) -> dict[str, int]:
-    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always.
+def write_tables(rows: Sequence[Row], folder: Path, hide: Redactor | None = None) -> dict[str, int]:
+    """Write each table that has rows to ``<table>.csv``, and ``missing.csv`` always; without keys, if told of them.
 
     A file is replaced in one step, and removed where there are no rows.
 
@@ -51,23 +52,23 @@ def write_tables(rows: Sequence[Row], folder: Path) -> dict[str, int]:
         path = folder / f"{name}.csv"
         if values or name == "missing":
             counts[name] = len(values)
-            write_file(path, _csv(values, _FIRST[name]).encode("utf-8", "replace"))
+            write_file(path, _csv(values, _FIRST[name], hide or Redactor()).encode("utf-8", "replace"))
         else:
             path.unlink(missing_ok=True)
     return counts
 
 
-def write_json(content: Mapping[str, Any], path: Path) -> None:
-    """Write a JSON file in one step."""
-    write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+def write_json(content: Mapping[str, Any], path: Path, hide: Redactor | None = None) -> None:
+    """Write a JSON file in one step; without keys, if told of them."""
+    write_file(path, json.dumps((hide or Redactor()).value(content), indent=1, allow_nan=False) + "\n")
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], first: Sequence[str]) -> str:
+def _csv(rows: Sequence[Mapping[str, Any]], first: Sequence[str], hide: Redactor) -> str:
     found = dict.fromkeys(column for row in rows for column in row)
     columns = [name for name in first if name in found or not rows]
     columns += [name for name in found if name not in first]
     lines = [columns, *([_cell(row.get(column)) for column in columns] for row in rows)]
-    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+    return "".join(",".join(_quoted(hide.text(cell)) for cell in line) + "\n" for line in lines)
 
 
 def _cell(value: Any) -> str:

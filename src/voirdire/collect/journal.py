@@ -12,17 +12,24 @@ answer or why there is none, log-probabilities, tries, tokens, cost, seconds). N
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
+from voirdire.collect.answers import DECODER
+from voirdire.collect.client import as_logprob
 from voirdire.collect.protocol import Answer, Key, Logprobs
+from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
 
 FILE = "journal.sqlite"
 FORMAT = 1
+#: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
+_LARGEST = 64 * 1024 * 1024
 _TABLES = """
 create table if not exists setting (part text primary key, value text not null);
 create table if not exists requests (
@@ -91,6 +98,8 @@ class Journal:
         Where it is; must exist.
     write : bool
         Whether this process is the one that asks. There can be only one at a time.
+    hide : Redactor, optional
+        Takes keys out of every row.
 
     Raises
     ------
@@ -109,26 +118,55 @@ class Journal:
     {'winner': 1}
     """
 
-    def __init__(self, folder: Path, *, write: bool = True) -> None:
+    def __init__(self, folder: Path, *, write: bool = True, hide: Redactor | None = None) -> None:
         self.path = folder / FILE
+        self._hide = hide or Redactor()
         self._lock: IO[bytes] | None = _lock(folder / ".lock", folder) if write else None
         try:
-            self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
-            self._db.execute("pragma journal_mode = wal")
-            self._db.execute("pragma synchronous = normal")
-            self._db.executescript(_TABLES)
-            self._db.execute("insert or ignore into setting values ('format', ?)", (str(FORMAT),))
-            found = self.setting()["format"]
-        except sqlite3.Error as error:
+            with self._used("cannot be used"):
+                self._open()
+        except InputError:
             self.close()
+            raise
+
+    def _open(self) -> None:
+        if self.path.exists() and not self.path.is_file():
+            raise InputError(f"journal {self.path}: is no file; name another output folder")
+        self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+        self._db.execute("pragma trusted_schema = off")
+        self._db.execute("pragma journal_mode = wal")
+        self._db.execute("pragma synchronous = normal")
+        self._db.executescript(_TABLES)
+        if _layout(self._db) != _layout(_like_new()):
             raise InputError(
-                f"journal {self.path}: cannot be used ({error}); name another output folder"
-            ) from error
-        if found != str(FORMAT):
-            self.close()
-            raise InputError(
-                f"journal {self.path}: written in format {found}, this version reads {FORMAT}; upgrade voirdire"
+                f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
+        self._db.execute("insert or ignore into setting values ('format', ?)", (str(FORMAT),))
+        found = self.setting()["format"]
+        if found != str(FORMAT):
+            raise InputError(
+                f"journal {self.path}: written in format {found!r:.20}, this version reads {FORMAT}; upgrade voirdire"
+            )
+
+    @contextmanager
+    def _used(self, what: str = "is damaged, or its folder has been moved or filled up") -> Iterator[None]:
+        """Say in one message what is wrong with the file, or with what it holds."""
+        try:
+            yield
+        except InputError:
+            raise
+        except (
+            sqlite3.Error,
+            OSError,
+            ValueError,
+            TypeError,
+            LookupError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            reason = str(error) if isinstance(error, sqlite3.Error | OSError) else type(error).__name__
+            raise InputError(f"journal {self.path}: {what} ({reason}); name another output folder") from error
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -140,38 +178,50 @@ class Journal:
 
     def setting(self) -> dict[str, str]:
         """What the run was started with, by part."""
-        return dict(self._db.execute("select part, value from setting"))
+        with self._used():
+            return dict(self._db.execute("select part, value from setting"))
 
     def begin(self, setting: Mapping[str, str]) -> list[str]:
         """Note what the run is started with; or which parts differ from what it was started with before."""
         before = self.setting()
+        setting = {part: self._hide.text(value) for part, value in setting.items()}
         if len(before) > 1:
             return [part for part, value in setting.items() if before.get(part) != value]
-        with self._db:
+        with self._used(), self._db:
             self._db.execute("begin immediate")
             self._db.executemany("insert or replace into setting values (?, ?)", setting.items())
         return []
 
     def find(self, judge: str, key: Key) -> Kept | None:
-        """A question's answer, if it has been given."""
-        row = self._db.execute(
-            "select hash, answer, missing, logprobs from answers where judge = ? and key = ?",
-            (judge, written(key)),
-        ).fetchone()
-        if row is None:
-            return None
-        digest, answer, reason, logprobs = row
-        content = None if answer is None else json.loads(answer)
-        return Kept(digest, Answer(content, reason, _logprobs(json.loads(logprobs)) if logprobs else ()))
+        """A question's answer, if it has been given.
+
+        Raises
+        ------
+        InputError
+            The journal is damaged, or holds something that it never wrote.
+        """
+        with self._used():
+            row = self._db.execute(
+                "select hash, answer, missing, logprobs from answers where judge = ? and key = ?",
+                (judge, written(key)),
+            ).fetchone()
+            if row is None:
+                return None
+            digest, answer, reason, logprobs = row
+            if (answer is None) == (reason is None) or not isinstance(reason, str | None):
+                raise ValueError("an answer and a reason for none")
+            content = None if answer is None else DECODER.decode(answer)
+            return Kept(digest, Answer(content, reason, _logprobs(json.loads(logprobs)) if logprobs else ()))
 
     def sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
         """Note a request that brought no usable answer."""
-        self._insert_request(judge, written(key), number, request)
+        with self._used():
+            self._insert_request(judge, written(key), number, request)
 
     def keep(self, judge: str, key: Key, digest: str, answer: Answer, requests: list[Sent]) -> None:
         """Note a question's answer, and in the same transaction the last of its requests (the others are noted)."""
         name = written(key)
-        with self._db:
+        with self._used(), self._db:
             self._db.execute("begin immediate")
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
@@ -181,9 +231,9 @@ class Journal:
                     judge,
                     name,
                     digest,
-                    None if answer.content is None else json.dumps(answer.content),
-                    answer.missing,
-                    json.dumps(answer.logprobs) if answer.logprobs else None,
+                    None if answer.content is None else self._json(answer.content),
+                    None if answer.missing is None else self._hide.text(answer.missing),
+                    self._json(answer.logprobs) if answer.logprobs else None,
                     len(requests),
                     sum(one.tokens_in or 0 for one in requests),
                     sum(one.tokens_out or 0 for one in requests),
@@ -192,45 +242,71 @@ class Journal:
                 ),
             )
 
+    def _json(self, value: Any) -> str:
+        return json.dumps(self._hide.value(value))
+
     def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
+        error, answer = (
+            None if text is None else self._hide.text(text) for text in (request.error, request.answer)
+        )
         self._db.execute(
             "insert into requests values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                judge, name, number, request.time, request.seconds, request.status, request.error,
-                request.tokens_in, request.tokens_out, request.cost, request.answer,
-            ),
-        )  # fmt: skip
+            (judge, name, number, *astuple(replace(request, error=error, answer=answer))),
+        )
 
     def forget_missing(self) -> int:
         """Forget the questions without an answer, so that they are asked again; their requests stay noted."""
-        return self._db.execute("delete from answers where missing is not null").rowcount
+        with self._used():
+            return self._db.execute("delete from answers where missing is not null").rowcount
 
     def totals(self) -> dict[str, dict[str, float]]:
         """Per judge: requests sent, questions answered and missing, tokens, cost."""
         found: dict[str, dict[str, float]] = {}
-        answers = self._db.execute(
-            "select judge, count(missing), count(*) from answers group by judge"
-        ).fetchall()
-        requests = self._db.execute(
-            "select judge, count(*), total(tokens_in), total(tokens_out), total(cost) from requests group by judge"
-        ).fetchall()
-        for judge, missing, count in answers:
-            found.setdefault(judge, {}).update(answered=count - missing, missing=missing)
-        for judge, count, read, wrote, cost in requests:
-            found.setdefault(judge, {}).update(
-                requests=count, tokens_in=int(read), tokens_out=int(wrote), cost=cost
-            )
+        with self._used():
+            answers = self._db.execute(
+                "select judge, count(missing), count(*) from answers group by judge"
+            ).fetchall()
+            requests = self._db.execute(
+                "select judge, count(*), total(tokens_in), total(tokens_out), total(cost) from requests group by judge"
+            ).fetchall()
+            for judge, missing, count in answers:
+                found.setdefault(judge, {}).update(answered=count - missing, missing=missing)
+            for judge, count, read, wrote, cost in requests:
+                if not math.isfinite(cost):
+                    raise ValueError("a cost that is no number")
+                found.setdefault(judge, {}).update(
+                    requests=count, tokens_in=int(read), tokens_out=int(wrote), cost=cost
+                )
         nothing = {"requests": 0, "answered": 0, "missing": 0, "tokens_in": 0, "tokens_out": 0, "cost": 0.0}
         return {judge: nothing | row for judge, row in found.items()}
 
 
+def _like_new() -> sqlite3.Connection:
+    database = sqlite3.connect(":memory:")
+    database.executescript(_TABLES)
+    return database
+
+
+def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    """The tables as they were made, and whatever else there is: views, triggers."""
+    return sorted(
+        (kind, name, sql or "")
+        for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
+    )
+
+
 def _logprobs(found: list[Any]) -> Logprobs:
-    return tuple((token, tuple((other, value) for other, value in others)) for token, others in found)
+    return tuple(
+        (str(token), tuple((str(other), as_logprob(value)) for other, value in others))
+        for token, others in found
+    )
 
 
 def _lock(path: Path, folder: Path) -> IO[bytes]:
     """Hold a lock for as long as the process lives, however it ends."""
     try:
+        if path.exists() and not path.is_file():
+            raise InputError(f"output folder {folder}: {path.name} is no file; name another folder")
         file = path.open("ab")
     except OSError as error:
         raise InputError(

@@ -24,16 +24,28 @@ def in_loop(work: Coroutine[Any, Any, _T]) -> _T:
         return asyncio.run(work)
     result: list[_T] = []
     errors: list[BaseException] = []
+    loops: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[_T]]] = []
+
+    async def noted() -> _T:
+        task = asyncio.ensure_future(work)
+        loops.append((asyncio.get_running_loop(), task))
+        return await task
 
     def target() -> None:
         try:
-            result.append(asyncio.run(work))
+            result.append(asyncio.run(noted()))
         except BaseException as error:
             errors.append(error)
 
-    thread = threading.Thread(target=target)
+    thread = threading.Thread(target=target, daemon=True)
     thread.start()
-    thread.join()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        for loop, task in loops:
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
     if errors:
         raise errors[0]
     return result[0]

@@ -11,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from voirdire.tables.problems import nearest
 
+_LARGEST = 8 * 1024 * 1024
 _WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
@@ -66,8 +67,18 @@ def build_options(
     return (cls() if problems else cls(**values)), problems
 
 
-def read_texts(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], list[str]]:
+def read_texts(
+    table: Mapping[str, Any], folder: Path, *, below: bool = False
+) -> tuple[dict[str, Any], list[str]]:
     """Put the text of a file where an option says ``@path``, relative to ``folder``; ``@@`` begins a text with @.
+
+    Parameters
+    ----------
+    table : mapping
+    folder : Path
+    below : bool
+        Whether the file must lie below the folder, links followed: a panel is somebody else's, and what it names is
+        sent to servers that it names too.
 
     Returns
     -------
@@ -92,11 +103,27 @@ def read_texts(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], 
             return value[1:]
         path = folder / value[1:]
         try:
-            return path.read_text(encoding="utf-8").strip()
-        except OSError as error:
-            problems.append(f"option {place}: file {path} cannot be read ({error.strerror})")
+            if below and not path.resolve().is_relative_to(folder.resolve()):
+                problems.append(
+                    f"option {place}: file {path} does not lie below {folder}, the panel's folder; copy it there if it "
+                    "may be sent to the judges"
+                )
+            elif path.exists() and not path.is_file():
+                problems.append(f"option {place}: {path} is no file; name one")
+            elif path.stat().st_size > _LARGEST:
+                problems.append(
+                    f"option {place}: file {path} is longer than {_LARGEST // 1024**2} MB; shorten it"
+                )
+            else:
+                return path.read_text(encoding="utf-8").strip()
+        except (OSError, RuntimeError) as error:
+            problems.append(
+                f"option {place}: file {path} cannot be read ({getattr(error, 'strerror', None) or error})"
+            )
         except UnicodeDecodeError:
             problems.append(f"option {place}: file {path} is not UTF-8; save it as UTF-8")
+        except ValueError as error:
+            problems.append(f"option {place}: {value[1:]!r} is no file's name ({error})")
         return ""
 
     return {name: read(value, name) for name, value in table.items()}, problems

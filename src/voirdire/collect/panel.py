@@ -23,8 +23,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +34,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from voirdire.collect.allowed import NAME, is_loopback
+from voirdire.collect.leaks import leaks, without
 from voirdire.collect.protocol import Judge
+from voirdire.collect.redact import SHORTEST, Redactor
 from voirdire.errors import InputError
 from voirdire.tables.encode import Refused, name_of
 from voirdire.tables.problems import nearest
@@ -40,6 +45,11 @@ from voirdire.tables.problems import nearest
 #: Models that need no server: they begin with one of these.
 LOCAL = "local:"
 RULE = "rule:"
+
+
+_ADDRESS = re.compile(
+    r"https?://(?:[A-Za-z0-9_.-]*[A-Za-z0-9_-]|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.~%+:/-]*)?"
+)
 
 
 @dataclass(frozen=True)
@@ -94,10 +104,14 @@ _SEED = _Rule("a whole number of at least 0", lambda v: _whole(v) and v >= 0)
 _COUNT = _Rule("a whole number of at least 1", lambda v: _whole(v) and v >= 1)
 _AMOUNT = _Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
 _POSITIVE = _Rule("a number above 0", lambda v: _number(v) and v > 0)
+_VARIABLE = _Rule(
+    "the name of an environment variable, such as EXAMPLE_API_KEY",
+    lambda v: isinstance(v, str) and NAME.fullmatch(v) is not None,
+)
 _TABLE = _Rule("a table", lambda v: isinstance(v, Mapping))
 
 _JUDGE: dict[str, _Rule] = {
-    "name": _TEXT, "model": _TEXT, "base_url": _TEXT, "api_key_env": _TEXT, "temperature": _AMOUNT,
+    "name": _TEXT, "model": _TEXT, "base_url": _TEXT, "api_key_env": _VARIABLE, "temperature": _AMOUNT,
     "seed": _SEED, "family": _TEXT, "group": _TEXT, "role": _TEXT, "price_in": _AMOUNT, "price_out": _AMOUNT,
     "concurrency": _COUNT, "max_tokens": _COUNT, "timeout": _POSITIVE, "extra": _TABLE,
 }  # fmt: skip
@@ -126,7 +140,8 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     'small'
     """
     name, content = _content(panel)
-    problems: list[str] = []
+    found = _leaks(content)
+    problems = list(dict.fromkeys(problem for problem, _ in found))
     known = ("judges", "protocol", *_TOP)
     for key in content:
         if key not in known:
@@ -149,8 +164,31 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
             f"judge {twice!r} occurs {names.count(twice)} times; give each judge a name of its own"
         )
     if problems:
-        raise InputError([f"{name}: {problem}" for problem in problems])
+        raise InputError([f"{name}: {without(problem, found)}" for problem in problems])
     return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **top)
+
+
+def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Keys that seem to be written into a panel, each with what is wrong; names of options and criteria are free."""
+    judges = content.get("judges", [])
+    parts: list[tuple[str, Any, bool]] = [
+        ("", {key: value for key, value in content.items() if key not in ("judges", "protocol")}, True),
+        ("", {"protocol": content.get("protocol")}, False),
+    ]
+    for number, judge in enumerate(judges if isinstance(judges, list) else [judges], 1):
+        given = judge.get("name") if isinstance(judge, Mapping) else None
+        parts.append(
+            (f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: ", judge, True)
+        )
+    return [
+        (
+            f"{who}a key is written into the file ({place or 'here'}); put it into an environment variable and name "
+            "that in api_key_env",
+            text,
+        )
+        for who, part, by_name in parts
+        for place, text in leaks(part, by_name=by_name)
+    ]
 
 
 def _content(panel: str | Path | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
@@ -161,7 +199,9 @@ def _content(panel: str | Path | Mapping[str, Any]) -> tuple[str, Mapping[str, A
         return str(path), tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"panel {path}: cannot be read ({error.strerror}); name a .toml file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise InputError(f"panel {path}: is nested too deeply; write it flatter") from None
+    except ValueError as error:
         raise InputError(f"panel {path}: not valid TOML ({error})") from error
 
 
@@ -174,7 +214,9 @@ def _fields(
             if rule.holds(table[key]):
                 found[key] = table[key]
             else:
-                problems.append(f"{place}{key} is {table[key]!r}; give {rule.words}")
+                # what stands for a variable's name may be the key itself
+                shown = "no such name" if rule is _VARIABLE else repr(table[key])
+                problems.append(f"{place}{key} is {shown}; give {rule.words}")
     return found
 
 
@@ -183,12 +225,7 @@ def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]
     place = f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
     before = len(problems)
     for key in entry:
-        if key in ("api_key", "key", "token"):
-            problems.append(
-                f"{place}a key is written into the file ({key}); put it into an environment variable and name that in "
-                "api_key_env"
-            )
-        elif key not in _JUDGE:
+        if key not in _JUDGE and not any(leaks({key: entry[key]})):
             there = nearest(key, tuple(_JUDGE)) or f"; there are {', '.join(_JUDGE)}"
             problems.append(f"{place}unknown key {key!r}{there}")
     found = _fields(entry, _JUDGE, place, problems)
@@ -218,13 +255,16 @@ def _address(url: str | None) -> list[str]:
         return ["base_url is missing; give the server's address, such as 'http://127.0.0.1:8000/v1'"]
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
     except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not host:
-        return [f"base_url is {url!r}; give an address that begins with http:// or https://"]
+        parts = urlsplit("")
     if parts.username or parts.password or parts.query:
         return ["base_url holds a key or a query; keys are named by api_key_env and kept out of the file"]
+    # so plain that every reader takes the same part of it for the host
+    if not _ADDRESS.fullmatch(url):
+        return [
+            f"base_url is {url!r}; give an address that begins with http:// or https:// and has a plain host, such as "
+            "'http://127.0.0.1:8000/v1'"
+        ]
     return []
 
 
@@ -240,7 +280,9 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
     problems = []
     for variable in dict.fromkeys(judge.api_key_env for judge in judges if judge.api_key_env):
         key = os.environ.get(variable, "")
-        users = ", ".join(repr(judge.name) for judge in judges if judge.api_key_env == variable)
+        own = [judge for judge in judges if judge.api_key_env == variable]
+        users = ", ".join(repr(judge.name) for judge in own)
+        remote = not all(is_loopback(urlsplit(judge.base_url or "").hostname or "") for judge in own)
         if not key.strip():
             problems.append(
                 f"the environment variable {variable} (judge {users}) is not set; export the key in it"
@@ -250,5 +292,37 @@ def read_keys(judges: tuple[Judge, ...]) -> tuple[dict[str, str], list[str]]:
                 f"the environment variable {variable} (judge {users}) holds no key: it has blanks, line breaks or "
                 "characters beyond ASCII; export it anew"
             )
+        elif remote and len(key) < SHORTEST:
+            problems.append(
+                f"the environment variable {variable} (judge {users}) holds no key: it has fewer than {SHORTEST} "
+                "characters, too few to be kept secret; remove api_key_env where the server wants none"
+            )
         keys[variable] = key
     return keys, problems
+
+
+def keys_in_panel(panel: Panel, keys: Mapping[str, str]) -> list[str]:
+    """Where a panel's fields hold what an environment variable holds as a key, one sentence each.
+
+    Examples
+    --------
+    >>> judge = Judge("a", "m", "http://h/v1", extra={"user": "u-0123456789"})
+    >>> print(keys_in_panel(Panel((judge,)), {"LAB_KEY": "u-0123456789"})[0])
+    judge 'a': extra holds the key in LAB_KEY; remove it, it is sent by itself
+    """
+    problems = []
+    for variable, key in keys.items():
+        hide = Redactor([key])
+        named = [
+            (f"judge {judge.name!r}: {field}", value)
+            for judge in panel.judges
+            for field, value in vars(judge).items()
+        ]
+        named += [(f"option {name}", value) for name, value in panel.protocol.items()]
+        problems += [
+            f"{hide.text(place)} holds the key in {variable}; remove it, it is sent by itself"
+            for place, value in named
+            if isinstance(value, str | Mapping | list)
+            and json.dumps(hide.value(value), default=str) != json.dumps(value, default=str)
+        ]
+    return problems

@@ -89,7 +89,7 @@ def make_plan(
         Options of the protocol, before those of the panel file.
     settings : mapping of str to str, optional
         Options as text, before both. A text ``@path`` stands for that file's text: beside the panel file where that
-        names it, else from the current folder.
+        names it (and below its folder), else from the current folder.
     prompts : path, optional
         A folder whose templates come before the package's.
 
@@ -126,7 +126,7 @@ def make_plan(
     chosen = None
     if found is not None and read is not None:
         beside = Path(".") if isinstance(panel, Mapping) else Path(panel).parent
-        written, wrong = read_texts(read.protocol, beside)
+        written, wrong = read_texts(read.protocol, beside, below=True)
         given, others = read_texts(options or {}, Path("."))
         texted, more = read_texts(settings or {}, Path("."))
         chosen, rest = build_options(found.Options, {**written, **given}, texted)

@@ -42,19 +42,27 @@ def find_protocol(name: str) -> Protocol:
     module, _, attribute = known[name].partition(":")
     try:
         found: Any = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+        made: Protocol = found()
+    except Exception as error:
         raise InputError(
             f"protocol {name!r}: {known[name]} cannot be imported ({error}); reinstall it"
         ) from error
-    made: Protocol = found()
     return made
 
 
 def _registered() -> dict[str, str]:
-    """Where each protocol is; those of a source tree that is not installed stand in its own pyproject.toml."""
-    found = {point.name: point.value for point in metadata.entry_points(group=GROUP)}
+    """Where each protocol is; no other package's comes in the place of one that is shipped.
+
+    Those of a source tree that is not installed stand in its own pyproject.toml.
+    """
+    points = sorted(metadata.entry_points(group=GROUP), key=_shipped)
+    found = {point.name: point.value for point in points}
     if _SOURCE.is_file():
         project = tomllib.loads(_SOURCE.read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == "voirdire":
             found |= project.get("entry-points", {}).get(GROUP, {})
     return found
+
+
+def _shipped(point: metadata.EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == "voirdire"

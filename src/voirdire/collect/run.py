@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voirdire.collect.allowed import Confirm, key_problems
 from voirdire.collect.asking import Asking
 from voirdire.collect.budget import Limits, Progress, Stop
 from voirdire.collect.client import Client, Form
@@ -16,9 +17,10 @@ from voirdire.collect.export import write_json, write_tables
 from voirdire.collect.journal import FILE, Journal
 from voirdire.collect.local import LocalServers
 from voirdire.collect.loop import in_loop
-from voirdire.collect.panel import LOCAL, RULE, read_keys
+from voirdire.collect.panel import LOCAL, RULE, keys_in_panel, read_keys
 from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
+from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
 from voirdire.folders import Layout, check_resumed_folder, json_with, text_with
 
@@ -61,6 +63,13 @@ class Collected:
         """Sum of a column of ``judges``."""
         return sum(float(row[column]) for row in self.judges)
 
+    @property
+    def in_vain(self) -> bool:
+        """Whether questions were put and none is answered."""
+        return not self.total("answered") and not any(
+            rows for name, rows in self.tables.items() if name != "missing"
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return it in the shape of ``voirdire collect --json``."""
         columns = ("requests", "answered", "missing", "tokens_in", "tokens_out", "cost")
@@ -91,7 +100,10 @@ def collect(
     max_cost: float | None = None,
     max_calls: int | None = None,
     retry_missing: bool = False,
+    allow_keys: Sequence[str] = (),
+    confirm: Confirm | None = None,
     progress: Callable[[Progress], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Collected:
     """Ask a panel of language models, and write what they answer as tables.
 
@@ -117,8 +129,15 @@ def collect(
         writes the tables.
     retry_missing : bool
         Ask questions again that have no answer so far.
+    allow_keys : sequence of str, optional
+        ``NAME=HOST``: the key in this environment variable may go to this host (see
+        :mod:`voirdire.collect.allowed`).
+    confirm : callable, optional
+        Asked with a variable's name and a host where nothing else allows it; its yes is remembered.
     progress : callable, optional
         Called with a :class:`voirdire.collect.budget.Progress` after each question.
+    tell : callable, optional
+        Called with what is waited for when the run is interrupted.
 
     Returns
     -------
@@ -142,22 +161,19 @@ def collect(
     problems = _bounds(max_cost, max_calls)
     folder = Path(out)
     reading = max_calls == 0
-    keys: dict[str, str] = {}
+    keys, wrong = read_keys(plan.panel.judges)
+    problems += keys_in_panel(plan.panel, keys)
     if not reading:
-        keys, wrong = read_keys(plan.panel.judges)
-        problems += wrong
+        problems += wrong or key_problems(plan.panel.judges, allow_keys, confirm if not problems else None)
     problems += _folder_problems(folder, reading)
     if problems:
         raise InputError(problems)
+    hide = Redactor(keys.values())
+    servers = LocalServers()
+    journal: Journal | None = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"output folder {folder}: cannot be written ({error.strerror}); name another"
-        ) from error
-    journal = Journal(folder, write=not reading)
-    servers = LocalServers()
-    try:
+        journal = Journal(folder, write=not reading, hide=hide)
         _check_setting(journal, plan)
         if retry_missing and not reading:
             journal.forget_missing()
@@ -166,16 +182,21 @@ def collect(
         )
 
         async def connect() -> dict[str, tuple[Client, Form]]:
-            return await asyncio.to_thread(_clients, plan, keys, servers)
+            return await asyncio.to_thread(_clients, plan, keys, servers, hide)
 
-        rows, stopped = in_loop(_run(plan, journal, limits, None if reading else connect, progress))
-        counts = write_tables(rows, folder)
+        rows, stopped = in_loop(_run(plan, journal, limits, None if reading else connect, progress, tell))
+        counts = write_tables(rows, folder, hide)
         found = _summary(plan, journal, folder, counts, stopped, time.monotonic() - began)
-        _write_run(plan, found)
+        _write_run(plan, found, hide)
         return found
+    except OSError as error:
+        raise InputError(
+            f"output folder {folder}: cannot be written ({error.strerror or error}); name another"
+        ) from error
     finally:
         servers.close()
-        journal.close()
+        if journal is not None:
+            journal.close()
 
 
 async def _run(
@@ -184,6 +205,7 @@ async def _run(
     limits: Limits,
     connect: Callable[[], Coroutine[Any, Any, dict[str, tuple[Client, Form]]]] | None,
     progress: Callable[[Progress], None] | None,
+    tell: Callable[[str], None] | None,
 ) -> tuple[list[Row], str | None]:
     """The rows, and why there are not all of them."""
     asking = Asking(plan.setting.judges, plan.prompts, journal, limits, connect, progress)
@@ -195,13 +217,20 @@ async def _run(
         return rows, f"{unasked} questions are not asked yet" if unasked else None
     except Stop as stop:
         stopped = str(stop)
+    except asyncio.CancelledError:
+        waited = asking.stop("interrupted")
+        if tell is not None and waited:
+            tell(waited)
+        raise
     finally:
         await asking.finish()
     asking = Asking(plan.setting.judges, plan.prompts, journal, limits)
     return await plan.protocol.run(plan.setting, asking.ask), stopped
 
 
-def _clients(plan: Plan, keys: Mapping[str, str], servers: LocalServers) -> dict[str, tuple[Client, Form]]:
+def _clients(
+    plan: Plan, keys: Mapping[str, str], servers: LocalServers, hide: Redactor
+) -> dict[str, tuple[Client, Form]]:
     """Each judge's client and how its server is asked; judges of one server and key share a client."""
     made: dict[tuple[str, str], Client] = {}
     found = {}
@@ -211,7 +240,7 @@ def _clients(plan: Plan, keys: Mapping[str, str], servers: LocalServers) -> dict
         local = judge.model.startswith(LOCAL)
         url = servers.url(judge.model, _SLOTS) if local else judge.base_url or ""
         key = keys.get(judge.api_key_env or "", "")
-        client = made.setdefault((url, key), Client(url, key))
+        client = made.setdefault((url, key), Client(url, key, hide))
         found[judge.name] = (client, Form("grammar") if local else Form())
     return found
 
@@ -253,7 +282,7 @@ def _summary(
     return Collected(folder, plan.protocol.name, counts, judges, stopped, seconds)
 
 
-def _write_run(plan: Plan, found: Collected) -> None:
+def _write_run(plan: Plan, found: Collected, hide: Redactor) -> None:
     """``run.json``: what was asked for and what came of it, without times."""
     import json
     from importlib import metadata
@@ -270,4 +299,4 @@ def _write_run(plan: Plan, found: Collected) -> None:
         "stopped": found.stopped,
         "totals": found.judges,
     }
-    write_json(content, found.folder / "run.json")
+    write_json(content, found.folder / "run.json", hide)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -46,8 +47,10 @@ class Sender:
     def __init__(self, judge: Judge, client: Client, form: Form, journal: Journal, budget: Budget) -> None:
         self._judge, self._client, self._first = judge, client, form
         self._journal, self._budget, self._limits = journal, budget, budget.limits
-        #: The form that has been answered, by whether a schema and whether log-probabilities were asked for.
-        self._proven: dict[tuple[bool, bool], Form] = {}
+        #: The first form that was answered, by what was asked for: the schema, and whether log-probabilities.
+        self._proven: dict[tuple[str, bool], Form] = {}
+        #: Requests that have been sent and not answered.
+        self.under_way = 0
         self._not_before = 0.0
         self._unanswered = 0
         self._replies = 0
@@ -63,7 +66,7 @@ class Sender:
             if isinstance(found, str):
                 return Answer(None, found), requests
             reply, sent = found
-            content, reason = usable(reply, request.schema)
+            content, reason = usable(reply, request.schema, self._client.hide)
             if content is not None:
                 requests.append(sent)
                 return Answer(content, None, reply.logprobs if request.logprobs else ()), requests
@@ -77,14 +80,16 @@ class Sender:
 
     async def _send(self, key: Key, request: Request, requests: list[Sent]) -> tuple[Reply, Sent] | str:
         """Send a request until there is a reply; or say why there is none."""
-        judge, wants = self._judge, (request.schema is not None, request.logprobs)
-        forms = _forms(self._first, *wants)
+        judge = self._judge
+        forms = self._forms(request)
+        refused: list[Form] = []
         tries = 0
         while True:
-            form = self._proven.get(wants) or forms[0]
+            form = forms[0]
             await self._wait()
             reserved = self._budget.reserve(max(self._mean_cost(), expected(judge, request)))
             began, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
+            self.under_way += 1
             try:
                 reply = await self._client.send(request, form, judge.timeout)
             except NoReply as error:
@@ -92,23 +97,29 @@ class Sender:
             else:
                 seconds = time.monotonic() - clock
                 cost = paid(judge, request, reply)
-                self._proven[wants], self._unanswered = form, 0
+                self._proven.setdefault(_wants(request), form)
+                self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
                 self._budget.pay(reserved, cost)
-                text = self._client.hidden(reply.text)
-                sent = Sent(began, seconds, 200, None, reply.tokens_in, reply.tokens_out, cost, _clean(text))
-                return replace(reply, text=text), sent
+                text = _clean(reply.text)
+                return reply, Sent(began, seconds, 200, None, reply.tokens_in, reply.tokens_out, cost, text)
+            finally:
+                self.under_way -= 1
             self._budget.pay(reserved, 0.0)
             seconds = time.monotonic() - clock
-            reason = _clean(trouble.reason)
+            reason = trouble.reason
             self._note(key, Sent(began, seconds, trouble.status, reason, None, None, 0.0, None), requests)
             self._budget.tell()
             if not trouble.passing:
                 self._fatal(trouble)
-                if wants not in self._proven and len(forms) > 1:
-                    forms = forms[1:]
-                    continue
-                return f"refused by the server: {reason}"
+                if trouble.status is None or trouble.status < 400:
+                    return f"no usable reply: {reason}"
+                # others may have found out meanwhile which form the server takes
+                refused = [*refused, form]
+                forms = [one for one in self._forms(request) if one not in refused]
+                if not forms:
+                    return f"refused by the server: {reason}"
+                continue
             tries += 1
             if tries >= self._limits.request_tries:
                 self._unanswered += 1
@@ -117,6 +128,17 @@ class Sender:
                     raise Stop(self._budget.stopped)
                 return f"no reply in {tries} requests; the last: {reason}"
             await self._back_off(key, tries, trouble.after)
+
+    def _forms(self, request: Request) -> list[Form]:
+        """Forms to try in turn until the server does not refuse them: first those that it has answered."""
+        schema, logprobs = wants = _wants(request)
+        alike = [
+            form
+            for (one, logs), form in self._proven.items()
+            if bool(one) == bool(schema) and logs == logprobs
+        ]
+        known = [self._proven[wants]] if wants in self._proven else alike[-1:]
+        return list(dict.fromkeys([*known, *_forms(self._first, bool(schema), logprobs)]))
 
     def _mean_cost(self) -> float:
         """Of this judge's replies so far."""
@@ -129,6 +151,9 @@ class Sender:
             401: f"check the key in {judge.api_key_env or 'api_key_env'}",
             403: f"check the key in {judge.api_key_env or 'api_key_env'} and what it may use",
             404: f"check model {judge.model!r} and base_url",
+            **dict.fromkeys(
+                (301, 302, 303, 307, 308), "redirects are not followed; if you trust it, name it in base_url"
+            ),
         }
         if trouble.status in remedies:
             stopped = f"judge {judge.name!r} at {self._client.base_url}: {trouble.reason}"
@@ -161,6 +186,11 @@ def _forms(first: Form, schema: bool, logprobs: bool) -> list[Form]:
     """Forms to try in turn, until a server does not refuse them."""
     schemas = [first.schema, "text"] if schema and first.schema == "json_schema" else [first.schema]
     return [Form(one, wanted) for wanted in ([True, False] if logprobs else [True]) for one in schemas]
+
+
+def _wants(request: Request) -> tuple[str, bool]:
+    schema = "" if request.schema is None else json.dumps(request.schema, sort_keys=True, default=dict)
+    return schema, request.logprobs
 
 
 def _seed(seed: int, key: Key, number: int) -> int:

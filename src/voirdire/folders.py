@@ -11,13 +11,13 @@ import json
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voirdire import drafts
 from voirdire.errors import InputError
 
 Recognise = Callable[[Path], bool]
@@ -189,11 +189,12 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     place = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
+        place = drafts.new_folder(target)
         yield place
-        place.chmod(0o777 & ~_umask())  # mkdtemp makes it private
+        place.chmod(0o777 & ~_umask())  # a draft is private
         if os.path.lexists(target):
-            _replace(target, place, lambda old: _refuse(folder, old, layout, overwrite=overwrite))
+            with drafts.undivided():
+                _replace(target, place, lambda old: _refuse(folder, old, layout, overwrite=overwrite))
         else:
             os.replace(place, target)
     except OSError as error:
@@ -202,12 +203,12 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
         ) from error
     finally:
         if place is not None:
-            shutil.rmtree(place, ignore_errors=True)
+            drafts.remove(place)
 
 
 def _replace(target: Path, place: Path, check: Callable[[Path], None]) -> None:
     """Put a folder in the place of another, which is moved aside first and back if that fails."""
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name[:100]}.", dir=target.parent))
+    aside = drafts.new_folder(target)
     old = aside / "old"
     try:
         os.replace(target, old)
@@ -217,7 +218,7 @@ def _replace(target: Path, place: Path, check: Callable[[Path], None]) -> None:
         # Told by what is there, because an interrupted call may have done its work.
         if os.path.lexists(old) and not os.path.lexists(target):
             _back(old, target)
-        shutil.rmtree(aside, ignore_errors=True)
+        drafts.remove(aside)
 
 
 def _back(old: Path, target: Path) -> None:
@@ -232,6 +233,7 @@ def _back(old: Path, target: Path) -> None:
     except BaseException as error:
         with suppress(BaseException):
             shutil.rmtree(target, ignore_errors=True)
+        drafts.keep(old.parent)
         raise InputError(
             f"output folder {target}: cannot be replaced ({error}); what was there is in {old}, move it back"
         ) from error
@@ -290,6 +292,41 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
         raise InputError(
             f"{place} holds {foreign!r}, which is not that of {layout.what} and would be replaced; name another folder"
         )
+
+
+@contextmanager
+def hold(folder: str | Path) -> Iterator[None]:
+    """Hold a folder until the end of the block or of the process, however it ends.
+
+    Raises
+    ------
+    InputError
+        Another run holds it.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder, hold(folder), hold(folder):
+    ...     pass
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: output folder ...: another run is writing to it; wait for its end or name another
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows, where no folder can be locked
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                f"output folder {folder}: another run is writing to it; wait for its end or name another"
+            ) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def _refuse(folder: str | Path, target: Path, layout: Layout, *, overwrite: bool) -> None:
@@ -363,15 +400,14 @@ def write_file(path: str | Path, content: str | bytes) -> None:
                 while rest:
                     rest = rest[file.write(rest) or 0 :]
             return
-        handle, draft = tempfile.mkstemp(prefix=f".{real.name[:100]}.", dir=real.parent)
+        handle, draft = drafts.new_file(real)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
             os.chmod(draft, stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~_umask())
             os.replace(draft, real)
         finally:
-            if os.path.exists(draft):
-                os.unlink(draft)
+            drafts.remove(draft)
 
 
 def _umask() -> int:

@@ -138,10 +138,11 @@ def test_a_save_that_fails_half_way_leaves_what_was_there(
 def test_a_command_killed_half_way_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     VOTES.to_csv(tmp_path / "votes.csv", index=False)
     code = f"""
-import os, sys, numpy
+import os, sys, time, numpy
 def killed(place, **arrays):
     place.write_bytes(b"half")
     os.kill(os.getpid(), {int(number)})
+    time.sleep(5)
 numpy.savez_compressed = killed
 sys.argv = ["voirdire", "fit", "votes.csv", "--method", "map", "--model", "bradley-terry", "--out", "run"]
 from voirdire.cli import main
@@ -156,7 +157,9 @@ main()
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", "")
+    name = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}[number]
+    said = f"stopped by {name}: nothing is left half written\n"
+    assert (done.returncode, done.stdout, done.stderr) == (128 + number, "", said)
     assert [path.name for path in tmp_path.iterdir()] == ["votes.csv"]
 
 

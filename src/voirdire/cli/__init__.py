@@ -4,7 +4,8 @@ To add a verb, write a function whose parameters are annotated for Typer and who
 it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wrong with the input or the request: the
 group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
 
-Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``.
+Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 130 stopped by
+Ctrl-C, 143 by SIGTERM (see `signals.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import typer
 import typer.core
 
 from voirdire import __version__
+from voirdire.cli import signals
 from voirdire.cli.agree import agree
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
@@ -94,4 +96,5 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # a name that the terminal's encoding lacks is shown escaped
             stream.reconfigure(errors="backslashreplace")
-    app(prog_name="voirdire")
+    with signals.handled():
+        app(prog_name="voirdire")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import console
+from voirdire.cli import console, signals
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ def collect(
     if out is None:
         raise InputError("--out is missing; name a folder for the journal and the tables, or pass --dry-run")
     try:
-        with _bar() as progress:
+        # a run that is stopped writes what it has
+        with signals.left_alone(), _bar() as progress:
             found = run(
                 panel,
                 items,

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,11 +59,7 @@ def saved(folder: Path, json_output: bool) -> None:
 
 @contextmanager
 def progress(description: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total).
-
-    Samplers run in threads that would go on after Ctrl-C or SIGTERM until they are done: they call this function
-    regularly, and once a signal has come it raises in them too.
-    """
+    """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total)."""
     from rich import progress as bars
     from rich.console import Console
 
@@ -77,37 +71,10 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
         bars.TaskProgressColumn(),
         bars.TimeElapsedColumn(),
     )
-    stopped = threading.Event()
-    with (
-        _signals(stopped),
-        bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar,
-    ):
+    with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=None)
 
         def update(done: int, total: int) -> None:
-            if stopped.is_set():
-                raise KeyboardInterrupt
             bar.update(task, completed=done, total=total)
 
         yield update
-
-
-@contextmanager
-def _signals(stopped: threading.Event) -> Iterator[None]:
-    """Note a signal in ``stopped``, then end as usual: what is open is closed, temporary folders are removed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, _frame: object) -> NoReturn:
-        stopped.set()
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

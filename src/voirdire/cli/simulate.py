@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import console
+from voirdire.cli import console, signals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ def simulate(
                 console.stdout().print(f"{one.name}: {one.title}")
         return
     checked = load_study(study)
-    with console.progress(f"Study {checked.name}") as progress:
+    with signals.keeping(_kept(out)), console.progress(f"Study {checked.name}") as progress:
         result = run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
     if json:
         console.emit(result.as_dict())
@@ -64,6 +64,12 @@ def simulate(
         print(readable(result.table))
     if out is not None:
         console.saved(out, json)
+
+
+def _kept(out: Path | None) -> str:
+    if out is None:
+        return "its batches are lost; with --out DIR they are kept"
+    return f"finished batches are kept in {console.plain(str(out))}; the same command goes on from there"
 
 
 def readable(table: pd.DataFrame) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_resumed_folder, json_with, text_with, write_file
+from voirdire.folders import Layout, check_resumed_folder, hold, json_with, text_with, write_file
 from voirdire.research.studies import recovery
 from voirdire.research.studies.study import Study, load_study
 
@@ -93,19 +96,29 @@ def run_study(
     Raises
     ------
     InputError
-        A fault of the study file or the request, or a folder that holds another study's batches or anything else.
+        A fault of the study file or the request, or a folder that holds another study's batches or anything else, or
+        that another run is writing to.
 
     Examples
     --------
     >>> result = run_study("rq1", replicates=1)  # doctest: +SKIP
     """
+    checked = (study if isinstance(study, Study) else load_study(study)).with_replicates(replicates)
+    if out is None:
+        return _run(checked, jobs, None, progress)
+    journal = _Journal(checked, Path(out))
+    with hold(out):
+        return _run(checked, jobs, journal, progress)
+
+
+def _run(
+    checked: Study, jobs: int | None, journal: _Journal | None, progress: Callable[[int, int], None] | None
+) -> StudyResult:
     import pandas as pd
 
-    checked = (study if isinstance(study, Study) else load_study(study)).with_replicates(replicates)
     start = time.perf_counter()
     kind = _kind(checked)
     work = kind.units(checked)
-    journal = _Journal(checked, Path(out)) if out is not None else None
     done: dict[str, list[dict[str, Any]]] = journal.read() if journal is not None else {}
     left = [unit for unit in work if _key(unit) not in done]
     if progress is not None:
@@ -119,8 +132,9 @@ def run_study(
     rows = [row for unit in work for row in done[_key(unit)]]
     frame = pd.DataFrame(rows)
     result = StudyResult(checked, kind.aggregate(checked, frame), frame, time.perf_counter() - start)
-    if out is not None:
-        write_file(Path(out) / "results.csv", result.table.to_csv(index=False, lineterminator="\n"))
+    if journal is not None:
+        folder = journal.path.parent
+        write_file(folder / "results.csv", result.table.to_csv(index=False, lineterminator="\n"))
         record = {
             "study": checked.name,
             "title": checked.title,
@@ -130,7 +144,7 @@ def run_study(
             "replicates": checked.replicates,
             "versions": _versions(),
         }
-        write_file(Path(out) / "run.json", json.dumps(record, indent=1) + "\n")
+        write_file(folder / "run.json", json.dumps(record, indent=1) + "\n")
     return result
 
 
@@ -144,9 +158,26 @@ def _parallel(study: Study, work: list[Any], jobs: int | None) -> Iterator[tuple
         yield from (run_unit(study, unit) for unit in work)
         return
     from joblib import Parallel, delayed
+    from joblib._parallel_backends import LokyBackend
+    from joblib.parallel import get_active_backend
 
-    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    # of joblib's own processes; those of a cluster are the cluster's to end
+    ours = isinstance(get_active_backend()[0], LokyBackend)
+    own = {"initializer": _stay_with, "initargs": (os.getpid(),)} if ours else {}
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, **own)
     yield from pool(delayed(run_unit)(study, unit) for unit in work)
+
+
+def _stay_with(parent: int) -> None:
+    """End this process when its parent has ended, however that was; Ctrl-C is the parent's to take."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _versions() -> dict[str, str]:

@@ -1,0 +1,6 @@
+"""``python -m voirdire``: the command line."""
+
+from voirdire.cli import main
+
+if __name__ == "__main__":
+    main()

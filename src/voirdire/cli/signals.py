@@ -1,0 +1,132 @@
+"""Ctrl-C and SIGTERM end a command within a moment, also while compiled code holds the main thread.
+
+Python runs a signal's handler in the main thread, once it is back from compiled code, and an exception raised there
+goes through whatever is under way: JAX ends in a segmentation fault, or swallows it. So a thread reads what the
+signal itself writes (`signal.set_wakeup_fd`), removes what is half written, says so and ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from voirdire import drafts
+
+NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+KEPT = "nothing is left half written"
+_GRACE = 2.0  # seconds after which the main thread ends the process itself
+_notes: list[str] = []
+_mask: list[set[int]] = []
+_ending = threading.Lock()
+
+
+@contextmanager
+def handled() -> Iterator[None]:
+    """End the process with exit code 130 on Ctrl-C and 143 on SIGTERM, with a line on stderr.
+
+    A signal that the process was started to ignore (``nohup``) stays ignored. At the end of the block a signal ends the
+    process as it would any other. Elsewhere than in the main thread the block changes nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ours = [number for number in NAMES if signal.getsignal(number) is not signal.SIG_IGN]
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    # a signal to a child must not reach this process through the socket that both hold
+    os.register_at_fork(before=_block, after_in_child=_in_child, after_in_parent=_unblock)
+    threading.Thread(target=_watch, args=(reader,), daemon=True).start()
+    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    for number in ours:
+        signal.signal(number, _wait)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        writer.send(b"\0")
+
+
+@contextmanager
+def left_alone() -> Iterator[None]:
+    """Leave signals to the block, which ends well by itself: Ctrl-C is a KeyboardInterrupt, SIGTERM ends it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in NAMES}
+    if _wait not in before.values():
+        yield
+        return
+    wakeup = signal.set_wakeup_fd(-1)
+    _forget()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(wakeup, warn_on_full_buffer=False)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def keeping(note: str) -> Iterator[None]:
+    """Say ``note`` if a signal ends the block: what is kept, and how to go on."""
+    _notes.append(note)
+    try:
+        yield
+    finally:
+        _notes.pop()
+
+
+def _watch(reader: socket.socket) -> None:
+    while (number := reader.recv(1)) != b"\0":
+        if number and number[0] in NAMES:
+            _end(number[0])
+
+
+def _wait(number: int, _frame: object) -> None:
+    """Hold the main thread while the watching thread clears up, but not in a step that it waits for."""
+    if not drafts.in_step():
+        time.sleep(_GRACE)
+        _end(number)
+
+
+def _end(number: int) -> None:
+    _ending.acquire()  # whoever comes second waits for the end
+    drafts.discard()
+    with_bar = os.isatty(2)  # its line is cleared, its cursor shown again
+    line = "\r\x1b[2K\x1b[?25h" if with_bar else ""
+    line += f"stopped by {NAMES[signal.Signals(number)]}: {_notes[-1] if _notes else KEPT}\n"
+    # what is not read is not waited for
+    if select.select([], [2], [], 0.5)[1]:
+        os.write(2, line.encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+    os._exit(128 + number)
+
+
+def _forget() -> None:
+    """Default handlers, as in a child: its signals are its own."""
+    if signal.getsignal(signal.SIGINT) is _wait:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is _wait:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
+
+
+def _block() -> None:
+    _mask.append(signal.pthread_sigmask(signal.SIG_BLOCK, NAMES))
+
+
+def _unblock() -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, _mask.pop())
+
+
+def _in_child() -> None:
+    _forget()
+    _unblock()

@@ -1,0 +1,100 @@
+"""What is being written, so that nothing half written is left where a signal ends the process.
+
+A process that is ended by a signal cannot unwind, as compiled code may hold its main thread. So temporary folders and
+files are made here, steps that must not be cut in two are wrapped in :func:`undivided`, and whoever ends the process
+calls :func:`discard` before.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_drafts: set[Path] = set()
+_step = threading.RLock()
+_inside: list[int] = []  # the threads that are in a step
+
+
+@contextmanager
+def undivided() -> Iterator[None]:
+    """A short step that is not cut in two: :func:`discard` waits for its end."""
+    with _step:
+        _inside.append(threading.get_ident())
+        try:
+            yield
+        finally:
+            _inside.pop()
+
+
+def in_step() -> bool:
+    """Whether the calling thread is in an :func:`undivided` step."""
+    return threading.get_ident() in _inside
+
+
+def new_folder(target: Path) -> Path:
+    """Make a hidden folder beside ``target``, for :func:`remove` to remove.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     draft = new_folder(Path(folder, "run"))
+    ...     remove(draft)
+    ...     draft.name.startswith(".run."), os.listdir(folder)
+    (True, [])
+    """
+    with undivided():
+        draft = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+        _drafts.add(draft)
+    return draft
+
+
+def new_file(target: Path) -> tuple[int, Path]:
+    """Make a hidden file beside ``target``, for :func:`remove` to remove, and open it."""
+    with undivided():
+        handle, name = tempfile.mkstemp(prefix=_prefix(target), dir=target.parent)
+        draft = Path(name)
+        _drafts.add(draft)
+    return handle, draft
+
+
+def remove(draft: Path) -> None:
+    """Remove a draft, if it has not been moved to its place."""
+    _remove(draft)
+    keep(draft)
+
+
+def keep(draft: Path) -> None:
+    """Leave a draft where it is."""
+    _drafts.discard(draft)
+
+
+def discard(seconds: float = 1.0) -> None:
+    """Remove every draft, for good: steps are over before, and none begins after.
+
+    A step that is not over after so many ``seconds`` may have moved what was there aside: then all is left as it is.
+    """
+    if not _step.acquire(timeout=seconds):
+        return
+    for draft in list(_drafts):
+        for _ in range(20):  # the writer may still be adding files
+            _remove(draft)
+            if not os.path.lexists(draft):
+                break
+            time.sleep(0.02)
+
+
+def _remove(draft: Path) -> None:
+    if draft.is_dir():
+        shutil.rmtree(draft, ignore_errors=True)
+    else:
+        draft.unlink(missing_ok=True)
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:100]}."

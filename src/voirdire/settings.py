@@ -70,7 +70,7 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{place}: cannot be read ({error.strerror}); name a .toml file") from error
+        raise InputError(f"{place}: cannot be read ({error.strerror})") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{place}: not valid TOML ({error})") from error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -28,6 +26,7 @@ from voirdire.model.terms import (
     WEIGHTS,
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, nearest, read_toml, unknown
 
 Priors = Mapping[str, Mapping[str, float]]
 
@@ -69,11 +68,27 @@ _NEEDED = {
 }
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
-_TEXT = ("name", "title", "data", "criteria", "equation", "identifiability", "source")
-_CHOICES = {
-    "data": tuple(SECTIONS),
-    "criteria": ("collapse", "separate"),
-    "pool": ("none", "majority", "mean", "median"),
+_MUST = "{key} must be {words}, not {value!r}"
+_NUMBER = Rule("a number", lambda v: is_number(v) and -_HUGE < v < _HUGE, _MUST)
+# What a number of a prior must be, by the word that terms use in their ``keys``.
+_NUMBERS = {
+    "number": _NUMBER,
+    "positive": Rule("positive", lambda v: v > 0, _MUST, _NUMBER),
+    "share": Rule("from 0 to below 0.5", lambda v: 0 <= v < 0.5, _MUST, _NUMBER),
+}
+_TEXT = dict.fromkeys(
+    ("name", "title", "data", "criteria", "equation", "identifiability", "source"), replace(TEXT, says=_MUST)
+)
+_REDUCTIONS = Rule(
+    "a list of tables",
+    lambda v: isinstance(v, list) and all(_is_reduction(entry) for entry in v),
+    "each [[reduces_to]] needs exactly 'model' and 'when', both text",
+)
+_TOP = _TEXT | {
+    "data": replace(among(SECTIONS), base=_TEXT["data"]),
+    "criteria": replace(among(("collapse", "separate")), base=_TEXT["criteria"]),
+    "pool": among(("none", "majority", "mean", "median")),
+    "reduces_to": _REDUCTIONS,
 }
 
 
@@ -230,17 +245,12 @@ def load_model(model: str | Path | Model) -> Model:
     if any(mark in name for mark in "/\\."):
         raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
     if name not in names:
-        raise InputError(f"unknown model {name!r}{_nearest(name, names)}; known: {', '.join(names)}")
+        raise InputError(unknown("model", name, names))
     return _read(locate("models") / f"{name}.toml")
 
 
 def _read(path: Path) -> Model:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"model file {path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"model file {path}: not valid TOML ({error})") from error
+    content = read_toml(path, "model file")
     problems = [f"model file {path}: {problem}" for problem in _problems(content)]
     if problems:
         raise InputError(problems)
@@ -261,17 +271,8 @@ def _section(content: dict[str, Any] | str | None) -> Section | None:
 def _problems(content: dict[str, Any]) -> list[str]:
     data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
     kinds = SECTIONS[data]
-    known = [*_TEXT, "pool", "reduces_to", *kinds]
-    problems = [f"unknown key {key!r}{_nearest(key, known)}" for key in content if key not in known]
-    problems += [f"{key!r} is missing" for key in (*_TEXT, *_NEEDED[data]) if key not in content]
-    problems += [
-        f"{key} must be text, not {content[key]!r}"
-        for key in _TEXT
-        if key in content and not isinstance(content[key], str)
-    ]
-    for key, choices in _CHOICES.items():
-        if key in content and content[key] not in choices:
-            problems.append(f"{key} = {content[key]!r} is none of {', '.join(choices)}")
+    rules = _TOP | dict.fromkeys(kinds, ANY)
+    problems = [fault for _, fault in faults(content, rules, (*_TEXT, *_NEEDED[data]))]
     if data in ("votes", "mixed") and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
     for name, terms in kinds.items():
@@ -281,7 +282,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
         if not isinstance(section, dict) or "kind" not in section:
             problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
         elif not isinstance(section["kind"], str) or section["kind"] not in terms:
-            near = _nearest(str(section["kind"]), list(terms))
+            near = nearest(section["kind"], terms)
             problems.append(f"[{name}] kind {section['kind']!r} is unknown{near}; known: {', '.join(terms)}")
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
@@ -292,9 +293,6 @@ def _problems(content: dict[str, Any]) -> list[str]:
         problems.append("[weights] needs criteria = 'separate'")
     if data == "votes" and content.get("criteria") == "separate" and "weights" not in content:
         problems.append("criteria = 'separate' needs a [weights] section")
-    simpler = content.get("reduces_to", [])
-    if not isinstance(simpler, list) or any(not _is_reduction(entry) for entry in simpler):
-        problems.append("each [[reduces_to]] needs exactly 'model' and 'when', both text")
     return problems
 
 
@@ -308,24 +306,7 @@ def _is_reduction(entry: Any) -> bool:
 
 def _check_numbers(place: str, term: Any, numbers: Mapping[str, Any]) -> list[str]:
     takes = f"{term.kind} takes {', '.join(term.keys) or 'none'}"
-    problems = [
-        f"{place} has no key {key!r}{_nearest(key, list(term.keys))}; {takes}"
-        for key in numbers
-        if key not in term.keys
-    ]
-    for key, rule in term.keys.items():
-        value = numbers.get(key)
-        if value is None:
-            problems.append(f"{place} needs {key!r}, a {rule} number")
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not -_HUGE < value < _HUGE:
-            problems.append(f"{place} {key} must be a number, not {value!r}")
-        elif rule == "share" and not 0 <= value < 0.5:
-            problems.append(f"{place} {key} must be from 0 to below 0.5, not {value!r}")
-        elif rule == "positive" and value <= 0:
-            problems.append(f"{place} {key} must be positive, not {value!r}")
-    return problems
-
-
-def _nearest(word: str, known: list[str]) -> str:
-    match = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {match[0]!r}?)" if match else ""
+    rules = {key: _NUMBERS[rule] for key, rule in term.keys.items()}
+    found = [fault for _, fault in faults(numbers, rules, unknown=f"has no key {{key!r}}{{near}}; {takes}")]
+    found += [f"needs {key!r}, a {rule} number" for key, rule in term.keys.items() if key not in numbers]
+    return [f"{place} {fault}" for fault in found]

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-METHOD_KEYS = {"laplace": ("draws", "replicates"), "nuts": ("draws", "warmup", "replicates")}
-SHAPE = {"judges": 1, "items": 2, "criteria": 1}  # and the least number of each
+from voirdire.settings import Rule, faults, is_whole
+
+_MUST = "{key} is {value!r}; must be {words}"
+_COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
+_PAIR = Rule("a whole number from 2", lambda v: is_whole(v) and v >= 2, _MUST)
+METHODS = {
+    "laplace": {"draws": _COUNT, "replicates": _COUNT},
+    "nuts": {"draws": _COUNT, "warmup": _COUNT, "replicates": _COUNT},
+}
+SHAPE = {"judges": _COUNT, "items": _PAIR, "criteria": _COUNT}
 NO_ORIGIN = {"majority-vote": "votes", "mean-score": "scores", "median-score": "scores"}
 TWENTIETHS = 20  # 50, 80 and 90% intervals end at whole ranks where draws + 1 is a multiple
 
@@ -29,13 +37,9 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
     problems = []
     if draws < TWENTIETHS - 1 or (draws + 1) % TWENTIETHS:
         problems.append(f"draws is {draws}; draws + 1 must be a multiple of {TWENTIETHS}, e.g. 99")
-    for key, least in SHAPE.items():
-        value = settings["shape"].get(key)
-        if not _whole(value) or value < least:
-            problems.append(f"shape: {key} is {value!r}; must be a whole number from {least}")
-    problems += [f"shape: unknown key {key!r}" for key in settings["shape"] if key not in SHAPE]
+    problems += [f"shape: {fault}" for _, fault in faults(settings["shape"], SHAPE, SHAPE)]
     if not settings["methods"]:
-        problems.append(f"methods is empty; name {' or '.join(METHOD_KEYS)}")
+        problems.append(f"methods is empty; name {' or '.join(METHODS)}")
     for method, how in settings["methods"].items():
         problems += _method_problems(method, how, draws)
     problems += [
@@ -47,19 +51,13 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
 
 
 def _method_problems(method: str, how: Any, draws: int) -> list[str]:
-    known = METHOD_KEYS.get(method)
+    known = METHODS.get(method)
     if known is None:
-        return [f"methods: {method!r} is none of {', '.join(METHOD_KEYS)}"]
+        return [f"methods: {method!r} is none of {', '.join(METHODS)}"]
     if not isinstance(how, dict):
         return [f"methods.{method}: must be a table, not {how!r}"]
-    problems = [f"methods.{method}: unknown key {key!r}" for key in how if key not in known]
     needed = [key for key in known if key != "replicates"]
-    problems += [f"methods.{method}: {key!r} is missing" for key in needed if key not in how]
-    problems += [
-        f"methods.{method}: {key} is {value!r}; must be a whole number from 1"
-        for key, value in how.items()
-        if key in known and (not _whole(value) or value < 1)
-    ]
+    problems = [f"methods.{method}: {fault}" for _, fault in faults(how, known, needed)]
     if not problems and (how["draws"] + 1) % (draws + 1):
         near = max(1, round((how["draws"] + 1) / (draws + 1))) * (draws + 1) - 1
         problems.append(
@@ -67,7 +65,3 @@ def _method_problems(method: str, how: Any, draws: int) -> list[str]:
             f"(the study's draws + 1), e.g. {near}"
         )
     return problems
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
 from voirdire.research.studies.calibration_spec import calibration_problems
+from voirdire.settings import FLAG, LIST, TABLE, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
@@ -30,32 +29,25 @@ MEASURES = (
     "votes",
 )
 
-_COMMON = {"name": str, "kind": str, "title": str, "aim": str, "source": str, "seed": int, "replicates": int}
+_MUST = "{key} is {value!r}; must be {words}"
+_WHOLE = Rule("a whole number", is_whole, _MUST)
+_COUNT = Rule("at least 1", lambda v: v >= 1, _MUST, _WHOLE)
+_SEED = Rule("at least 0", lambda v: v >= 0, _MUST, _WHOLE)
+_TEXT, _TABLE, _LIST, _FLAG = (replace(rule, says=_MUST) for rule in (TEXT, TABLE, LIST, FLAG))
+_COMMON = {
+    "name": _TEXT, "kind": _TEXT, "title": _TEXT, "aim": _TEXT, "source": _TEXT, "seed": _SEED, "replicates": _COUNT,
+}  # fmt: skip
 _RECOVERY = {
-    "items": int,
-    "criteria": int,
-    "batch": int,
-    "truth": dict,
-    "models": list,
-    "optimisers": list,
-    "measures": list,
-    "panels": list,
-    "designs": list,
-    "added": list,
-    "best_of": str,
-    "adam_replicates": int,
-    "finding": str,
-}
+    "items": _WHOLE, "criteria": _WHOLE, "batch": _COUNT, "truth": _TABLE, "models": _LIST, "optimisers": _LIST,
+    "measures": _LIST, "panels": _LIST, "designs": _LIST, "added": _LIST, "best_of": _TEXT, "adam_replicates": _WHOLE,
+    "finding": _TEXT,
+}  # fmt: skip
 _CALIBRATION = {
-    "models": list,
-    "methods": dict,
-    "shape": dict,
-    "ties": bool,
-    "draws": int,
-    "batch": int,
-    "finding": str,
-}
+    "models": _LIST, "methods": _TABLE, "shape": _TABLE, "ties": _FLAG, "draws": _WHOLE, "batch": _COUNT,
+    "finding": _TEXT,
+}  # fmt: skip
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "finding"}
+_ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}
 
 
 @dataclass(frozen=True)
@@ -161,19 +153,12 @@ def load_study(study: str | Path) -> Study:
         return _read(Path(study))
     names = study_names()
     if str(study) not in names:
-        near = difflib.get_close_matches(str(study), names, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"unknown study {str(study)!r}{hint}; known: {', '.join(names)}")
+        raise InputError(unknown("study", str(study), names))
     return _read(locate("simulations") / str(study) / "study.toml")
 
 
 def _read(path: Path) -> Study:
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"study file {path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"study file {path}: not valid TOML ({error})") from error
+    content = read_toml(path, "study file")
     problems = _shape_problems(content)
     if not problems:
         common = {key: content[key] for key in _COMMON}
@@ -189,27 +174,13 @@ def _shape_problems(content: dict[str, Any]) -> list[str]:
     kind = content.get("kind")
     if kind not in KINDS:
         return [f"kind {kind!r} is none of {', '.join(KINDS)}"]
-    known = _COMMON | (_RECOVERY if kind == "recovery" else _CALIBRATION)
-    problems = []
-    for key, value in content.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            problems.append(f"unknown key {key!r}" + (f" (did you mean {near[0]!r}?)" if near else ""))
-        elif not isinstance(value, known[key]) or (known[key] is int and isinstance(value, bool)):
-            problems.append(f"{key} must be of type {known[key].__name__}, not {value!r}")
-    problems += [f"{key!r} is missing" for key in known if key not in content and key not in _OPTIONAL]
-    return problems
+    rules = _COMMON | (_RECOVERY if kind == "recovery" else _CALIBRATION)
+    return [fault for _, fault in faults(content, rules, [key for key in rules if key not in _OPTIONAL])]
 
 
 def _content_problems(study: Study) -> list[str]:
     problems = []
     settings = study.settings
-    for key in ("replicates", "seed"):
-        least = 1 if key == "replicates" else 0
-        if getattr(study, key) < least:
-            problems.append(f"{key} is {getattr(study, key)}; must be at least {least}")
-    if settings["batch"] < 1:
-        problems.append(f"batch is {settings['batch']}; must be at least 1")
     for model in settings["models"]:
         problems += _caught(lambda model=model: load_model(model))
     if study.kind == "calibration":
@@ -219,14 +190,9 @@ def _content_problems(study: Study) -> list[str]:
             if word not in known:
                 problems.append(f"{key}: {word!r} is none of {', '.join(known)}")
     problems += _caught(lambda: truth_from_spec(settings["truth"]))
-    for kind in ("panels", "designs", "added"):
+    for kind in _ENTRIES:
         for entry in settings.get(kind, []):
-            needed = {
-                "panels": ("name", "judges"),
-                "designs": ("name", "kind"),
-                "added": ("name", "judge", "counts"),
-            }
-            missing = [key for key in needed[kind] if key not in entry]
+            missing = [key for key in _ENTRIES[kind] if key not in entry]
             if missing:
                 problems.append(f"[[{kind}]] needs {', '.join(map(repr, missing))}")
     if problems:

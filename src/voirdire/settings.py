@@ -54,8 +54,22 @@ def unknown(what: str, word: object, known: Iterable[str]) -> str:
     >>> unknown("model", "mapel", ["maple", "crowd-bt"])
     "unknown model 'mapel' (did you mean 'maple'?); known: maple, crowd-bt"
     """
-    known = list(known)
-    return f"unknown {what} {word!r}{nearest(word, known)}; known: {', '.join(known) or 'none'}"
+    return f"unknown {what} {word!r}{_or_known(word, list(known))}"
+
+
+def is_unknown(what: str, word: object, known: Iterable[str]) -> str:
+    """The same sentence about the word that a file has for something.
+
+    Examples
+    --------
+    >>> is_unknown("[ties] kind", "davidsen", ["davidson"])
+    "[ties] kind 'davidsen' is unknown (did you mean 'davidson'?); known: davidson"
+    """
+    return f"{what} {word!r} is unknown{_or_known(word, list(known))}"
+
+
+def _or_known(word: object, known: list[str]) -> str:
+    return f"{nearest(word, known)}; known: {', '.join(known) or 'none'}"
 
 
 def read_toml(path: Path, what: str = "") -> dict[str, Any]:
@@ -140,6 +154,7 @@ WHOLE = Rule("a whole number", is_whole)
 FLAG = Rule("true or false", lambda v: isinstance(v, bool))
 TABLE = Rule("a table", lambda v: isinstance(v, Mapping))
 LIST = Rule("a list", lambda v: isinstance(v, Sequence) and not isinstance(v, str))
+TABLES = Rule("a list of tables", lambda v: LIST.holds(v) and all(isinstance(one, Mapping) for one in v))
 ANY = Rule("anything", lambda v: True)
 COUNT = Rule("a whole number of at least 1", lambda v: is_whole(v) and v >= 1)
 SIZE = Rule("a whole number of at least 0", lambda v: is_whole(v) and v >= 0)

@@ -26,7 +26,7 @@ from voirdire.model.terms import (
     WEIGHTS,
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
-from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, nearest, read_toml, unknown
+from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
 
 Priors = Mapping[str, Mapping[str, float]]
 
@@ -282,8 +282,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
         if not isinstance(section, dict) or "kind" not in section:
             problems.append(f"[{name}] needs a 'kind', one of {', '.join(terms)}")
         elif not isinstance(section["kind"], str) or section["kind"] not in terms:
-            near = nearest(section["kind"], terms)
-            problems.append(f"[{name}] kind {section['kind']!r} is unknown{near}; known: {', '.join(terms)}")
+            problems.append(is_unknown(f"[{name}] kind", section["kind"], terms))
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)

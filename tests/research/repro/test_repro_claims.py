@@ -101,6 +101,11 @@ def test_faults_of_files(own: Path, file: str, old: str, new: str, message: str)
     assert any(message in one for one in problems(own))
 
 
+def test_claims_that_are_no_tables_are_refused(own: Path) -> None:
+    (own / "claims.toml").write_text('system = "own"\npaper = "Own"\ntitle = "A title"\nclaims = ["mean"]\n')
+    assert problems(own) == (f"{own / 'claims.toml'}: claims is ['mean']; give a list of tables",)
+
+
 def test_a_paper_is_found_by_its_name_and_an_unknown_one_is_refused() -> None:
     assert system_names() == ["debate", "maj_eval", "maple", "mareval", "masa"]
     assert load_system("MAJ-EVAL").system == "maj_eval"

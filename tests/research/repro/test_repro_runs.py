@@ -120,7 +120,8 @@ def system_with_a_run(own: Path) -> Path:
             'keys = { judge = "a" } }]\n[[texts]]\nclaim = "men"',
             "claim 'men' is none",
         ),
-        ('title = "A run"', "title = A run", "cannot be read as TOML"),
+        ('title = "A run"', 'title = "A run"\ntexts = ["men"]', "texts is ['men']; give a list of tables"),
+        ('title = "A run"', "title = A run", "not valid TOML"),
     ],
 )
 def test_a_fault_of_a_run_is_named(system_with_a_run: Path, old: str, new: str, message: str) -> None:

@@ -140,6 +140,7 @@ def test_the_result_is_plain_json(small):
         ("items = 6", "itmes = 6", "did you mean 'items'"),
         ("items = 6", "items = [6", "not valid TOML"),
         ("batch = 2", "batch = 0", "batch is 0"),
+        ("batch = 2", 'batch = 2\nadded = ["ann"]', "added is .*; must be a list of tables"),
     ],
 )
 def test_a_wrong_study_is_refused_before_any_work(small, old, new, message):

@@ -7,7 +7,6 @@ the keys.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.model.specs import locate
-from voirdire.research.repro.faults import HEAD, NEEDED, Lines, faults_of, nearest
+from voirdire.research.repro.faults import HEAD, NEEDED, Lines, faults_of
 from voirdire.research.repro.tables import Cell, Table, read_table
+from voirdire.settings import TABLES, TEXT, faults, read_toml, unknown
 
 
 @dataclass(frozen=True)
@@ -105,27 +105,24 @@ def load_system(system: str | Path) -> System:
         names = system_names()
         name = system.lower().replace("-", "_")
         if name not in names:
-            raise InputError(f"unknown paper {system!r}{nearest(name, names)}; known: {', '.join(names)}")
+            raise InputError(unknown("paper", system, names))
         folder = locate("paper_repro") / name
     problems: list[str] = []
     tables = _tables(folder, problems)
     path = folder / "claims.toml"
-    text, content = _toml(path)
-    lines = Lines(path, text)
-    for key in HEAD:
-        if not isinstance(content.get(key), str):
-            problems.append(f"{path}: {key!r} is missing: text before the first [[claims]]")
-    problems += [
-        f"{path}: unknown key {key!r}{nearest(key, [*HEAD, 'claims'])}"
-        for key in content
-        if key not in (*HEAD, "claims")
-    ]
+    content = read_toml(path)
+    lines = Lines(path)
+    rules = {**dict.fromkeys(HEAD, TEXT), "claims": TABLES}
+    head = faults(content, rules, HEAD, missing="{key!r} is missing: {words} before the first [[claims]]")
+    problems += [f"{path}: {fault}" for _, fault in head]
     entries = content.get("claims", [])
+    if not TABLES.holds(entries):
+        raise InputError(problems)
     claims: list[Claim] = []
     for number, entry in enumerate(entries):
-        faults = faults_of(entry, number, lines, tables)
-        problems += faults
-        if not faults:
+        wrong = faults_of(entry, number, lines, tables)
+        problems += wrong
+        if not wrong:
             claims.append(_claim(entry, tables, claims))
             if not claims[-1].figures:
                 problems.append(
@@ -144,19 +141,9 @@ def load_system(system: str | Path) -> System:
     return System(content["system"], content["paper"], content["title"], folder, tables, tuple(claims))
 
 
-def _toml(path: Path) -> tuple[str, dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not valid TOML ({error})") from error
-
-
 def _tables(folder: Path, problems: list[str]) -> dict[str, Table]:
     path = folder / "tables" / "tables.toml"
-    _, captions = _toml(path)
+    captions = read_toml(path)
     found = {}
     files = {file.stem: file for file in sorted((folder / "tables").glob("*.csv"))}
     for name in captions.keys() - files.keys():

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from voirdire.research.repro.checks import CHECKS, problems_of
 from voirdire.research.repro.tables import Table
+from voirdire.settings import TABLE, TEXT, Rule, faults, is_number, is_unknown, nearest
 
 KINDS = {
     "rerun": "our simulations or models give it again",
@@ -21,18 +22,24 @@ KINDS = {
 }
 COMPUTED = ("rerun", "rederive", "public-data")
 HEAD = ("system", "paper", "title")
+_WRONG = "{key} = {value!r} is not what it must be, {words}"
+_TEXT = replace(TEXT, says=_WRONG)
 _KEYS = {
-    "id": str,
-    "where": str,
-    "says": str,
-    "kind": str,
-    "published": (int, float, str),
-    "cells": dict,
-    "check": dict,
-    "tolerance": (int, float, dict),
-    "because": str,
-    "run": (str, list),
-    "finding": str,
+    "id": _TEXT,
+    "where": _TEXT,
+    "says": _TEXT,
+    "kind": _TEXT,
+    "published": Rule("a number or text", lambda v: is_number(v) or isinstance(v, str), _WRONG),
+    "cells": replace(TABLE, says=_WRONG),
+    "check": replace(TABLE, says=_WRONG),
+    "tolerance": Rule(
+        "a number or { items = NUMBER }",
+        lambda v: isinstance(v, int | float | dict) and not isinstance(v, bool),
+        _WRONG,
+    ),
+    "because": _TEXT,
+    "run": Rule("a run's name, or a list of them", lambda v: isinstance(v, str | list), _WRONG),
+    "finding": _TEXT,
 }
 NEEDED = ("id", "where", "says", "kind", "because")
 
@@ -40,9 +47,9 @@ NEEDED = ("id", "where", "says", "kind", "because")
 class Lines:
     """Where entries of a claims file stand; TOML readers do not say."""
 
-    def __init__(self, path: Path, text: str) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self.text = text.split("\n")
+        self.text = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
         self.starts = [n for n, line in enumerate(self.text, 1) if line.strip() == "[[claims]]"]
 
     def line(self, number: int, key: str) -> int:
@@ -61,32 +68,24 @@ class Lines:
         return f"{self.path} line {self.line(number, key)}"
 
 
-def faults_of(entry: Any, number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
+def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
     """What is wrong with one entry of a claims file, by file and line.
 
     Examples
     --------
-    >>> faults_of("mean", 0, Lines(Path("claims.toml"), ""), {})
-    ['claims.toml: claims are written as [[claims]] sections']
+    >>> faults_of({"id": "mean"}, 0, Lines(Path("claims.toml")), {})[0]
+    "claims.toml line 1: 'where' is missing"
     """
-    if not isinstance(entry, dict):
-        return [f"{lines.path}: claims are written as [[claims]] sections"]
     found = []
 
     def fault(key: str, text: str) -> None:
         found.append(f"{lines.of(number, key)}: {text}")
 
-    for key, value in entry.items():
-        if key not in _KEYS:
-            fault(key, f"unknown key {key!r}{nearest(key, list(_KEYS))}")
-        elif not isinstance(value, _KEYS[key]) or isinstance(value, bool):  # type: ignore[arg-type]
-            fault(key, f"{key} = {value!r} is not what it must be; see CONTRIBUTING.md")
-    for key in NEEDED:
-        if key not in entry:
-            fault(key, f"{key!r} is missing")
+    for key, text in faults(entry, _KEYS, NEEDED):
+        fault(key, text)
     kind = entry.get("kind")
     if isinstance(kind, str) and kind not in KINDS:
-        fault("kind", f"kind {kind!r} is unknown{nearest(kind, list(KINDS))}; known: {', '.join(KINDS)}")
+        fault("kind", is_unknown("kind", kind, KINDS))
     if ("cells" in entry) == ("published" in entry):
         fault("cells", "give the published figure as 'cells' of a table or as 'published', one of the two")
     tolerance = entry.get("tolerance")
@@ -128,15 +127,3 @@ def _cell_faults(cells: Mapping[str, Any], tables: Mapping[str, Table]) -> list[
             if str(one) not in known
         ]
     return faults
-
-
-def nearest(word: str, known: list[str]) -> str:
-    """The known word that is meant, as a question, or "".
-
-    Examples
-    --------
-    >>> nearest("tolerence", ["tolerance", "because"])
-    " (did you mean 'tolerance'?)"
-    """
-    match = difflib.get_close_matches(word, known, n=1)
-    return f" (did you mean {match[0]!r}?)" if match else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.smoke import small_options, small_panel
+from voirdire.settings import read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ class Job:
         """
         from voirdire.collect.run import collect
 
-        panel: dict[str, Any] = tomllib.loads(self.panel.read_text(encoding="utf-8"))
+        panel: dict[str, Any] = read_toml(self.panel, "panel")
         panel["seed"] = panel.get("seed", 0) + repeat
         if self.smoke:
             panel = small_panel(panel)

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.research.repro.claims import System
-from voirdire.research.repro.faults import nearest
 from voirdire.research.repro.fill import STATISTICS
 from voirdire.research.repro.items import LOADERS
+from voirdire.settings import ANY, FLAG, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
 
-KEYS = (
-    "title",
-    "data",
-    "columns",
-    "sample",
-    "statistic",
-    "scales",
-    "names",
-    "parts",
-    "spread",
-    "example",
-    "texts",
-)
+KEYS = {
+    "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES, "names": TABLE,
+    "parts": TABLES, "spread": TABLE, "example": TABLE, "texts": TABLES,
+}  # fmt: skip
 NEEDED = ("title", "data", "statistic", "parts")
-PART = (
-    "name",
-    "protocol",
-    "column",
-    "options",
-    "scaled",
-    "criteria",
-    "fills",
-    "groups",
-    "alpha",
-    "until",
-    "spread",
-    "alone",
-    "example",
-)
-EXAMPLE = ("text", "table", "column", "criterion", "people", "unit", "keys")
+PART = {
+    "name": TEXT, "protocol": TEXT, "column": TEXT, "options": TABLE, "scaled": FLAG, "criteria": ANY, "fills": TABLES,
+    "groups": ANY, "alpha": ANY, "until": ANY, "spread": ANY, "alone": ANY, "example": TEXT,
+}  # fmt: skip
+EXAMPLE = {
+    "text": ANY, "table": TEXT, "column": TEXT, "criterion": ANY, "people": TEXT, "unit": ANY, "keys": TABLE,
+}  # fmt: skip
 
 
 def read_run(system: System, name: str) -> dict[str, Any]:
@@ -65,10 +46,7 @@ def read_run(system: System, name: str) -> dict[str, Any]:
     if name not in known:
         raise InputError(f"unknown run {name!r}; {system.paper} has {', '.join(known) or 'none'}")
     path = runs / name / "run.toml"
-    try:
-        spec = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as TOML ({error})") from error
+    spec = read_toml(path)
     problems = [f"{path}: {text}" for text in _problems(spec, system)]
     if problems:
         raise InputError(problems)
@@ -76,26 +54,22 @@ def read_run(system: System, name: str) -> dict[str, Any]:
 
 
 def _problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
-    yield from (f"unknown key {key!r}{nearest(key, list(KEYS))}" for key in spec if key not in KEYS)
-    absent = [key for key in NEEDED if key not in spec]
-    yield from (f"{key!r} is missing" for key in absent)
-    if absent:
+    wrong = dict(faults(spec, KEYS, NEEDED))
+    yield from wrong.values()
+    if wrong.keys() & KEYS.keys():
         return
     loaders = (*LOADERS, "columns")
     if spec["data"] not in loaders:
-        yield f"data {spec['data']!r} is unknown{nearest(spec['data'], list(loaders))}; known: {', '.join(loaders)}"
+        yield is_unknown("data", spec["data"], loaders)
     if spec["data"] == "columns" and "columns" not in spec:
         yield "'columns' is missing: the file's column for id, text, and each of people's scores"
     kind = spec["statistic"].get("kind")
     if kind not in STATISTICS:
-        yield f"statistic {kind!r} is unknown{nearest(str(kind), list(STATISTICS))}; known: {', '.join(STATISTICS)}"
+        yield is_unknown("statistic", kind, STATISTICS)
     names = [part.get("name") for part in spec["parts"]]
     for number, part in enumerate(spec["parts"], start=1):
         where = f"part {part.get('name', number)!r}"
-        yield from (
-            f"{where}: unknown key {key!r}{nearest(key, list(PART))}" for key in part if key not in PART
-        )
-        yield from (f"{where}: {key!r} is missing" for key in ("name",) if key not in part)
+        yield from (f"{where}: {fault}" for _, fault in faults(part, PART, ("name",)))
         if ("protocol" in part) == ("column" in part):
             yield f"{where}: give its 'protocol', or the 'column' of the data set's file that holds the scores"
         if names.count(part.get("name")) > 1:
@@ -117,12 +91,9 @@ def _example_problems(spec: Mapping[str, Any], system: System) -> Iterator[str]:
     if how is None:
         yield from (f"a part has example {entry!r}, but there is no [example]" for entry in entries[:1])
         return
-    yield from (
-        f"[example]: unknown key {key!r}{nearest(key, list(EXAMPLE))}" for key in how if key not in EXAMPLE
-    )
-    absent = [key for key in EXAMPLE if key not in how and key != "unit"]
-    yield from (f"[example]: {key!r} is missing" for key in absent)
-    if not absent:
+    wrong = dict(faults(how, EXAMPLE, [key for key in EXAMPLE if key != "unit"]))
+    yield from (f"[example]: {fault}" for fault in wrong.values())
+    if not wrong.keys() & EXAMPLE.keys():
         for entry in (how["people"], *entries):
             fill = {"table": how["table"], "keys": {**how["keys"], how["column"]: entry}}
             yield from (f"[example]: {text}" for text in _fill_problems(fill, system))

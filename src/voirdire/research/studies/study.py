@@ -9,7 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
 from voirdire.research.studies.calibration_spec import calibration_problems
-from voirdire.settings import FLAG, LIST, TABLE, TEXT, Rule, faults, is_whole, read_toml, unknown
+from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
@@ -33,13 +33,15 @@ _MUST = "{key} is {value!r}; must be {words}"
 _WHOLE = Rule("a whole number", is_whole, _MUST)
 _COUNT = Rule("at least 1", lambda v: v >= 1, _MUST, _WHOLE)
 _SEED = Rule("at least 0", lambda v: v >= 0, _MUST, _WHOLE)
-_TEXT, _TABLE, _LIST, _FLAG = (replace(rule, says=_MUST) for rule in (TEXT, TABLE, LIST, FLAG))
+_TEXT, _TABLE, _TABLES, _LIST, _FLAG = (
+    replace(rule, says=_MUST) for rule in (TEXT, TABLE, TABLES, LIST, FLAG)
+)
 _COMMON = {
     "name": _TEXT, "kind": _TEXT, "title": _TEXT, "aim": _TEXT, "source": _TEXT, "seed": _SEED, "replicates": _COUNT,
 }  # fmt: skip
 _RECOVERY = {
     "items": _WHOLE, "criteria": _WHOLE, "batch": _COUNT, "truth": _TABLE, "models": _LIST, "optimisers": _LIST,
-    "measures": _LIST, "panels": _LIST, "designs": _LIST, "added": _LIST, "best_of": _TEXT, "adam_replicates": _WHOLE,
+    "measures": _LIST, "panels": _TABLES, "designs": _TABLES, "added": _TABLES, "best_of": _TEXT, "adam_replicates": _WHOLE,
     "finding": _TEXT,
 }  # fmt: skip
 _CALIBRATION = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from voirdire.research.repro.checks.counts import COUNTS
 from voirdire.research.repro.checks.public import PUBLIC
 from voirdire.research.repro.checks.studies import STUDIES
 from voirdire.research.repro.tables import Table
+from voirdire.settings import ANY, faults, is_unknown
 
 __all__ = ["CHECKS", "Check", "Context", "Found", "NotFetched", "problems_of"]
 
@@ -28,17 +28,13 @@ def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> lis
     """
     kind = settings.get("kind")
     if not isinstance(kind, str) or kind not in CHECKS:
-        near = difflib.get_close_matches(str(kind), CHECKS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        return [f"check {kind!r} is unknown{hint}; known: {', '.join(sorted(CHECKS))}"]
+        return [is_unknown("check", kind, sorted(CHECKS))]
     check = CHECKS[kind]
-    found = [f"check {kind!r} needs {key!r}" for key in check.needs if key not in settings]
     takes = (*check.needs, *check.takes)
-    found += [
-        f"check {kind!r} takes no {key!r}; it takes {', '.join(takes) or 'nothing'}"
-        for key in settings
-        if key != "kind" and key not in takes
-    ]
+    own = {key: value for key, value in settings.items() if key != "kind"}
+    no = f"takes no {{key!r}}; it takes {', '.join(takes) or 'nothing'}"
+    wrong = faults(own, dict.fromkeys(takes, ANY), check.needs, unknown=no, missing="needs {key!r}")
+    found = [f"check {kind!r} {fault}" for _, fault in wrong]
     table = settings.get("table")
     if table is not None and table not in tables:
         found.append(

@@ -13,8 +13,8 @@ from voirdire.research.repro.items import LOADERS
 from voirdire.settings import ANY, FLAG, TABLE, TABLES, TEXT, faults, is_unknown, nearest, read_toml
 
 KEYS = {
-    "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES, "names": TABLE,
-    "parts": TABLES, "spread": TABLE, "example": TABLE, "texts": TABLES,
+    "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES,
+    "names": TABLE, "parts": TABLES, "spread": TABLE, "example": TABLE, "texts": TABLES,
 }  # fmt: skip
 NEEDED = ("title", "data", "statistic", "parts")
 PART = {

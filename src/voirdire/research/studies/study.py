@@ -41,8 +41,8 @@ _COMMON = {
 }  # fmt: skip
 _RECOVERY = {
     "items": _WHOLE, "criteria": _WHOLE, "batch": _COUNT, "truth": _TABLE, "models": _LIST, "optimisers": _LIST,
-    "measures": _LIST, "panels": _TABLES, "designs": _TABLES, "added": _TABLES, "best_of": _TEXT, "adam_replicates": _WHOLE,
-    "finding": _TEXT,
+    "measures": _LIST, "panels": _TABLES, "designs": _TABLES, "added": _TABLES, "best_of": _TEXT,
+    "adam_replicates": _WHOLE, "finding": _TEXT,
 }  # fmt: skip
 _CALIBRATION = {
     "models": _LIST, "methods": _TABLE, "shape": _TABLE, "ties": _FLAG, "draws": _WHOLE, "batch": _COUNT,

@@ -314,7 +314,7 @@ def test_an_output_folder_that_is_not_empty(folder: Path) -> None:
     message = refused(folder, "votes.csv")
     assert message == "output folder out: is not empty; name another or pass --overwrite (overwrite=True)"
     assert refused(folder, "votes.csv", "--overwrite") == (
-        "output folder out: holds 'mine.txt', which is no part of what would be replaced; name another folder"
+        "output folder out: holds 'mine.txt', which is no part of a saved fit; name another folder"
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -17,6 +18,14 @@ settings.load_profile("fixed")
 def project() -> Path:
     """The folder that holds pyproject.toml."""
     return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def as_written() -> Any:
+    """PyTensor's mode that evaluates a graph as it is written: rewriting it takes longer than all that is compared."""
+    from pytensor.compile.mode import Mode
+
+    return Mode(linker="py", optimizer=None)
 
 
 @pytest.fixture(scope="session")

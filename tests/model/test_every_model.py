@@ -496,10 +496,10 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
     return total
 
 
-def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any) -> None:
+def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any, as_written: Any) -> None:
     density, data = case.density, case.problem.data
     model = pymc_model(case.problem)
-    pymc = model.compile_logp(mode="FAST_COMPILE")
+    pymc = model.compile_logp(mode=as_written)
     assert len(model.value_vars) == len(density.parameters)
     rng = np.random.default_rng(4)
     for x in case.points:

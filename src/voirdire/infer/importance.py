@@ -1,4 +1,8 @@
-"""Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25)."""
+"""Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25).
+
+ArviZ's gives the same weights to the last digit (tested) in the same time, but takes 1.7 seconds of computing to
+import, as long as a whole fit of a small table by Laplace, which needs nothing else of it.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,9 @@ ANCHORS = pd.DataFrame([("x", "y", "x"), ("x", "z", "tie")], columns=["first", "
         ("bt-sigma", ANCHORS),
     ],
 )
-def test_all_engines_have_the_density_of_the_equation(model: str, anchors: pd.DataFrame) -> None:
+def test_all_engines_have_the_density_of_the_equation(
+    model: str, anchors: pd.DataFrame, as_written: Any
+) -> None:
     panel = read_votes(VOTES)
     with_people = pose(load_model(model), panel, anchors=read_anchors(anchors, panel))
     without = pose(load_model(model), panel)
@@ -70,7 +73,7 @@ def test_all_engines_have_the_density_of_the_equation(model: str, anchors: pd.Da
             assert float(engine.log_densities(density)(x[None], with_people.data)[0]) == pytest.approx(
                 reference
             )
-        compiled = pymc_model(with_people).compile_logp(mode="FAST_COMPILE")
+        compiled = pymc_model(with_people).compile_logp(mode=as_written)
         assert float(compiled(point(density, x))) == pytest.approx(reference, abs=1e-5)
 
 

@@ -135,7 +135,7 @@ def agree(
     for note in found.attrs["notes"]:
         console.tell(note)
     if humans is not None:
-        emit_powered(found, f"What humans would say, {100 * prob:g}% intervals", json)
+        emit_powered(found, f"what humans would say, {100 * prob:g}% intervals", json)
     else:
         emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)
     if out is not None:

@@ -69,6 +69,7 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
         bars.TextColumn("{task.description}", markup=False),
         bars.BarColumn(),
         bars.TaskProgressColumn(),
+        bars.MofNCompleteColumn(),
         bars.TimeElapsedColumn(),
     )
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

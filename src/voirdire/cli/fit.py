@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import console
+from voirdire.cli import complete, console
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
+            autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
             "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores, "
             "mixed-position for votes and scores.",

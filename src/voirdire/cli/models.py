@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import console
+from voirdire.cli import complete, console
 
 if TYPE_CHECKING:
     from voirdire.model.specs import Model
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 def models(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME|FILE]", help="Show one model's card.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="[NAME|FILE]",
+            help="Show one model's card.",
+            show_default=False,
+            autocompletion=complete.model,
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import console
+from voirdire.cli import complete, console
 from voirdire.errors import InputError
 from voirdire.folders import write_file
+from voirdire.tables.forms import guard
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,10 @@ def next(
         Path | None, typer.Option(metavar="FILE", readable=False, help="Votes on the criteria.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="A model, as for voirdire fit.")
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="A model, as for voirdire fit.", autocompletion=complete.model
+        ),
     ] = None,
     anchors: Annotated[
         Path | None,
@@ -119,7 +123,7 @@ def next(
         seed=seed,
     )
     if out is not None:
-        write_file(out, _form(found).to_csv(index=False))
+        write_file(out, _form(found, for_).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
         console.emit(_as_dict(found, result.model.name, for_.value, seed))
@@ -127,10 +131,12 @@ def next(
         _show(found, for_.value)
 
 
-def _form(found: pd.DataFrame) -> pd.DataFrame:
-    """A table to be answered: of votes, or without judge of anchors."""
+def _form(found: pd.DataFrame, who: Who) -> pd.DataFrame:
+    """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
     columns = [name for name in ("judge", "criterion") if found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
+    if who is Who.person:
+        form = form.map(lambda name: guard(name) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+_ROOM = "humans alone"  # the column that gives way to names
+
 
 def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
@@ -64,14 +66,15 @@ def emit_powered(found: pd.DataFrame, title: str, json: bool) -> None:
         console.emit({"rows": rows})
         return
     shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-        ("value", lambda row: _number(row["value"])),
-        ("interval", _interval),
-        ("humans alone", lambda row: _interval(row, "human_")),
-        ("n", lambda row: f"{row['n']:,}"),
+        ("value", lambda row: f"{_number(row['value'])} {_interval(row)}".rstrip()),
+        (_ROOM, lambda row: _interval(row, "human_")),
+        ("humans", lambda row: f"{row['n']:,} of {row['units']:,}"),
         ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
-        ("of", lambda row: f"{row['units']:,}"),
     ]
-    _show(rows, title, shown, True)
+    # a table for each measure: beside its name there would be no room for the judges'
+    measures = dict.fromkeys(row["measure"] for row in rows)
+    for measure in measures:
+        _show([row for row in rows if row["measure"] == measure], f"{measure}: {title}", shown, True, False)
 
 
 def _show(
@@ -79,6 +82,7 @@ def _show(
     title: str,
     shown: Sequence[tuple[str, Callable[[dict[str, Any]], str]]],
     partner: bool,
+    measure: bool = True,
 ) -> None:
     from rich import box
     from rich.table import Table
@@ -86,8 +90,11 @@ def _show(
 
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     optional = [name for name in ("criterion", "level") if len({row[name] for row in rows}) > 1]
+    # in 80 columns there is room for the one or for the other
+    shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
-    table.add_column("measure", no_wrap=True)
+    if measure:
+        table.add_column("measure", no_wrap=True)
     for name in ("judges", *optional):
         table.add_column(name, overflow="fold")
     for name, _ in shown:
@@ -96,7 +103,7 @@ def _show(
         table.add_column("note", justify="right", no_wrap=True)
     for row in rows:
         cells = [
-            row["measure"],
+            *([row["measure"]] if measure else []),
             _judges(row["judges"] if partner else row["judges"][:-1]),
             *(row[name] or "" for name in optional),
         ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from voirdire.cli import console, signals
+from voirdire.cli import complete, console, signals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +18,7 @@ def simulate(
         str | None,
         typer.Argument(
             metavar="STUDY",
+            autocompletion=complete.study,
             help="A study's name or a study file (.toml); without it, the studies are listed.",
         ),
     ] = None,
@@ -54,8 +55,8 @@ def simulate(
             for one in studies:
                 console.stdout().print(f"{one.name}: {one.title}")
         return
-    checked = load_study(study)
-    with signals.keeping(_kept(out)), console.progress(f"Study {checked.name}") as progress:
+    with signals.keeping(_kept(out)), console.progress(f"Study {console.plain(study)}") as progress:
+        checked = load_study(study)
         result = run_study(checked, replicates=replicates, jobs=jobs, out=out, progress=progress)
     if json:
         console.emit(result.as_dict())

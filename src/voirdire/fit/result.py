@@ -336,6 +336,12 @@ class Fit:
         assert isinstance(self.problem, VotesProblem)
         return self.problem
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
+        from voirdire.report.notebook import notebook
+
+        return notebook(self)
+
     def __repr__(self) -> str:
         problem = self.problem
         return (

@@ -127,13 +127,12 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise InputError(f"kind {kind!r}{hint} is none of {', '.join(KINDS)}")
     check(fit, kind)
-    with look():
-        if ax is not None:
-            KINDS[kind].draw(fit, ax)
-            return ax
+    if ax is None:
         import matplotlib.pyplot as plt
 
-        figure, made = plt.subplots(figsize=KINDS[kind].size(fit), layout="constrained")
+        # before the look: a notebook's settings come with the first figure, and are not undone with the look
+        figure = plt.figure(figsize=KINDS[kind].size(fit), layout="constrained", facecolor="white")
+    with look():
+        made = figure.add_subplot() if ax is None else ax
         KINDS[kind].draw(fit, made)
-        figure.set_facecolor("white")
     return made

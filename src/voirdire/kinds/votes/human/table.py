@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.tables.forms import unguard
 from voirdire.tables.pairs import pair_keys
 from voirdire.tables.problems import nearest
 from voirdire.tables.votes import Votes, read_votes
@@ -65,6 +66,8 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     if isinstance(table, Anchors):
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
+    items, criteria = unguard(people.items, panel.items), unguard(people.criteria, panel.criteria)
+    people = replace(people, items=items, criteria=criteria)
     known = {name: code for code, name in enumerate(panel.items)}
     strangers = [name for name in people.items if name not in known]
     foreign = np.array([name not in known for name in people.items], dtype=bool)

@@ -1,0 +1,17 @@
+"""Names that the shell completes with the tab key (set up by ``voirdire --install-completion``)."""
+
+from __future__ import annotations
+
+
+def model(typed: str) -> list[str]:
+    """Models whose name begins so; none where it is a file that is typed."""
+    from voirdire.model.specs import model_names
+
+    return [name for name in model_names() if name.startswith(typed)]
+
+
+def study(typed: str) -> list[str]:
+    """Studies whose name begins so."""
+    from voirdire.research.studies import study_names
+
+    return [name for name in study_names() if name.startswith(typed)]

@@ -1,0 +1,72 @@
+"""What a notebook shows of a fit: the checks that found something, the items, the judges, as HTML without scripts."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from voirdire.report.page import shorten
+from voirdire.report.table import Table, table
+
+if TYPE_CHECKING:
+    from voirdire.fit.result import Fit
+
+MOST = 10  # rows of a table
+_LETTERS = 1200  # of a text
+
+
+def notebook(fit: Fit) -> str:
+    """A fit in short. Names are data: they are escaped, and no mathematics is read into them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> table = pd.DataFrame({"judge": "<b>", "first": ["x"] * 3, "second": "$y$", "winner": ["x", "x", "$y$"]})
+    >>> shown = notebook(voirdire.fit(table, method="map"))
+    >>> "<b>" in shown, "&lt;b&gt;" in shown, "$y$" in shown
+    (False, True, False)
+    """
+    result, data = fit.as_dict(), fit.model.data
+    parts = [f"<p><strong>{_text(repr(fit)[1:-1])}</strong></p>"]
+    found = [row for row in result["checks"] if row["level"] != "ok"]
+    if found:
+        said = (
+            f"<li><strong>{row['level']}</strong> {_text(row['check'])}: {_text(row['message'])}</li>"
+            for row in found
+        )
+        parts.append(f"<ul>{''.join(said)}</ul>")
+    intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
+    items = result["items"]
+    title = f"Items, best first{intervals}"
+    if "score" not in items[0]:
+        items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
+    drop = ("sd", "rank_low", "rank_high", "known")
+    parts.append(_table(table("items", title, items[:MOST], drop=drop), len(items)))
+    heads = {} if data == "mixed" else {"votes": data}
+    judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
+    parts.append(_table(table("judges", f"Judges{intervals}", judges[:MOST], heads=heads), len(judges)))
+    parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
+    return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
+
+
+def _table(shown: Table, count: int) -> str:
+    rows, _ = shown.cells()
+    heads = "".join(f"<th>{_text(column.head)}</th>" for column in shown.columns)
+    lines = (
+        "<tr>"
+        + "".join(f"<td>{_text(f'{cell.text} {cell.interval}'.strip())}</td>" for cell in row)
+        + "</tr>"
+        for row in rows
+    )
+    rest = f" (the first {MOST} of {count:,})" if count > MOST else ""
+    return (
+        f"<table><caption>{_text(shown.caption)}{rest}</caption>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def _text(text: str) -> str:
+    """Plain text: escaped, what begins mathematics set apart, what cannot be printed shown as such."""
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in shorten(text, _LETTERS))
+    return "".join(f"<span>{c}</span>" if c in "$\\" else html.escape(c) for c in shown)

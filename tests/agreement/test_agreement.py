@@ -251,7 +251,7 @@ def test_resampling_judges_leaves_named_pairs_without_interval() -> None:
     [
         (LABELS, {"judges": ["a", "z"]}, "judge 'z' is not in the table; its judges are 'a', 'b', 'c'"),
         (LABELS, {"judges": ["a"]}, "agreement takes two judges; there is only 'a'"),
-        (LABELS, {"against": "z"}, "judge 'z', to compare with, is not in the table"),
+        (LABELS, {"against": "z"}, "judge to compare with 'z' is not in the table"),
         (LABELS, {"against": "majority", "judges": ["a", "b"]}, "needs 3 judges or more; there are 2"),
         (LABELS, {"measures": "pearson"}, "pearson needs numbers, and the answers are 'x', 'y'"),
         (

@@ -74,7 +74,7 @@ def coverage_of_items(n: int, replicates: int) -> dict[str, dict[str, float]]:
     held = {method: dict.fromkeys(TRUTH, 0) for method in ("percentile", "bca")}
     for seed in range(replicates):
         made = single(n, rng)
-        found = bootstrap(list(made.values()), resamples=RESAMPLES, seed=seed, method="bca")
+        found = bootstrap(list(made.values()), resamples=RESAMPLES, seed=seed, interval="bca")
         for name, one in zip(made, found, strict=True):
             plain = bootstrap_interval(one.estimate, one.draws)
             for method, ends in (("percentile", plain), ("bca", one.interval)):

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.copies import copies_note
 from voirdire.agreement.coefficients.match import Orientation, Repeats, match
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
-from voirdire.agreement.coefficients.tasks import Task, plan
-from voirdire.agreement.coefficients.undefined import why_undefined
-from voirdire.agreement.engine.intervals import Interval, Method, check_method
-from voirdire.agreement.engine.resample import RESAMPLES, Replicates, Unit, bootstrap, check_request
-from voirdire.agreement.ppi.intervals import PoweredMethod
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.tasks import plan
+from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.engine.intervals import Interval
+from voirdire.agreement.engine.resample import FEW, UNITS, Replicates
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
@@ -23,10 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from voirdire.agreement.coefficients.ratings import Ratings
-
-# Intervals from fewer clusters than this cover too little (Cameron, Gelbach and Miller, Review of Economics
-# and Statistics 90, 2008).
-FEW = 20
 
 
 def agreement(
@@ -39,12 +37,8 @@ def agreement(
     levels: Sequence[object] | None = None,
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
-    unit: Unit = "item",
-    interval: Method | PoweredMethod | None = None,
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
     humans: object = None,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Measure how well judges agree.
 
@@ -65,17 +59,15 @@ def agreement(
         All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
     repeats, orientation
         As in `voirdire.agreement.coefficients.match.match`.
-    unit : {"item", "context", "judge", "both"}
-        What is resampled. "context" keeps items of a context together; "judge" and "both" resample the panel,
-        and leave what compares named judges without intervals.
-    interval : {"percentile", "basic", "bca", "studentised"}, optional
-        Kind of interval, "percentile" by default; others with `humans`, see there.
-    resamples, prob, seed
-        Number of resamples, coverage, and seed.
     humans : path, dataframe, Votes, Scores or Labels, optional
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
         `voirdire.agreement.ppi.rows.agreement_with_humans`.
+    **settings
+        How to resample: ``resamples``, ``unit``, ``interval``, ``prob``, ``seed`` and ``jobs``, or a whole
+        ``resampling``; see `voirdire.agreement.engine.resampling.Resampling`. Unit "context" keeps items of a
+        context together; "judge" and "both" resample the panel, and leave what compares named judges without
+        intervals.
 
     Returns
     -------
@@ -104,96 +96,52 @@ def agreement(
                 "with human answers each judge is compared with the humans; leave out against and pairs"
             )
         return agreement_with_humans(
-            table,
-            humans,
-            measures=measures,
-            judges=judges,
-            levels=levels,
-            repeats=repeats,
-            unit=unit,
-            interval=interval,
-            resamples=resamples,
-            prob=prob,
-            seed=seed,
+            table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
         )
-    kind = _kind(interval)
-    check_request(resamples, unit, prob, kind)
-    read = read_table(table, levels=levels)
-    matched = match(read, repeats=repeats, levels=levels, orientation=orientation)
+    if settings.get("interval") in ("t", "wilson", "normal"):
+        raise InputError(
+            f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
+        )
+    how = Resampling.of(settings, UNITS)
+    matched = match(read_table(table, levels=levels), repeats=repeats, levels=levels, orientation=orientation)
     work, notes = plan(matched, measures, judges, against, pairs)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
-        found = _resample(tasks, ratings, unit, kind, resamples, prob, seed)
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
         copies = {judges: copies_note(panel) for judges, panel in panels.items()}
-        rows += [
-            _row(task, ratings, one, unit, copies.get(task.judges, ""))
-            for task, one in zip(tasks, found, strict=True)
+        noted = [
+            replace(
+                task,
+                note=partial(_note, task=task, ratings=ratings, how=how, copies=copies.get(task.judges, "")),
+            )
+            for task in tasks
         ]
+        whole = [task for task in noted if how.unit in ("item", "context") or _of_panel(task)]
+        ready = dict(zip(map(id, whole), rows_of(whole, how, ratings.contexts), strict=True))
+        rows += [ready.get(id(task)) or task.row(_point(task, len(ratings.codes))) for task in noted]
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return frame
 
 
-def _kind(interval: str | None) -> Method:
-    if interval in ("t", "wilson", "normal"):
-        raise InputError(
-            f"interval {interval!r} is for estimates with human answers; give humans, or another kind"
-        )
-    check_method(interval := interval or "percentile")
-    return cast(Method, interval)
-
-
-def _resample(
-    tasks: Sequence[Task],
-    ratings: Ratings,
-    unit: Unit,
-    interval: Method,
-    resamples: int,
-    prob: float,
-    seed: int,
-) -> list[Replicates]:
-    """Resample what can be; what has no judges to resample keeps its value and gets a note."""
-    whole = [task for task in tasks if unit in ("item", "context") or task.of_panel]
-    done = bootstrap(
-        [task.statistic for task in whole],
-        unit=unit,
-        groups=ratings.contexts,
-        resamples=resamples,
-        seed=seed,
-        prob=prob,
-        method=interval,
-    )
-    ready = dict(zip(map(id, whole), done, strict=True))
-    return [ready.get(id(task)) or _point(task, len(ratings.codes)) for task in tasks]
+def _of_panel(task: Task) -> bool:
+    """Whether it is about a panel whose judges can be resampled."""
+    return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 
 
 def _point(task: Task, units: int) -> Replicates:
-    value = float(task.fixed.values(np.ones((1, units)))[0])
+    value = float(as_fixed(task.statistic).values(np.ones((1, units)))[0])
     why = "no interval: it compares named judges, which resampling the panel would exchange"
     return Replicates(value, np.empty(0), Interval(None, None, why))
 
 
-def _row(task: Task, ratings: Ratings, found: Replicates, unit: Unit, copies: str) -> Row:
-    few = "" if found.interval.low is None else _few(task, ratings, unit)
-    return row_of(
-        task.measure,
-        task.judges,
-        ratings,
-        found,
-        task.fixed,
-        level=task.level,
-        undefined=why_undefined(task.ratings, task.measure),
-        note="; ".join(filter(None, [few, copies])),
-    )
-
-
-def _few(task: Task, ratings: Ratings, unit: Unit) -> str:
-    """Warn where what is resampled is so few that the interval cannot be trusted."""
-    if unit == "context" and ratings.contexts is not None:
-        number, name = len(np.unique(ratings.contexts[task.fixed.support])), "contexts"
-    elif unit in ("judge", "both"):
+def _note(found: Replicates, task: Task, ratings: Ratings, how: Resampling, copies: str) -> str:
+    """Warn where what is resampled is so few that the interval cannot be trusted, and of copies of one judge."""
+    few = ""
+    if found.interval.low is not None and how.unit != "item":
         number, name = len(task.judges), "judges"
-    else:
-        return ""
-    return f"only {number} {name} to resample: the interval is likely too narrow" if number < FEW else ""
+        if how.unit == "context" and ratings.contexts is not None:
+            number, name = len(np.unique(ratings.contexts[as_fixed(task.statistic).support])), "contexts"
+        if number < FEW:
+            few = f"only {number} {name} to resample: the interval is likely too narrow"
+    return "; ".join(filter(None, [few, copies]))

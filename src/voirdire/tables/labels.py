@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voirdire.tables.encode import IntArray, encode, groups, positions, same_letters
 from voirdire.tables.problems import Problems, nearest
@@ -36,9 +38,16 @@ class Labels(Rated):
     [2, 0]
     """
 
+    answer: ClassVar[str] = "label"
+
     labels: tuple[str, ...]
     label: IntArray
     declared: bool = False
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The label of each row, by name."""
+        return np.array(self.labels)[self.label]
 
 
 def read_labels(

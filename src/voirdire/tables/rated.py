@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,10 +66,50 @@ class Rated:
     has_criteria: bool = False
     has_items: bool = True
 
+    #: The column of answers, which tells tables apart.
+    answer: ClassVar[str]
+
     @property
     def rows(self) -> int:
         """The number of answers."""
         return len(self.judge)
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The answer of each row."""
+        found: NDArray[Any] = getattr(self, self.answer)
+        return found
+
+    @property
+    def about(self) -> tuple[IntArray, ...]:
+        """Columns of codes that say what each row is about: rows alike in all of them have one question."""
+        columns = (self.criterion, self.phase, self.context, self.item)
+        return tuple(one for one in columns if one is not None)
+
+    def units(self, rows: NDArray[np.bool_]) -> tuple[IntArray, IntArray, tuple[str, ...]]:
+        """The context and item of some rows: the unit of each row, the units' codes and names.
+
+        Parameters
+        ----------
+        rows : bool array, shape (rows,)
+            Which rows.
+
+        Returns
+        -------
+        unit : int64 array
+            The unit of each of these rows.
+        codes : int64 array, shape (units, 2)
+            Context (0 without one) and item of each unit.
+        names : tuple of str
+            ``context / item`` where the table has both columns.
+        """
+        context = np.zeros(self.rows, np.int64) if self.context is None else self.context
+        codes, unit = np.unique(np.column_stack([context, self.item])[rows], axis=0, return_inverse=True)
+        qualified = self.context is not None and self.has_items
+        names = tuple(
+            f"{self.contexts[c]} / {self.items[i]}" if qualified else self.items[i] for c, i in codes
+        )
+        return unit.astype(np.int64), codes, names
 
     def subset(self: R, rows: NDArray[np.bool_]) -> R:
         """Keep some rows, under the same names and codes.

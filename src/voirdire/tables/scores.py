@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,8 @@ class Scores(Rated):
     >>> scores.judges, scores.score.tolist()
     (('a', 'b'), [3.0, 4.5])
     """
+
+    answer: ClassVar[str] = "score"
 
     score: NDArray[np.float64]
     groups: tuple[str, ...] = ()

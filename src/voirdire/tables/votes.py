@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,22 @@ class Votes:
     def rows(self) -> int:
         """The number of votes."""
         return len(self.row_cell)
+
+    #: The column of answers, which tells tables apart.
+    answer: ClassVar[str] = "winner"
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The item that won each vote; -1 for a tie."""
+        first, second = self.first[self.row_cell], self.second[self.row_cell]
+        return np.select([self.row_outcome == 0, self.row_outcome == 1], [first, second], -1)
+
+    @property
+    def about(self) -> tuple[IntArray, ...]:
+        """Columns of codes that say what each vote is about: criterion, both items in either order, context."""
+        criterion, first, second = (one[self.row_cell] for one in (self.criterion, self.first, self.second))
+        columns = (criterion, np.minimum(first, second), np.maximum(first, second))
+        return columns if self.row_context is None else (*columns, self.row_context)
 
     @property
     def has_ties(self) -> bool:

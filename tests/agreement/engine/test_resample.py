@@ -61,7 +61,7 @@ def test_intervals_are_scipys_on_the_same_resamples(ours: str, theirs: str) -> N
         (pearson(X, Y), lambda x, y: np.corrcoef(x, y)[0, 1]),
         (spearman(X, Y), lambda x, y: stats.spearmanr(x, y)[0]),
     ):
-        found = bootstrap([statistic], resamples=400, seed=11, method=ours)[0]
+        found = bootstrap([statistic], resamples=400, seed=11, interval=ours)[0]
         expected = stats.bootstrap(
             (X, Y),
             function,
@@ -83,8 +83,8 @@ def test_bca_counts_ties_with_the_estimate_half() -> None:
 
 
 def test_bca_jackknifes_the_data_not_the_resamples() -> None:
-    one = bootstrap([mean_of_x()], resamples=200, method="bca")[0]
-    two = bootstrap([mean_of_x()], resamples=5000, method="bca")[0]
+    one = bootstrap([mean_of_x()], resamples=200, interval="bca")[0]
+    two = bootstrap([mean_of_x()], resamples=5000, interval="bca")[0]
     values = np.array([np.delete(X, u).mean() for u in range(60)])
     a = np.sum((values.mean() - values) ** 3) / (6 * np.sum((values.mean() - values) ** 2) ** 1.5)
     z0 = stats.norm.ppf(np.mean(two.draws < X.mean()))
@@ -95,7 +95,7 @@ def test_bca_jackknifes_the_data_not_the_resamples() -> None:
 
 
 def test_studentised_interval_by_hand() -> None:
-    found = bootstrap([mean_of_x()], resamples=500, seed=2, method="studentised")[0]
+    found = bootstrap([mean_of_x()], resamples=500, seed=2, interval="studentised")[0]
     drawn = X[np.random.default_rng(2).integers(0, 60, (500, 60))]
     t = (drawn.mean(axis=1) - X.mean()) / (drawn.std(axis=1, ddof=1) / 60**0.5)
     spread = X.std(ddof=1) / 60**0.5
@@ -236,7 +236,7 @@ def test_both_ways_is_wider_than_either() -> None:
 def test_judge_bca_jackknifes_judges() -> None:
     made = panel_agreement(panel(judges=8, units=60))
     plain = bootstrap([made], unit="judge", resamples=2000, seed=1)[0].interval
-    corrected = bootstrap([made], unit="judge", resamples=2000, seed=1, method="bca")[0].interval
+    corrected = bootstrap([made], unit="judge", resamples=2000, seed=1, interval="bca")[0].interval
     assert corrected.low != plain.low
     assert abs(corrected.low - plain.low) < 0.05
 
@@ -343,13 +343,13 @@ def test_more_resamples_narrow_the_noise_not_the_interval() -> None:
     [
         ({"resamples": 0}, "resamples 0 is not a positive whole number"),
         ({"resamples": 1.5}, "resamples 1.5 is not a positive whole number"),
-        ({"unit": "rater"}, "unit 'rater' is not known"),
+        ({"unit": "rater"}, "unit 'rater' is not offered here"),
         ({"prob": 1.0}, "prob 1.0 is not between 0 and 1"),
-        ({"method": "normal"}, "interval 'normal' is not known"),
+        ({"interval": "normal"}, "interval 'normal' is not offered here"),
         ({"unit": "context"}, "needs a context for every item"),
         ({"unit": "judge"}, "resamples judges, which only statistics of a whole panel have"),
-        ({"unit": "both", "method": "bca"}, "bca interval is not defined when judges and items"),
-        ({"unit": "judge", "method": "studentised"}, "studentised interval is not offered"),
+        ({"unit": "both", "interval": "bca"}, "bca interval is not defined when judges and items"),
+        ({"unit": "judge", "interval": "studentised"}, "studentised interval is not offered"),
     ],
 )
 def test_wrong_requests(settings: dict[str, object], message: str) -> None:

@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
-from voirdire.agreement.engine.multiplicity import adjust
+from voirdire.agreement.engine.paired import adjust
 from voirdire.agreement.engine.permutation import permutation_p, shuffle_test, swap_test
 from voirdire.errors import InputError
 

@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from voirdire.agreement.experts.compare import compare_judges
 from voirdire.agreement.experts.detection import detection
-from voirdire.agreement.experts.experts import expert_agreement
+from voirdire.agreement.experts.expert_panel import expert_agreement
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate, pass_interval
 from voirdire.agreement.experts.leave_out import leave_one_expert_out
 from voirdire.agreement.experts.phases import phase_change
@@ -124,11 +124,11 @@ def test_compare_judges_with_a_majority_and_many_pairs() -> None:
     found = compare_judges(PANEL, EXPERTS[:3], ["gp", "ok", "e4"], resamples=100, permutations=99)
     assert found[["a", "b"]].values.tolist() == [["gp", "ok"], ["gp", "e4"], ["ok", "e4"]]
     assert (found["p_adjusted"] >= found["p_value"]).all()
-    with pytest.raises(InputError, match="'gp' is the reference and cannot be compared"):
+    with pytest.raises(InputError, match="'gp' is given as the reference and as a judge"):
         compare_judges(PANEL, "gp", ["gp", "ok"])
     with pytest.raises(InputError, match="permutations 0 is not a positive whole number"):
         compare_judges(PANEL, "gp", permutations=0)
-    with pytest.raises(InputError, match="comparing takes two judges besides the reference"):
+    with pytest.raises(InputError, match="the reference is compared with 2 judges or more; there are 1"):
         compare_judges(PANEL, "gp", ["ok"])
 
 
@@ -218,7 +218,7 @@ def test_detection_of_a_class_that_is_never_said() -> None:
     assert zero.loc[("precision", "a"), "value"] == 0.0
     for settings, message in (
         ({"truth": "silver"}, "judge 'silver' is not in the table"),
-        ({"truth": "gold", "judges": ["gold"]}, "'gold' is the truth and cannot be a judge"),
+        ({"truth": "gold", "judges": ["gold"]}, "'gold' is given as the truth and as a judge"),
         ({"truth": "gold", "empty": "one"}, "empty 'one' is not known"),
     ):
         with pytest.raises(InputError, match=message):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Estimate, estimate, resample
 from voirdire.agreement.ppi.intervals import PoweredMethod, powered_interval, wilson
 from voirdire.agreement.ppi.sample import Sample
@@ -57,7 +58,7 @@ def test_rates_are_those_of_ppi_python() -> None:
     f = np.where(rng.random(300) < 0.85, y, ~y)
     low, high = ppi_mean_ci(y[:50] * 1.0, f[:50] * 1.0, f[50:] * 1.0, alpha=0.1)
     sample = sample_of(y * 1.0, f * 1.0, 50)
-    ours = powered_interval(sample, estimate(sample), "normal", share=True, prob=0.9)
+    ours = powered_interval(sample, estimate(sample), "normal", share=True, how=Resampling(prob=0.9))
     assert [ours.low, ours.high] == pytest.approx([low.item(), high.item()], abs=1e-9)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -67,6 +68,41 @@ def majority(ratings: Ratings) -> IntArray:
     if ratings.tie is not None:
         otherwise = np.where(total > 0, ratings.levels.index(ratings.tie), -1)
     return np.where(decided, counts.argmax(axis=1), otherwise).astype(np.int64)
+
+
+def with_reference(
+    ratings: Ratings, reference: str | Sequence[str], name: str
+) -> tuple[Ratings, str, list[str]]:
+    """Ratings with room for ties, the column of a reference, and who it is.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of everybody.
+    reference : str or sequence of str
+        A judge, or several, whose majority becomes a column.
+    name : str
+        What that column is called.
+
+    Raises
+    ------
+    InputError
+        For names that are not in the table.
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> whole, column, who = with_reference(ratings_from_matrix([["a", "a", "b"]]), ["1", "2", "3"], "majority")
+    >>> whole.select([column]).codes.tolist(), who
+    ([[0]], ['1', '2', '3'])
+    """
+    who = [reference] if isinstance(reference, str) else list(reference)
+    if not who:
+        raise InputError("reference is empty; name a judge, or several whose majority is the reference")
+    if len(who) == 1:
+        return ratings, who[0], who
+    ratings = with_tie(ratings)
+    return ratings.with_column(name, majority(ratings.select(who))), name, who
 
 
 def share_agreeing(ratings: Ratings, at_least: int | None = None) -> CountStatistic:

@@ -7,6 +7,7 @@ and item.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import singledispatch
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -29,8 +30,9 @@ BY_NAME = ("first by name", "tie", "second by name")
 TIE = "tie"
 
 
+@singledispatch
 def match(
-    table: Votes | Scores | Labels,
+    table: object,
     *,
     repeats: Repeats | None = None,
     levels: Sequence[object] | None = None,
@@ -74,24 +76,24 @@ def match(
     >>> ratings.levels, ratings.codes.tolist(), ratings.notes["a"]
     (('x', 'tie', 'y'), [[1, 2]], '1 unit answered more than once, combined by majority')
     """
-    if isinstance(table, Votes):
-        return _votes(table, repeats or "majority", orientation)
-    if orientation is not None:
-        raise InputError("orientation is for tables of votes; leave it out")
-    if isinstance(table, Scores):
-        return _scores(table, repeats or "mean", levels)
-    return _labels(table, repeats or "majority")
+    raise TypeError(f"{type(table).__name__} is no table of votes, scores or labels")
 
 
-def _votes(votes: Votes, repeats: Repeats, orientation: Orientation | None) -> list[Ratings]:
-    _allowed(repeats, ("majority", "swap", "error"), "votes")
+@match.register
+def _votes(
+    votes: Votes,
+    *,
+    repeats: Repeats | None = None,
+    orientation: Orientation | None = None,
+    **_: object,
+) -> list[Ratings]:
+    repeats = _allowed(repeats, ("majority", "swap", "error"), "votes")
     if orientation not in (None, "name", "both"):
         raise InputError(f"orientation {orientation!r} is not known; give 'name' or 'both'")
     cell = votes.row_cell
-    first, second = votes.first[cell], votes.second[cell]
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low, high = votes.about[1:3]
     # 0 the lower item wins, 1 a tie, 2 the higher one wins.
-    answer = np.select([votes.row_outcome == 2, (votes.row_outcome == 0) == (first == low)], [1, 0], 2)
+    answer = np.select([votes.answers == -1, votes.answers == low], [1, 0], 2)
     context = np.zeros(votes.rows, np.int64) if votes.row_context is None else votes.row_context
     single = len(np.unique(low * len(votes.items) + high)) == 1
     names = (votes.items[low[0]], TIE, votes.items[high[0]]) if single else BY_NAME
@@ -133,8 +135,15 @@ def _votes(votes: Votes, repeats: Repeats, orientation: Orientation | None) -> l
     return matched
 
 
-def _scores(scores: Scores, repeats: Repeats, levels: Sequence[object] | None) -> list[Ratings]:
-    _allowed(repeats, ("mean", "error"), "scores")
+@match.register
+def _scores(
+    scores: Scores,
+    *,
+    repeats: Repeats | None = None,
+    levels: Sequence[object] | None = None,
+    orientation: Orientation | None = None,
+) -> list[Ratings]:
+    repeats = _allowed(repeats, ("mean", "error"), "scores", orientation)
     parts = []
     for criterion, phase, rows in _parts(scores):
         unit, names, context = _units(scores, rows)
@@ -174,8 +183,15 @@ def _scores(scores: Scores, repeats: Repeats, levels: Sequence[object] | None) -
     return matched
 
 
-def _labels(labels: Labels, repeats: Repeats) -> list[Ratings]:
-    _allowed(repeats, ("majority", "error"), "labels")
+@match.register
+def _labels(
+    labels: Labels,
+    *,
+    repeats: Repeats | None = None,
+    orientation: Orientation | None = None,
+    **_: object,
+) -> list[Ratings]:
+    repeats = _allowed(repeats, ("majority", "error"), "labels", orientation)
     worth = _numeric(labels.labels)
     matched = []
     for criterion, phase, rows in _parts(labels):
@@ -248,11 +264,8 @@ def _parts(table: Scores | Labels) -> list[tuple[str | None, str | None, _Mask]]
 
 def _units(table: Scores | Labels, rows: _Mask) -> tuple[IntArray, tuple[str, ...], IntArray | None]:
     """The unit of each row, the units' names, and their contexts."""
-    context = np.zeros(table.rows, np.int64) if table.context is None else table.context
-    keys, unit = np.unique(np.column_stack([context, table.item])[rows], axis=0, return_inverse=True)
-    qualified = table.context is not None and table.has_items
-    names = tuple(f"{table.contexts[c]} / {table.items[i]}" if qualified else table.items[i] for c, i in keys)
-    return unit.astype(np.int64), names, None if table.context is None else _dense(keys[:, 0])
+    unit, codes, names = table.units(rows)
+    return unit, names, None if table.context is None else _dense(codes[:, 0])
 
 
 def _dense(codes: IntArray) -> IntArray:
@@ -293,6 +306,12 @@ def _units_of(number: int) -> str:
     return f"{number} unit{'' if number == 1 else 's'}"
 
 
-def _allowed(repeats: Repeats, known: tuple[str, ...], what: str) -> None:
-    if repeats not in known:
+def _allowed(
+    repeats: Repeats | None, known: tuple[Repeats, ...], what: str, orientation: Orientation | None = None
+) -> Repeats:
+    """How answers are combined (by default the first way), after checking that it suits the table."""
+    if orientation is not None:
+        raise InputError("orientation is for tables of votes; leave it out")
+    if repeats is not None and repeats not in known:
         raise InputError(f"repeats {repeats!r} does not fit {what}; give one of {', '.join(known)}")
+    return repeats or known[0]

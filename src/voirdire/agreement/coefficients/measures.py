@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from voirdire.agreement.coefficients import correlation, pairwise
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
+from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
@@ -24,7 +24,6 @@ from voirdire.agreement.engine.statistic import (
     FloatArray,
     PanelStatistic,
     Statistic,
-    WeightedStatistic,
 )
 from voirdire.errors import InputError
 
@@ -64,32 +63,14 @@ def _two_columns(ratings: Ratings) -> tuple[FloatArray, FloatArray]:
     return first, second
 
 
-def _correlation(name: str) -> Build:
-    def build(ratings: Ratings) -> Statistic:
-        x, y = _two_columns(ratings)
-        if name == "pairwise_accuracy":
-            both = ~(np.isnan(x) | np.isnan(y))
-            joint = pairwise.pairwise_accuracy(x[None], y[None])
-            return WeightedStatistic(both, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
-        made: dict[str, Callable[[], Statistic]] = {
-            "pearson": lambda: correlation.pearson(x, y),
-            "spearman": lambda: correlation.spearman(x, y),
-            "kendall_tau_b": lambda: correlation.kendall(x, y, "b"),
-            "kendall_tau_c": lambda: correlation.kendall(x, y, "c"),
-            "concordance_index": lambda: pairwise.concordance(x, y),
-        }
-        return made[name]()
-
-    return build
-
-
 _CORRELATIONS = [
-    Measure("pearson", "pair", "numbers", _correlation("pearson")),
-    Measure("spearman", "pair", "ordered", _correlation("spearman")),
-    Measure("kendall_tau_b", "pair", "ordered", _correlation("kendall_tau_b")),
-    Measure("kendall_tau_c", "pair", "ordered", _correlation("kendall_tau_c")),
-    Measure("pairwise_accuracy", "pair", "ordered", _correlation("pairwise_accuracy")),
-    Measure("concordance_index", "pair", "ordered", _correlation("concordance_index")),
+    Measure(
+        name,
+        "pair",
+        "numbers" if name == "pearson" else "ordered",
+        lambda ratings, of=of: of(*_two_columns(ratings)),  # type: ignore[misc]
+    )
+    for name, of in CORRELATIONS.items()
 ]
 
 _OTHERS = [

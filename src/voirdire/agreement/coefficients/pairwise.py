@@ -12,14 +12,15 @@ EMNLP 2023). Epsilon is chosen anew in each resample, as it would be on new data
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from voirdire.agreement.coefficients.cells import Cells, totals_by
-from voirdire.agreement.coefficients.correlation import Excess
+from voirdire.agreement.coefficients.correlation import Excess, kendall, pearson, spearman
 from voirdire.agreement.engine.combine import JointStatistic
-from voirdire.agreement.engine.statistic import FloatArray, IntArray, WeightedStatistic, ratio
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic, WeightedStatistic, ratio
 from voirdire.errors import InputError
 
 
@@ -202,3 +203,21 @@ def _accuracies(pairs: Pairs, share: FloatArray) -> FloatArray:
     gains = np.concatenate([np.zeros((len(share), 1)), gains], axis=1)
     reached: FloatArray = base[:, None] + gains[:, pairs.ends]
     return reached
+
+
+def _over_all(x: FloatArray, y: FloatArray) -> WeightedStatistic:
+    """Pairwise accuracy of two columns of shape (units,), whose units are resampled."""
+    joint = pairwise_accuracy(x[None], y[None])
+    both = ~(np.isnan(x) | np.isnan(y))
+    return WeightedStatistic(both, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
+
+
+#: Correlations of two columns of shape (units,), NaN where missing, by name.
+CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], Statistic]] = {
+    "pearson": pearson,
+    "spearman": spearman,
+    "kendall_tau_b": kendall,
+    "kendall_tau_c": lambda x, y: kendall(x, y, "c"),
+    "pairwise_accuracy": _over_all,
+    "concordance_index": concordance,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
+from voirdire.tables.rated import known_names
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +87,9 @@ class Ratings:
         InputError
             For judges that are not there, all at once.
         """
-        missing = [one for one in judges if one not in self.judges]
-        if missing:
-            raise InputError(
-                [
-                    f"judge {one!r} is not in the table; its judges are {_listed(self.judges)}"
-                    for one in missing
-                ]
-            )
+        problems = unknown("judge", judges, self.judges)
+        if problems:
+            raise InputError(problems)
         columns = [self.judges.index(one) for one in judges]
         return replace(self, judges=tuple(judges), codes=self.codes[:, columns])
 
@@ -127,9 +123,60 @@ class Ratings:
         """
         if self.values is None:
             raise InputError(
-                f"the answers {_listed(self.levels)} are not numbers; this measure needs numeric scores"
+                f"the answers {known_names(self.levels)} are not numbers; this measure needs numeric scores"
             )
         return np.where(self.codes >= 0, self.values[self.codes], np.nan)
+
+
+def unknown(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
+    """A problem for each name that is not in the table.
+
+    Examples
+    --------
+    >>> unknown("judge", ["a", "z"], ["a", "b"])
+    ["judge 'z' is not in the table; its judges are 'a', 'b'"]
+    """
+    return [
+        f"{what} {one!r} is not in the table; its {plural or what.split()[0] + 's'} are {known_names(known)}"
+        for one in dict.fromkeys(names)
+        if one not in known
+    ]
+
+
+def others_than(
+    known: Sequence[str], taken: Sequence[str], role: str, judges: Sequence[str] | None, least: int = 0
+) -> list[str]:
+    """The judges to compare with some that are taken: all others by default.
+
+    Parameters
+    ----------
+    known, taken : sequence of str
+        The judges of the table, and those that have a role already.
+    role : str
+        What that is, for messages.
+    judges : sequence of str, optional
+        Who is asked for.
+    least : int
+        How many there must be.
+
+    Raises
+    ------
+    InputError
+        For names that are not in the table, judges of two roles, and too few of them.
+
+    Examples
+    --------
+    >>> others_than(["e1", "e2", "gpt"], ["e1", "e2"], "an expert", None)
+    ['gpt']
+    """
+    chosen = [one for one in known if one not in taken] if judges is None else list(judges)
+    problems = unknown("judge", [*taken, *chosen], known)
+    problems += [f"{one!r} is given as {role} and as a judge" for one in chosen if one in taken]
+    if len(set(chosen)) < least:
+        problems.append(f"{role} is compared with {least} judges or more; there are {len(set(chosen))}")
+    if problems:
+        raise InputError(problems)
+    return chosen
 
 
 def ratings_from_matrix(
@@ -183,7 +230,7 @@ def ratings_from_matrix(
     if unknown:
         raise InputError(
             [
-                f"answer {one!r} is not among the levels {_listed(levels)}; add it or correct it"
+                f"answer {one!r} is not among the levels {known_names(list(map(str, levels)))}; add it or correct it"
                 for one in unknown
             ]
         )
@@ -205,8 +252,3 @@ def ratings_from_matrix(
 
 def _empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, float | np.floating) and bool(np.isnan(cell)))
-
-
-def _listed(names: Sequence[object], shown: int = 8) -> str:
-    text = ", ".join(repr(one) for one in names[:shown])
-    return f"{text}, ... ({len(names)} in all)" if len(names) > shown else text

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.resample import Replicates
-from voirdire.agreement.engine.statistic import Statistic
+from voirdire.agreement.coefficients.undefined import why_undefined
+from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.engine.resample import Replicates, bootstrap
+from voirdire.agreement.engine.resampling import Resampling
+from voirdire.agreement.engine.statistic import IntArray, Statistic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,58 +54,69 @@ class Row:
     note: str = ""
 
 
-def row_of(
-    measure: str,
-    judges: tuple[str, ...],
-    ratings: Ratings,
-    found: Replicates,
-    statistic: Statistic,
-    *,
-    level: str | None = None,
-    undefined: str,
-    note: str = "",
-) -> Row:
-    """Make a row of what was resampled.
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One value to compute.
 
-    Parameters
+    Attributes
     ----------
     measure, judges, level
         As in `Row`; the phase of the ratings stands in for a level that is None.
+    statistic : Statistic or TwoWayStatistic
+        What is resampled; its support is counted.
     ratings : Ratings
         Where criterion, phase and notes on the judges come from.
-    found : Replicates
-        Value and interval.
-    statistic : Statistic
-        What was resampled; its support is counted.
     undefined : str
-        Why there is no value, if there is none.
-    note : str
+        Why there is no value, if there is none; by default what `why_undefined` finds in the ratings.
+    note : str, or callable of Replicates
         What else to say of a defined value.
+    """
+
+    measure: str
+    judges: tuple[str, ...]
+    statistic: Statistic | TwoWayStatistic
+    ratings: Ratings
+    level: str | None = None
+    undefined: str = ""
+    note: str | Callable[[Replicates], str] = ""
+
+    def row(self, found: Replicates) -> Row:
+        """The row of what was found."""
+        if math.isnan(found.estimate):
+            notes = [self.undefined or why_undefined(self.ratings, self.measure)]
+        else:
+            notes = [found.interval.note, self.note if isinstance(self.note, str) else self.note(found)]
+        known = self.ratings.notes
+        noted = [f"{judge}: {known[judge]}" for judge in self.judges if judge in known]
+        notes += noted if len(noted) <= _NOTED else [*noted[:2], f"the like for {len(noted) - 2} more judges"]
+        low, high = found.interval.ends
+        return Row(
+            measure=self.measure,
+            judges=self.judges,
+            criterion=self.ratings.criterion,
+            level=self.level if self.level is not None else self.ratings.phase,
+            value=found.estimate,
+            low=low,
+            high=high,
+            n=int(as_fixed(self.statistic).support.sum()),
+            note="; ".join(filter(None, notes)),
+        )
+
+
+def rows_of(tasks: Sequence[Task], how: Resampling, groups: IntArray | None = None) -> list[Row]:
+    """Resample all tasks at once; a row of each.
 
     Examples
     --------
     >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
-    >>> from voirdire.agreement.engine.resample import bootstrap
     >>> from voirdire.agreement.coefficients.two import agreement_rate
-    >>> rate = agreement_rate(ratings := ratings_from_matrix([["a", None], ["a", None]]))
-    >>> row_of("agreement_rate", ("1", "2"), ratings, bootstrap([rate])[0], rate, undefined="no overlap").note
+    >>> ratings = ratings_from_matrix([["a", None], ["a", None]])
+    >>> task = Task("agreement_rate", ("1", "2"), agreement_rate(ratings), ratings, undefined="no overlap")
+    >>> rows_of([task], Resampling())[0].note
     'no overlap'
     """
-    notes = [undefined] if math.isnan(found.estimate) else [found.interval.note, note]
-    noted = [f"{judge}: {ratings.notes[judge]}" for judge in judges if judge in ratings.notes]
-    notes += noted if len(noted) <= _NOTED else [*noted[:2], f"the like for {len(noted) - 2} more judges"]
-    low, high = found.interval.low, found.interval.high
-    return Row(
-        measure=measure,
-        judges=judges,
-        criterion=ratings.criterion,
-        level=level if level is not None else ratings.phase,
-        value=found.estimate,
-        low=math.nan if low is None else low,
-        high=math.nan if high is None else high,
-        n=int(statistic.support.sum()),
-        note="; ".join(filter(None, notes)),
-    )
+    found = bootstrap([task.statistic for task in tasks], groups=groups, resampling=how)
+    return [task.row(one) for task, one in zip(tasks, found, strict=True)]
 
 
 def frame_of(rows: Sequence[Row]) -> pd.DataFrame:

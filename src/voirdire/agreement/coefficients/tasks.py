@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 
 from voirdire.agreement.coefficients.majority import majority, with_tie
 from voirdire.agreement.coefficients.measures import WIN_RATES, Measure, find_measure, fits, statistic_of
-from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.ratings import Ratings, unknown
+from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.coefficients.winrate import win_rate
-from voirdire.agreement.engine.combine import TwoWayStatistic
-from voirdire.agreement.engine.statistic import Statistic
 from voirdire.errors import InputError
-from voirdire.tables.rated import known_names
 
 # Above these numbers all pairs of judges are not listed unless they are asked for.
 _MANY_JUDGES = 8
@@ -21,41 +18,6 @@ _MANY_LEVELS = 20
 
 MAJORITY = "majority"
 OTHERS = "majority of the others"
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """One value to compute.
-
-    Attributes
-    ----------
-    measure : str
-        The measure's name.
-    judges : tuple of str
-        Whom it compares.
-    statistic : Statistic or TwoWayStatistic
-        What is resampled.
-    ratings : Ratings
-        Of these judges.
-    level : str or None
-        The item of a win rate.
-    """
-
-    measure: str
-    judges: tuple[str, ...]
-    statistic: Statistic | TwoWayStatistic
-    ratings: Ratings
-    level: str | None = None
-    fixed: Statistic = field(init=False)
-
-    def __post_init__(self) -> None:
-        fixed = self.statistic.fixed() if isinstance(self.statistic, TwoWayStatistic) else self.statistic
-        object.__setattr__(self, "fixed", fixed)
-
-    @property
-    def of_panel(self) -> bool:
-        """Whether it is about a panel whose judges can be resampled."""
-        return isinstance(self.statistic, TwoWayStatistic) and len(self.judges) > 2
 
 
 def plan(
@@ -126,16 +88,9 @@ def _is_panel(measure: Measure, judges: Sequence[str]) -> bool:
 
 
 def _judges(ratings: Ratings, judges: Sequence[str] | None, against: str | None) -> tuple[str, ...]:
-    chosen = (
-        ratings.judges
-        if judges is None
-        else tuple(dict.fromkeys([judges] if isinstance(judges, str) else judges))
-    )
-    problems = [
-        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
-        for one in chosen
-        if one not in ratings.judges
-    ]
+    named = [judges] if isinstance(judges, str) else judges
+    chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
+    problems = unknown("judge", chosen, ratings.judges)
     if against == MAJORITY:
         if MAJORITY in ratings.judges:
             problems.append(
@@ -144,10 +99,7 @@ def _judges(ratings: Ratings, judges: Sequence[str] | None, against: str | None)
         if len(chosen) < 3:
             problems.append(f"a majority of the others needs 3 judges or more; there are {len(chosen)}")
     elif against is not None:
-        if against not in ratings.judges:
-            problems.append(
-                f"judge {against!r}, to compare with, is not in the table; its judges are {known_names(ratings.judges)}"
-            )
+        problems += unknown("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
     if not problems and len(chosen) < 2:
         problems.append(f"agreement takes two judges; there is only {chosen[0]!r}")

@@ -7,17 +7,18 @@ left out in turn and correlated with the mean of the rest; the ceiling is the me
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.rows import Row, frame_of
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.correlation.grid import grids, with_human
-from voirdire.agreement.correlation.levels import Average, Drawn, Level, check_level, coefficient, resampling
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
 from voirdire.agreement.correlation.request import request
-from voirdire.agreement.engine.combine import TwoWayStatistic, mean_of
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.combine import as_fixed, mean_of
+from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import Statistic
 from voirdire.errors import InputError
 from voirdire.tables.scores import read_scores
@@ -36,12 +37,8 @@ def human_ceiling(
     level: Level = "pooled",
     coefficients: str | Iterable[str] | None = None,
     average: Average = "mean",
-    unit: Drawn | None = None,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
     phase: str | None = None,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate each annotator with the mean of the others, and average.
 
@@ -51,8 +48,9 @@ def human_ceiling(
         Scores of the annotators, among others.
     annotators : sequence of str
         The judges who are people, two or more.
-    level, coefficients, average, unit, interval, resamples, prob, seed, phase
-        As in `voirdire.agreement.correlation.verb.metaeval`; contexts are resampled at every level but the pooled one.
+    level, coefficients, average, phase, **settings
+        As in `voirdire.agreement.correlation.verb.metaeval`; unit "item" or "context", by default contexts at every
+        level but the pooled one.
 
     Returns
     -------
@@ -78,50 +76,26 @@ def human_ceiling(
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)
     asked = request(scores, annotators[:1], annotators[1:], coefficients, level, average, phase, None)
-    by_default: Drawn = "item" if level == "pooled" else "context"
-    drawn = check_level(level, unit or by_default, asked.grids[0])
-    if drawn in ("system", "both"):
-        raise InputError(f"unit {drawn!r} is not offered for the human ceiling; resample items or contexts")
-    check_request(resamples, "item", prob, interval)
+    by_default: Settings = {"unit": settings.get("unit") or ("item" if level == "pooled" else "context")}
+    grouping = Grouping.of(level, average, settings | by_default, asked.grids[0])
+    if grouping.how.unit in ("system", "both"):
+        raise InputError(
+            f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"
+        )
     rows: list[Row] = []
-    for grid in grids(scores, phase):
+    for grid, name in product(grids(scores, phase), asked.coefficients):
         by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
-        for name in asked.coefficients:
-            parts: list[Statistic] = []
-            for annotator in annotators:
-                rest = with_human(grid, [one for one in annotators if one != annotator], OTHERS)
-                made = coefficient(
-                    name, rest, rest.column(annotator), rest.column(OTHERS), level, drawn, average
-                )
-                parts.append(made.fixed() if isinstance(made, TwoWayStatistic) else made)
-            unit_, groups = resampling(grid, level, drawn)
-            work = [*zip(annotators, parts, strict=True), (CEILING, mean_of(parts))]
-            found = bootstrap(
-                [one for _, one in work],
-                unit=unit_,
-                groups=groups,
-                resamples=resamples,
-                seed=seed,
-                prob=prob,
-                method=interval,
-            )
-            for (who, statistic), one in zip(work, found, strict=True):
-                low, high = one.interval.low, one.interval.high
-                note = one.interval.note
-                if np.isnan(one.estimate):
-                    of = "an annotator" if who == CEILING else repr(who)
-                    note = f"undefined: too few or constant scores of {of}{by}"
-                rows.append(
-                    Row(
-                        name,
-                        (who, OTHERS),
-                        grid.criterion,
-                        level,
-                        one.estimate,
-                        np.nan if low is None else low,
-                        np.nan if high is None else high,
-                        int(statistic.support.sum()),
-                        note,
-                    )
-                )
+        parts: list[Statistic] = []
+        for annotator in annotators:
+            rest = with_human(grid, [one for one in annotators if one != annotator], OTHERS)
+            columns = rest.column(annotator), rest.column(OTHERS)
+            parts.append(as_fixed(coefficient(name, rest, *columns, grouping)))
+        work = [*zip(annotators, parts, strict=True), (CEILING, mean_of(parts))]
+        shown = Ratings((), np.empty((0, 0), np.int64), (), criterion=grid.criterion)
+        tasks = []
+        for who, one in work:
+            of = "an annotator" if who == CEILING else repr(who)
+            why = f"undefined: too few or constant scores of {of}{by}"
+            tasks.append(Task(name, (who, OTHERS), one, shown, level, why))
+        rows += rows_of(tasks, *grouping.resampling(grid))
     return frame_of(rows)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Drawn, Level, check_level, coefficient, resampling
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
 from voirdire.agreement.correlation.request import request
 from voirdire.agreement.correlation.rowwise import rowwise
 from voirdire.agreement.correlation.swap import swap_metrics
 from voirdire.agreement.correlation.williams import williams_test
-from voirdire.agreement.engine.combine import difference
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.multiplicity import adjust
+from voirdire.agreement.engine.paired import Adjustment, adjust, paired
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
 
@@ -27,16 +25,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = (
-    *("measure", "a", "b", "criterion", "level", "value_a", "value_b", "difference", "low", "high"),
     *(
+        "measure",
+        "a",
+        "b",
+        "criterion",
+        "level",
+        "value_a",
+        "value_b",
+        "difference",
+        "low",
+        "high",
         "p_at_least",
-        "p_permutation",
-        "p_permutation_adjusted",
-        "p_williams",
-        "p_williams_adjusted",
-        "n",
-        "note",
     ),
+    *("p_permutation", "p_permutation_adjusted", "p_williams", "p_williams_adjusted", "n", "note"),
 )
 
 
@@ -48,14 +50,10 @@ def compare_metrics(
     level: Level = "pooled",
     measure: str = "spearman",
     average: Average = "mean",
-    unit: Drawn | None = None,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
     permutations: int = PERMUTATIONS,
-    adjustment: Literal["holm", "bh"] = "holm",
-    prob: float = 0.95,
-    seed: int = 0,
+    adjustment: Adjustment = "holm",
     phase: str | None = None,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Compare the agreement of metrics with people, two metrics at a time.
 
@@ -63,7 +61,7 @@ def compare_metrics(
 
     Parameters
     ----------
-    table, human, metrics, level, average, unit, interval, resamples, prob, seed, phase
+    table, human, metrics, level, average, phase, **settings
         As in `voirdire.agreement.correlation.verb.metaeval`.
     measure : str
         The coefficient.
@@ -96,69 +94,34 @@ def compare_metrics(
     import pandas as pd
 
     asked = request(table, human, metrics, measure, level, average, phase, None)
-    drawn = check_level(level, unit, asked.grids[0])
-    check_request(resamples, "both" if drawn == "both" else "item", prob, interval)
+    grouping = Grouping.of(level, average, settings, asked.grids[0])
     check_permutations(permutations)
     if len(asked.metrics) < 2:
         raise InputError(f"comparing takes two metrics; there is only {asked.metrics[0]!r}")
-    rows: list[dict[str, object]] = []
-    for grid in asked.grids:
+
+    def compare(grid: Grid, a: str, b: str) -> dict[str, Any]:
         people = grid.column(asked.human)
-        for a, b in combinations(asked.metrics, 2):
-            known: NDArray[np.bool_] = np.isfinite(people + grid.column(a) + grid.column(b))
-            part = grid.keep(known)
-            x, y, z = part.column(a), part.column(b), people[known]
-            row: dict[str, object] = {
-                "measure": measure,
-                "a": a,
-                "b": b,
-                "criterion": grid.criterion,
-                "level": level,
-            }
-            row |= {"n": int(known.sum()), "note": ""}
-            if known.sum() < 2:
-                nothing = dict.fromkeys(COLUMNS[5:13], np.nan) | {"p_williams": np.nan}
-                row |= nothing | {
-                    "note": f"undefined: {int(known.sum())} items were scored by {a!r}, {b!r} and people"
-                }
-                rows.append(row)
-                continue
-            one, two = (coefficient(measure, part, each, z, level, drawn, average) for each in (x, y))
-            first, second, gap = (
-                bootstrap(
-                    [each],
-                    unit=resampling(part, level, drawn)[0],
-                    groups=resampling(part, level, drawn)[1],
-                    resamples=resamples,
-                    seed=seed,
-                    prob=prob,
-                    method=interval,
-                )[0]
-                for each in (one, two, difference(one, two))
-            )
-            low, high = gap.interval.low, gap.interval.high
-            note = gap.interval.note
-            if np.isnan(gap.estimate):
-                note = "undefined: one of the scores does not vary as the coefficient needs"
-            row |= {
-                "value_a": first.estimate,
-                "value_b": second.estimate,
-                "difference": gap.estimate,
-                "low": np.nan if low is None else low,
-                "high": np.nan if high is None else high,
-                "p_at_least": gap.share_at_least_zero,
-                "p_permutation": swap_metrics(
-                    measure, part, x, y, z, level, average=average, permutations=permutations, seed=seed
-                ),
-                "p_williams": _williams(measure, part, x, y, z, level),
-                "note": note,
-            }
-            rows.append(row)
-    for kind in ("permutation", "williams"):
-        adjusted = adjust([float(str(row[f"p_{kind}"])) for row in rows], adjustment)
-        for row, p in zip(rows, adjusted, strict=True):
-            row[f"p_{kind}_adjusted"] = float(p)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        known: NDArray[np.bool_] = np.isfinite(people + grid.column(a) + grid.column(b))
+        n, names = int(known.sum()), {"measure": measure, "a": a, "b": b}
+        row = dict.fromkeys(COLUMNS, np.nan) | names | {"criterion": grid.criterion, "level": level, "n": n}
+        if n < 2:
+            return row | {"note": f"undefined: {n} items were scored by {a!r}, {b!r} and people"}
+        part = grid.keep(known)
+        x, y, z = part.column(a), part.column(b), people[known]
+        one, two = (coefficient(measure, part, each, z, grouping) for each in (x, y))
+        how, groups = grouping.resampling(part)
+        why = "one of the scores does not vary as the coefficient needs"
+        swapped = swap_metrics(
+            measure, part, x, y, z, level, average=average, permutations=permutations, seed=how.seed
+        )
+        tests = {"p_permutation": swapped, "p_williams": _williams(measure, part, x, y, z, level)}
+        return row | paired(one, two, how, why, groups) | tests
+
+    parts = [(grid, *pair) for grid in asked.grids for pair in combinations(asked.metrics, 2)]
+    found = pd.DataFrame(grouping.how.map(lambda part: compare(*part), parts), columns=list(COLUMNS))
+    for name in ("p_permutation", "p_williams"):
+        found[f"{name}_adjusted"] = adjust(found[name].to_numpy(float), adjustment)
+    return found
 
 
 def _williams(name: str, grid: Grid, x: FloatArray, y: FloatArray, z: FloatArray, level: Level) -> float:

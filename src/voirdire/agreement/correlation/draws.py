@@ -133,11 +133,7 @@ def _of_table(draws: object, scores: Scores) -> Draws:
     ]
     if problems:
         raise InputError(problems)
-    if drawn.context is not None and drawn.has_items:
-        keys, unit = np.unique(np.column_stack([drawn.context, drawn.item]), axis=0, return_inverse=True)
-        names = [f"{drawn.contexts[c]} / {drawn.items[i]}" for c, i in keys]
-    else:
-        names, unit = list(drawn.items), drawn.item
+    unit, _, names = drawn.units(np.ones(drawn.rows, bool))
 
     def of(grid: Grid) -> dict[str, FloatArray]:
         place = {item: row for row, item in enumerate(grid.items)}

@@ -144,22 +144,17 @@ def grids(scores: Scores, phase: str | None = None) -> list[Grid]:
     found = []
     for number, criterion in enumerate(scores.criteria):
         rows = scores.criterion == number
-        context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
-        keys, unit = np.unique(np.column_stack([context, scores.item])[rows], axis=0, return_inverse=True)
+        unit, keys, names = scores.units(rows)
         shape = (len(keys), len(scores.judges))
         count, total = np.zeros(shape), np.zeros(shape)
         np.add.at(count, (unit, scores.judge[rows]), 1)
         np.add.at(total, (unit, scores.judge[rows]), scores.score[rows])
         repeated = np.sum(count > 1, axis=0)
-        qualified = scores.context is not None and scores.has_items
         found.append(
             Grid(
                 judges=scores.judges,
                 values=mean_scores(total, count),
-                items=tuple(
-                    f"{scores.contexts[c]} / {scores.items[i]}" if qualified else scores.items[i]
-                    for c, i in keys
-                ),
+                items=names,
                 context=None if scores.context is None else _dense(keys[:, 0]),
                 system=_systems(scores, rows, keys, unit),
                 criterion=criterion if scores.has_criteria else None,

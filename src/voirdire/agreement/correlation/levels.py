@@ -11,51 +11,102 @@ With x and y the scores of a metric and of people for system s in context c,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from voirdire.agreement.coefficients.correlation import kendall, pearson, spearman
-from voirdire.agreement.coefficients.pairwise import concordance, pairwise_accuracy
+from voirdire.agreement.coefficients.pairwise import CORRELATIONS, pairwise_accuracy
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.rowwise import rowwise
 from voirdire.agreement.engine.combine import CrossedStatistic, JointStatistic, TwoWayStatistic
-from voirdire.agreement.engine.resample import Unit
+from voirdire.agreement.engine.resample import Replicates, bootstrap
+from voirdire.agreement.engine.resampling import Resampling, Settings, Unit
 from voirdire.agreement.engine.statistic import (
     FloatArray,
     IntArray,
     PanelStatistic,
     Statistic,
-    WeightedStatistic,
     ratio,
 )
 from voirdire.errors import InputError
 
 Level: TypeAlias = Literal["pooled", "context", "system"]
-Drawn: TypeAlias = Literal["item", "context", "system", "both"]
 Average: TypeAlias = Literal["mean", "fisher"]
 
-COEFFICIENTS = (
-    "pearson",
-    "spearman",
-    "kendall_tau_b",
-    "kendall_tau_c",
-    "pairwise_accuracy",
-    "concordance_index",
-)
+COEFFICIENTS = tuple(CORRELATIONS)
 
 # A correlation this near to 1 is 1, whose Fisher z is infinite.
 _PERFECT = 1 - 1e-12
 
 
+@dataclass(frozen=True)
+class Grouping:
+    """How scores are grouped before they are correlated, and what is resampled.
+
+    Attributes
+    ----------
+    level : {"pooled", "context", "system"}
+    average : {"mean", "fisher"}
+        How the coefficients of contexts are averaged.
+    how : Resampling
+        Of items, contexts, systems or both.
+    """
+
+    level: Level
+    average: Average
+    how: Resampling
+
+    @classmethod
+    def of(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
+        """What is asked for, after checking that it can be; by default items, contexts, or both for system level.
+
+        Raises
+        ------
+        InputError
+            If the level, the unit or another setting is not known, or the table has no such column.
+
+        Examples
+        --------
+        >>> grid = Grid(("m",), np.empty((1, 1)), ("a",), None, None, None, {})
+        >>> Grouping.of("pooled", "mean", {}, grid).how.unit
+        'item'
+        """
+        if level not in get_args(Level):
+            raise InputError(f"level {level!r} is not known; give one of {', '.join(get_args(Level))}")
+        if average not in get_args(Average):
+            raise InputError(f"average {average!r} is not known; give mean or fisher")
+        usual = {"pooled": "item", "context": "context", "system": "both"}[level]
+        units = dict.fromkeys([usual, *(["item"] if level == "pooled" else []), "context", "system", "both"])
+        how = Resampling.of(settings, units)
+        problems = []
+        if (level != "pooled" or how.unit in ("context", "both")) and grid.context is None:
+            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'context'")
+        if (level == "system" or how.unit in ("system", "both")) and grid.system is None:
+            problems.append(f"level {level!r} with unit {how.unit!r} needs a column 'system'")
+        if problems:
+            raise InputError(problems)
+        return cls(level, average, how)
+
+    def resampling(self, grid: Grid) -> tuple[Resampling, IntArray | None]:
+        """The settings and groups for `bootstrap`: grids resample systems where panels resample judges."""
+        if self.level == "pooled" and self.how.unit in ("item", "both"):
+            return self.how, None
+        if self.level == "pooled":
+            groups = grid.context if self.how.unit == "context" else grid.system
+            return replace(self.how, unit="context"), groups
+        units: dict[Unit | None, Unit] = {"context": "item", "system": "judge", "both": "both"}
+        return replace(self.how, unit=units[self.how.unit]), None
+
+    def bootstrap(self, statistics: Sequence[Statistic | TwoWayStatistic], grid: Grid) -> list[Replicates]:
+        """Resample statistics of a grid."""
+        how, groups = self.resampling(grid)
+        return bootstrap(statistics, groups=groups, resampling=how)
+
+
 def coefficient(
-    name: str,
-    grid: Grid,
-    metric: FloatArray,
-    human: FloatArray,
-    level: Level,
-    drawn: Drawn,
-    average: Average = "mean",
+    name: str, grid: Grid, metric: FloatArray, human: FloatArray, grouping: Grouping
 ) -> Statistic | TwoWayStatistic:
     """A coefficient as a statistic to resample.
 
@@ -67,101 +118,38 @@ def coefficient(
         Where the items belong.
     metric, human : float array, shape (items,)
         Scores, NaN where missing.
-    level : {"pooled", "context", "system"}
-        The grouping.
-    drawn : {"item", "context", "system", "both"}
-        What will be resampled.
-    average : {"mean", "fisher"}
-        How the coefficients of contexts are averaged.
+    grouping : Grouping
+        The level, how contexts are averaged, and what will be resampled.
 
     Returns
     -------
     Statistic or TwoWayStatistic
-        For `voirdire.agreement.engine.resample.bootstrap` with the unit and groups that `resampling` gives.
+        To resample with `Grouping.bootstrap`.
 
     Examples
     --------
     >>> grid = Grid(("m", "h"), np.empty((4, 2)), ("a", "b", "c", "d"), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]),
     ...             None, {})
     >>> x, y = np.array([1.0, 2.0, 5.0, 4.0]), np.array([1.0, 2.0, 1.0, 2.0])
-    >>> of_contexts = coefficient("pearson", grid, x, y, "context", "context").fixed()
+    >>> grouping = Grouping("context", "mean", Resampling(unit="context"))
+    >>> of_contexts = coefficient("pearson", grid, x, y, grouping).fixed()
     >>> of_contexts.values(np.ones((1, 2))).tolist()
     [0.0]
     """
-    if level == "pooled":
-        pooled = _pooled(name, metric, human)
-        if drawn == "both":
+    if grouping.level == "pooled":
+        pooled = CORRELATIONS[name](metric, human)
+        if grouping.how.unit == "both":
             assert grid.context is not None
             return CrossedStatistic(pooled, grid.context, grid.places())
         return pooled
     x, y = grid.square(metric), grid.square(human)
     either = np.isnan(x) | np.isnan(y)
     x, y = np.where(either, np.nan, x), np.where(either, np.nan, y)
-    if level == "system":
+    if grouping.level == "system":
         return _system_level(name, x, y)
     if name == "pairwise_accuracy":
         return pairwise_accuracy(x, y)
-    return _context_level(name, x, y, average)
-
-
-def resampling(grid: Grid, level: Level, drawn: Drawn) -> tuple[Unit, IntArray | None]:
-    """The unit and groups for `bootstrap`: grids resample systems where panels resample judges."""
-    if level == "pooled":
-        if drawn == "item":
-            return "item", None
-        if drawn == "both":
-            return "both", None
-        return "context", grid.context if drawn == "context" else grid.system
-    units: dict[Drawn, Unit] = {"context": "item", "system": "judge", "both": "both"}
-    return units[drawn], None
-
-
-def check_level(level: str, drawn: str | None, grid: Grid) -> Drawn:
-    """What is resampled (by default items, contexts, or both for system level), after checking that it can be.
-
-    Raises
-    ------
-    InputError
-        If the level or unit is not known, or the table has no such column.
-
-    Examples
-    --------
-    >>> check_level("pooled", None, Grid(("m",), np.empty((1, 1)), ("a",), None, None, None, {}))
-    'item'
-    """
-    if level not in get_args(Level):
-        raise InputError(f"level {level!r} is not known; give one of {', '.join(get_args(Level))}")
-    chosen = {"pooled": "item", "context": "context", "system": "both"}[level] if drawn is None else drawn
-    problems = []
-    if chosen not in get_args(Drawn):
-        problems.append(f"unit {chosen!r} is not known; give one of {', '.join(get_args(Drawn))}")
-    if level != "pooled" and chosen == "item":
-        problems.append(
-            f"unit 'item' is for level 'pooled'; at level {level!r} resample context, system or both"
-        )
-    if (level != "pooled" or chosen in ("context", "both")) and grid.context is None:
-        problems.append(f"level {level!r} with unit {chosen!r} needs a column 'context'")
-    if (level == "system" or chosen in ("system", "both")) and grid.system is None:
-        problems.append(f"level {level!r} with unit {chosen!r} needs a column 'system'")
-    if problems:
-        raise InputError(problems)
-    return chosen  # type: ignore[return-value]
-
-
-def _pooled(name: str, x: FloatArray, y: FloatArray) -> Statistic:
-    if name == "pearson":
-        return pearson(x, y)
-    if name == "spearman":
-        return spearman(x, y)
-    if name == "kendall_tau_b":
-        return kendall(x, y, "b")
-    if name == "kendall_tau_c":
-        return kendall(x, y, "c")
-    if name == "concordance_index":
-        return concordance(x, y)
-    both = ~(np.isnan(x) | np.isnan(y))
-    joint = pairwise_accuracy(x[None], y[None])
-    return WeightedStatistic(both, lambda w: joint.two_way(np.ones((len(w), 1)), w), joint.row_size)
+    return _context_level(name, x, y, grouping.average)
 
 
 def _context_level(name: str, x: FloatArray, y: FloatArray, average: Average) -> PanelStatistic:

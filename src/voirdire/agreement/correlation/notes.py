@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Drawn, Level
+from voirdire.agreement.correlation.levels import Level
 from voirdire.agreement.correlation.rowwise import rowwise
+from voirdire.agreement.engine.resample import FEW
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.verb import FEW
 
 
 def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
@@ -46,7 +46,7 @@ def undefined_note(grid: Grid, metric: str, human: str, level: Level) -> str:
     )
 
 
-def few_note(grid: Grid, drawn: Drawn) -> str:
+def few_note(grid: Grid, drawn: str | None) -> str:
     """Warn where contexts or systems are too few for an interval to be trusted; empty otherwise.
 
     Examples

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 
 from voirdire.agreement.correlation.draws import read_draws
 from voirdire.agreement.correlation.grid import Grid, grids, with_human
-from voirdire.agreement.correlation.levels import COEFFICIENTS, Average
+from voirdire.agreement.correlation.levels import COEFFICIENTS
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
 from voirdire.tables.rated import known_names
@@ -109,8 +108,6 @@ def request(
         for one in names
         if one not in COEFFICIENTS
     ]
-    if average not in get_args(Average):
-        problems.append(f"average {average!r} is not known; give mean or fisher")
     if average == "fisher" and any("accuracy" in one or "index" in one for one in names):
         problems.append(
             "average 'fisher' is for correlations, not for pairwise_accuracy and concordance_index"

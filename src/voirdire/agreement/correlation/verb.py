@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.pairwise import tie_threshold
 from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.correlation.grid import Grid
-from voirdire.agreement.correlation.levels import Average, Drawn, Level, check_level, coefficient, resampling
+from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
 from voirdire.agreement.correlation.notes import context_note, few_note, undefined_note
 from voirdire.agreement.correlation.posterior import over_draws
 from voirdire.agreement.correlation.request import Request, request
-from voirdire.agreement.engine.combine import TwoWayStatistic
-from voirdire.agreement.engine.intervals import Method, bootstrap_interval
-from voirdire.agreement.engine.resample import RESAMPLES, Replicates, bootstrap, check_request
+from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
+from voirdire.agreement.engine.intervals import bootstrap_interval
+from voirdire.agreement.engine.resample import Replicates
+from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
 
@@ -36,13 +37,9 @@ def metaeval(
     level: Level = "pooled",
     coefficients: str | Iterable[str] | None = None,
     average: Average = "mean",
-    unit: Drawn | None = None,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
     phase: str | None = None,
     draws: object | None = None,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate the scores of metrics and judges with those of people.
 
@@ -61,16 +58,15 @@ def metaeval(
         at system level) and concordance_index.
     average : {"mean", "fisher"}
         How the coefficients of contexts are averaged: plainly, or by Fisher's z.
-    unit : {"item", "context", "system", "both"}, optional
-        What is resampled: by default items (pooled), contexts (context), contexts and systems (system).
-    interval, resamples, prob, seed
-        As in `voirdire.agreement.verb.agreement`.
     phase : str, optional
         Which phase of the scores to use; needed if there are phases.
     draws : path, dataframe, Scores, Fit, or mapping of str to Fit, optional
         Posterior draws of further metrics: fits (their items are the table's), or a table of scores whose
         column ``run`` numbers the draws. Their uncertainty enters the interval; the value is that of the
         mean scores. Percentile and basic intervals only.
+    **settings
+        As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both": by default items
+        (pooled), contexts (context), contexts and systems (system).
 
     Returns
     -------
@@ -98,15 +94,14 @@ def metaeval(
     import pandas as pd
 
     asked = request(table, human, metrics, coefficients, level, average, phase, draws)
-    drawn = check_level(level, unit, asked.grids[0])
-    check_request(resamples, "both" if drawn == "both" else "item", prob, interval)
-    if draws is not None and interval not in ("percentile", "basic"):
-        raise InputError(f"a {interval} interval has no room for posterior draws; use percentile or basic")
-    settings = _Settings(level, drawn, average, interval, resamples, prob, seed)
-    rows: list[dict[str, object]] = []
-    for number in range(len(asked.grids)):
-        for name in asked.coefficients:
-            rows += _compare(asked, number, name, settings)
+    grouping = Grouping.of(level, average, settings, asked.grids[0])
+    if draws is not None and grouping.how.interval not in ("percentile", "basic"):
+        raise InputError(
+            f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
+        )
+    parts = product(range(len(asked.grids)), asked.coefficients)
+    found = grouping.how.map(lambda part: _compare(asked, *part, grouping), parts)
+    rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}
     return pd.DataFrame(
         {
@@ -116,24 +111,13 @@ def metaeval(
     )
 
 
-@dataclass(frozen=True)
-class _Settings:
-    level: Level
-    drawn: Drawn
-    average: Average
-    interval: Method
-    resamples: int
-    prob: float
-    seed: int
-
-
-def _compare(asked: Request, number: int, name: str, settings: _Settings) -> list[dict[str, object]]:
+def _compare(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:
     """The rows of one criterion and coefficient, with the metrics' places."""
     grid, draws = asked.grids[number], asked.draws[number]
     human = grid.column(asked.human)
     columns = {metric: grid.column(metric) for metric in asked.metrics}
     found = {
-        metric: _resample(name, grid, column, human, draws.get(metric), settings)
+        metric: _resample(name, grid, column, human, draws.get(metric), grouping)
         for metric, column in columns.items()
     }
     ranked = sorted(
@@ -142,7 +126,7 @@ def _compare(asked: Request, number: int, name: str, settings: _Settings) -> lis
     )
     rows = []
     for metric in asked.metrics:
-        row = _row(name, grid, metric, asked.human, found[metric], settings)
+        row = _row(name, grid, metric, asked.human, found[metric], grouping)
         row |= {
             "place": None,
             "behind": np.nan,
@@ -154,7 +138,7 @@ def _compare(asked: Request, number: int, name: str, settings: _Settings) -> lis
             best = ranked[0]
             values = [found[one].estimate for one in ranked]
             row["place"] = 1 + int(np.sum(np.array(values) > found[metric].estimate + 1e-12))
-            row |= _behind(name, grid, columns, human, draws, best, metric, found, settings)
+            row |= _behind(name, grid, columns, human, draws, best, metric, found, grouping)
             row["note"] = "; ".join(filter(None, [_mark(row, len(ranked)), str(row["note"])]))
         rows.append(row)
     return rows
@@ -174,32 +158,19 @@ def _resample(
     metric: FloatArray,
     human: FloatArray,
     draws: FloatArray | None,
-    settings: _Settings,
+    grouping: Grouping,
 ) -> Replicates:
     def make(scores: FloatArray) -> Statistic | TwoWayStatistic:
-        return coefficient(name, grid, scores, human, settings.level, settings.drawn, settings.average)
+        return coefficient(name, grid, scores, human, grouping)
 
-    point = make(metric)
-    statistic = point
-    if draws is not None:
-        statistic = over_draws(lambda draw: make(draws[draw]), len(draws), settings.resamples, settings.seed)
-    unit, groups = resampling(grid, settings.level, settings.drawn)
-    found = bootstrap(
-        [statistic],
-        unit=unit,
-        groups=groups,
-        resamples=settings.resamples,
-        seed=settings.seed,
-        prob=settings.prob,
-        method=settings.interval,
-    )[0]
+    point, how = make(metric), grouping.how
     if draws is None:
-        return found
-    fixed = point.fixed() if isinstance(point, TwoWayStatistic) else point
+        return grouping.bootstrap([point], grid)[0]
+    drawn = over_draws(lambda draw: make(draws[draw]), len(draws), how.resamples, how.seed)
+    found = grouping.bootstrap([drawn], grid)[0]
+    fixed = as_fixed(point)
     value = float(fixed.values(np.ones((1, len(fixed.support))))[0])
-    return Replicates(
-        value, found.draws, bootstrap_interval(value, found.draws, settings.prob, settings.interval)
-    )
+    return Replicates(value, found.draws, bootstrap_interval(value, found.draws, how.prob, how.interval))
 
 
 def _behind(
@@ -211,7 +182,7 @@ def _behind(
     best: str,
     metric: str,
     found: dict[str, Replicates],
-    settings: _Settings,
+    grouping: Grouping,
 ) -> dict[str, object]:
     """How far a metric is behind the best one, on the items of both."""
     if metric == best:
@@ -221,11 +192,10 @@ def _behind(
         # Different items: resampled anew with what both have. The same seed gives both the same resamples.
         common = np.where(np.isnan(columns[best]) | np.isnan(columns[metric]), np.nan, human)
         one, two = (
-            _resample(name, grid, columns[each], common, draws.get(each), settings) for each in (best, metric)
+            _resample(name, grid, columns[each], common, draws.get(each), grouping) for each in (best, metric)
         )
-    gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, settings.prob)
-    low = np.nan if gap.low is None else gap.low
-    high = np.nan if gap.high is None else gap.high
+    gap = bootstrap_interval(one.estimate - two.estimate, one.draws - two.draws, grouping.how.prob)
+    low, high = gap.ends
     return {
         "behind": one.estimate - two.estimate,
         "behind_low": low,
@@ -235,36 +205,36 @@ def _behind(
 
 
 def _row(
-    name: str, grid: Grid, metric: str, human: str, found: Replicates, settings: _Settings
+    name: str, grid: Grid, metric: str, human: str, found: Replicates, grouping: Grouping
 ) -> dict[str, object]:
     x, y = grid.column(metric), grid.column(human)
     both = ~(np.isnan(x) | np.isnan(y))
     n, notes = int(both.sum()), [found.interval.note]
     if np.isnan(found.estimate):
-        notes = [undefined_note(grid, metric, human, settings.level)]
-    elif settings.level == "context":
+        notes = [undefined_note(grid, metric, human, grouping.level)]
+    elif grouping.level == "context":
         a, b = grid.square(np.where(both, x, np.nan)), grid.square(np.where(both, y, np.nan))
         n, note = context_note(name, a, b)
         notes.append(note)
         if name == "pairwise_accuracy":
             notes.append(f"ties within {tie_threshold(a, b):.3g}")
-    elif settings.level == "system":
+    elif grouping.level == "system":
         assert grid.system is not None
         n = len(np.unique(grid.system[both]))
     elif name == "pairwise_accuracy":
         notes.append(f"ties within {tie_threshold(x[None], y[None]):.3g}")
     if found.interval.low is not None:
-        notes.append(few_note(grid, settings.drawn))
+        notes.append(few_note(grid, grouping.how.unit))
     notes += [f"{judge}: {grid.notes[judge]}" for judge in (metric, human) if judge in grid.notes]
-    low, high = found.interval.low, found.interval.high
+    low, high = found.interval.ends
     return {
         "measure": name,
         "judges": (metric, human),
         "criterion": grid.criterion,
-        "level": settings.level,
+        "level": grouping.level,
         "value": found.estimate,
-        "low": np.nan if low is None else low,
-        "high": np.nan if high is None else high,
+        "low": low,
+        "high": high,
         "n": n,
         "note": "; ".join(filter(None, notes)),
     }

@@ -139,6 +139,11 @@ class JointStatistic:
 TwoWayStatistic: TypeAlias = PanelStatistic | CrossedStatistic | JointStatistic
 
 
+def as_fixed(statistic: Statistic | TwoWayStatistic) -> Statistic:
+    """The statistic with every judge taken once, where it has judges."""
+    return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic
+
+
 @overload
 def difference(a: Statistic, b: Statistic) -> Statistic: ...
 @overload

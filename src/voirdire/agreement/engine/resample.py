@@ -7,25 +7,27 @@ stream started at the seed, so a result does not depend on what else is computed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from functools import partial
+from typing import Unpack
 
 import numpy as np
 
-from voirdire.agreement.engine.combine import TwoWayStatistic, by_group, on_support
+from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed, by_group, on_support
 from voirdire.agreement.engine.draws import bootstrap_weights, leave_one_out_weights
-from voirdire.agreement.engine.intervals import Interval, Method, bootstrap_interval, check_method, check_prob
+from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.standard_error import standard_errors
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, IntArray, Statistic
+from voirdire.agreement.engine.statistic import FloatArray, IntArray, Statistic
 from voirdire.errors import InputError
 
-Unit: TypeAlias = Literal["item", "context", "judge", "both"]
+# Intervals from fewer clusters than this cover too little (Cameron, Gelbach and Miller, Review of Economics
+# and Statistics 90, 2008).
+FEW = 20
 
-RESAMPLES = 10_000
+UNITS = ("item", "context", "judge", "both")
 
-# OpenBLAS multiplies up to this many numbers in the calling thread.
-_ONE_THREAD = 2**18
 # How many numbers a statistic may need at once: 8 MB.
 _NUMBERS = 2**20
 
@@ -58,12 +60,8 @@ class Replicates:
 def bootstrap(
     statistics: Sequence[Statistic | TwoWayStatistic],
     *,
-    unit: Unit = "item",
     groups: IntArray | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-    prob: float = 0.95,
-    method: Method = "percentile",
+    **settings: Unpack[Settings],
 ) -> list[Replicates]:
     """Resample several statistics of one set of units.
 
@@ -75,16 +73,11 @@ def bootstrap(
     ----------
     statistics : sequence of Statistic or TwoWayStatistic
         What to resample; units "judge" and "both" need statistics with judges, such as `PanelStatistic`.
-    unit : {"item", "context", "judge", "both"}
-        What is drawn with replacement.
     groups : int array, shape (units,)
         The context of each unit, coded 0, 1, ...; needed for "context" only.
-    resamples : int
-        Number of resamples, at least 1.
-    seed : int
-        Seed of the generator.
-    prob, method
-        As in `bootstrap_interval`.
+    **settings
+        As in `voirdire.agreement.engine.resampling.Resampling`; unit "item" (by default), "context", "judge" or
+        "both".
 
     Returns
     -------
@@ -94,8 +87,8 @@ def bootstrap(
     Raises
     ------
     InputError
-        If `resamples`, `unit`, `prob` or `method` is out of range, contexts are missing, or judges of a
-        statistic without judges are to be resampled.
+        If a setting makes no sense, contexts are missing, or judges of a statistic without judges are to be
+        resampled.
 
     Examples
     --------
@@ -104,54 +97,29 @@ def bootstrap(
     >>> found.estimate, found.interval.low, found.interval.high
     (0.5, 0.36, 0.64)
     """
-    check_request(resamples, unit, prob, method)
-    if unit in ("judge", "both"):
+    how = Resampling.of(settings, UNITS)
+    if how.unit in ("judge", "both"):
         panels = [one for one in statistics if isinstance(one, TwoWayStatistic)]
         if len(panels) < len(statistics):
             raise InputError(
-                f"unit {unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
+                f"unit {how.unit!r} resamples judges, which only statistics of a whole panel have; use 'item'"
             )
-        return [_over_judges(panel, unit, resamples, seed, prob, method) for panel in panels]
-    fixed = [one.fixed() if isinstance(one, TwoWayStatistic) else one for one in statistics]
-    if unit == "context":
+        return how.map(partial(_over_judges, how=how), panels)
+    fixed = [as_fixed(one) for one in statistics]
+    if how.unit == "context":
         if groups is None:
             raise InputError(
                 "unit 'context' needs a context for every item; the table has no column 'context'"
             )
         fixed = [by_group(one, groups) for one in fixed]
-    found: list[Replicates | None] = [None] * len(fixed)
-    for places, alike in _by_support(fixed):
-        results = _over_units(alike, resamples, seed, prob, method)
-        for place, result in zip(places, results, strict=True):
-            found[place] = result
-    return [one for one in found if one is not None]
-
-
-def check_request(resamples: int, unit: str, prob: float, method: str) -> None:
-    """Raise `InputError` unless the settings of a bootstrap make sense.
-
-    Examples
-    --------
-    >>> check_request(0, "item", 0.95, "bca")
-    Traceback (most recent call last):
-    ...
-    voirdire.errors.InputError: resamples 0 is not a positive whole number; 10000 is usual
-    """
-    if not isinstance(resamples, int | np.integer) or resamples < 1:
-        raise InputError(f"resamples {resamples!r} is not a positive whole number; 10000 is usual")
-    if unit not in get_args(Unit):
-        raise InputError(f"unit {unit!r} is not known; give one of {', '.join(get_args(Unit))}")
-    check_prob(prob)
-    check_method(method)
-    if unit == "both" and method in ("bca", "studentised"):
-        raise InputError(
-            f"a {method} interval is not defined when judges and items are resampled together; "
-            "use percentile or basic"
-        )
-    if unit == "judge" and method == "studentised":
-        raise InputError(
-            "a studentised interval is not offered when judges are resampled; use percentile, basic or bca"
-        )
+    sets = _by_support(fixed)
+    results = how.map(partial(_over_units, how=how), [alike for _, alike in sets])
+    found = {
+        place: one
+        for (places, _), part in zip(sets, results, strict=True)
+        for place, one in zip(places, part, strict=True)
+    }
+    return [found[place] for place in range(len(fixed))]
 
 
 def _by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[Statistic]]]:
@@ -163,85 +131,46 @@ def _by_support(statistics: Sequence[Statistic]) -> list[tuple[list[int], list[S
     return list(sets.values())
 
 
-def _over_units(
-    statistics: Sequence[Statistic], resamples: int, seed: int, prob: float, method: Method
-) -> list[Replicates]:
+def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replicates]:
     units = len(statistics[0].support)
     if units == 0:
-        nothing = Replicates(float("nan"), np.full(resamples, np.nan), Interval(None, None))
+        nothing = Replicates(float("nan"), np.full(how.resamples, np.nan), Interval(None, None))
         return [nothing] * len(statistics)
-    evaluate = _together(statistics)
-    estimates = evaluate(np.ones((1, units)))[0]
-    rng = np.random.default_rng(seed)
-    errors: list[FloatArray] = []
-    parts: list[FloatArray] = []
-    for weights in bootstrap_weights(units, resamples, rng):
-        parts.append(evaluate(weights))
-        if method == "studentised":
-            errors.append(np.column_stack([standard_errors(one, weights) for one in statistics]))
-    draws = np.concatenate(parts)
-    jackknife = error = spread = None
-    if method == "bca":
-        jackknife = np.concatenate([evaluate(weights) for weights in leave_one_out_weights(units)])
-    if method == "studentised":
-        spread = np.concatenate(errors)
-        error = [float(standard_errors(one, np.ones((1, units)))[0]) for one in statistics]
-    return [
-        Replicates(
-            float(estimates[s]),
-            draws[:, s],
-            bootstrap_interval(
-                float(estimates[s]),
-                draws[:, s],
-                prob,
-                method,
-                jackknife=None if jackknife is None else jackknife[:, s],
-                error=None if error is None else error[s],
-                errors=None if spread is None else spread[:, s],
-            ),
+    whole, studentised = np.ones((1, units)), how.interval == "studentised"
+    estimates = [float(_values(one, whole)[0]) for one in statistics]
+    draws: list[list[FloatArray]] = [[] for _ in statistics]
+    errors: list[list[FloatArray]] = [[] for _ in statistics]
+    for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
+        for place, one in enumerate(statistics):
+            draws[place].append(_values(one, weights))
+            errors[place] += [standard_errors(one, weights)] if studentised else []
+    found = []
+    for one, estimate, values, spread in zip(statistics, estimates, draws, errors, strict=True):
+        drawn, jackknife, error = np.concatenate(values), None, None
+        if how.interval == "bca":
+            jackknife = np.concatenate([_values(one, weights) for weights in leave_one_out_weights(units)])
+        if studentised:
+            error = float(standard_errors(one, whole)[0])
+        interval = bootstrap_interval(
+            estimate,
+            drawn,
+            how.prob,
+            how.interval,
+            jackknife=jackknife,
+            error=error,
+            errors=np.concatenate(spread) if studentised else None,
         )
-        for s in range(len(statistics))
-    ]
+        found.append(Replicates(estimate, drawn, interval))
+    return found
 
 
-def _together(statistics: Sequence[Statistic]) -> Callable[[FloatArray], FloatArray]:
-    """Evaluate all statistics on a chunk of weights, the count statistics by one matrix product."""
-    counted = [one for one in statistics if isinstance(one, CountStatistic)]
-    empty = np.empty((len(statistics[0].support), 0))
-    stacked = np.hstack([empty, *(one.features for one in counted)])
-    ends = np.cumsum([0, *(one.row_size for one in counted)])
-    width = max(stacked.shape[1], *(one.row_size for one in statistics))
-
-    def evaluate(weights: FloatArray) -> FloatArray:
-        values = np.empty((len(weights), len(statistics)))
-        for rows in _slices(len(weights), width):
-            totals = _product(weights[rows], stacked)
-            column = 0
-            for s, one in enumerate(statistics):
-                if isinstance(one, CountStatistic):
-                    values[rows, s] = one.kernel(totals[:, ends[column] : ends[column + 1]])
-                    column += 1
-                else:
-                    values[rows, s] = one.values(weights[rows])
-        return values
-
-    return evaluate
+def _values(statistic: Statistic, weights: FloatArray) -> FloatArray:
+    """Values under many weights, no more at once than fit the memory."""
+    parts = [statistic.values(weights[rows]) for rows in _slices(len(weights), statistic.row_size)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _product(weights: FloatArray, features: FloatArray) -> FloatArray:
-    """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
-    rows = _ONE_THREAD // max(1, features.size)
-    if rows < 16:
-        return weights @ features
-    totals = np.empty((len(weights), features.shape[1]))
-    for start in range(0, len(weights), rows):
-        np.matmul(weights[start : start + rows], features, out=totals[start : start + rows])
-    return totals
-
-
-def _over_judges(
-    panel: TwoWayStatistic, unit: Unit, resamples: int, seed: int, prob: float, method: Method
-) -> Replicates:
+def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     fixed = panel.fixed()
     used = fixed.support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
@@ -255,22 +184,26 @@ def _over_judges(
         ]
         return np.concatenate(parts)
 
-    for_units, for_judges = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
-    judge_draws = np.concatenate(list(bootstrap_weights(judges, resamples, for_judges)))
+    for_units, for_judges = (
+        np.random.default_rng(child) for child in np.random.SeedSequence(how.seed).spawn(2)
+    )
+    judge_draws = np.concatenate(list(bootstrap_weights(judges, how.resamples, for_judges)))
     parts: list[FloatArray] = []
-    for rows in _slices(resamples, units):
+    for rows in _slices(how.resamples, units):
         count = rows.stop - rows.start
-        if unit == "both" and units:
+        if how.unit == "both" and units:
             weights = np.concatenate(list(bootstrap_weights(units, count, for_units)))
         else:
             weights = np.ones((count, units))
         parts.append(values(weights, judge_draws[rows]))
     draws = np.concatenate(parts)
     jackknife = None
-    if method == "bca":
+    if how.interval == "bca":
         without = np.concatenate(list(leave_one_out_weights(judges)))
         jackknife = values(np.ones((judges, units)), without)
-    return Replicates(estimate, draws, bootstrap_interval(estimate, draws, prob, method, jackknife=jackknife))
+    return Replicates(
+        estimate, draws, bootstrap_interval(estimate, draws, how.prob, how.interval, jackknife=jackknife)
+    )
 
 
 def _slices(rows: int, width: int) -> Iterator[slice]:

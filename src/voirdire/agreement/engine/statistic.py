@@ -23,6 +23,8 @@ Kernel: TypeAlias = Callable[[FloatArray], FloatArray]
 
 # Totals are sums of products; below this share of their size a difference of two is rounding error.
 _ROUNDING = 1e-12
+# OpenBLAS multiplies up to this many numbers in the calling thread.
+_ONE_THREAD = 2**18
 
 
 class Statistic(Protocol):
@@ -73,7 +75,7 @@ class CountStatistic:
 
     def values(self, weights: FloatArray) -> FloatArray:
         """Values under weights of shape (resamples, units)."""
-        return self.kernel(weights @ self.features)
+        return self.kernel(_product(weights, self.features))
 
     @property
     def support(self) -> NDArray[np.bool_]:
@@ -198,6 +200,17 @@ class PlainStatistic:
         return np.array(
             [self.function(np.repeat(index, row.astype(np.int64))) for row in weights], dtype=float
         )
+
+
+def _product(weights: FloatArray, features: FloatArray) -> FloatArray:
+    """Matrix product in blocks too small for BLAS to start threads, which cost more than they save here."""
+    rows = _ONE_THREAD // max(1, features.size)
+    if rows < 16 or rows >= len(weights):
+        return weights @ features
+    totals = np.empty((len(weights), features.shape[1]))
+    for start in range(0, len(weights), rows):
+        np.matmul(weights[start : start + rows], features, out=totals[start : start + rows])
+    return totals
 
 
 def share_of(used: NDArray[np.bool_], hit: NDArray[np.bool_]) -> CountStatistic:

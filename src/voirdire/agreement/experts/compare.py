@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
-import numpy as np
-
-from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.majority import with_reference
 from voirdire.agreement.coefficients.match import Orientation, Repeats, match
 from voirdire.agreement.coefficients.measures import find_measure, fits, statistic_of
-from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.engine.combine import TwoWayStatistic, difference
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.multiplicity import adjust
+from voirdire.agreement.coefficients.ratings import others_than
+from voirdire.agreement.engine.combine import as_fixed
+from voirdire.agreement.engine.paired import Adjustment, adjust, paired
 from voirdire.agreement.engine.permutation import PERMUTATIONS, check_permutations, swap_test
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
-from voirdire.agreement.engine.statistic import CountStatistic, Statistic
+from voirdire.agreement.engine.resampling import Resampling, Settings
+from voirdire.agreement.engine.statistic import CountStatistic
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
-from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,13 +38,9 @@ def compare_judges(
     levels: Sequence[object] | None = None,
     repeats: Repeats | None = None,
     orientation: Orientation | None = None,
-    unit: Literal["item", "context"] = "item",
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
     permutations: int = PERMUTATIONS,
-    adjustment: Literal["holm", "bh"] = "holm",
-    prob: float = 0.95,
-    seed: int = 0,
+    adjustment: Adjustment = "holm",
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Compare judges two by two by how well each agrees with a reference.
 
@@ -68,8 +60,8 @@ def compare_judges(
         How p-values are adjusted, over all pairs and criteria of the call.
     permutations : int
         Rearrangements of the swap test; it needs a measure of counts, so rank correlations have no p-value.
-    levels, repeats, orientation, unit, interval, resamples, prob, seed
-        As in `voirdire.agreement.verb.agreement`.
+    levels, repeats, orientation, **settings
+        As in `voirdire.agreement.verb.agreement`; unit "item" or "context".
 
     Returns
     -------
@@ -94,7 +86,7 @@ def compare_judges(
     """
     import pandas as pd
 
-    check_request(resamples, unit, prob, interval)
+    how = Resampling.of(settings, ("item", "context"))
     check_permutations(permutations)
     made = find_measure(measure)
     if made.of == "panel":
@@ -103,87 +95,26 @@ def compare_judges(
     for ratings in match(
         read_table(table, levels=levels), repeats=repeats, levels=levels, orientation=orientation
     ):
-        ratings, chosen, others = _with_reference(ratings, reference, judges)
+        ratings, column, experts = with_reference(ratings, reference, REFERENCE)
+        others = others_than(ratings.judges, [*experts, column], "the reference", judges, least=2)
         problem = fits(made, ratings)
         if problem:
             raise InputError(problem)
-        if unit == "context" and ratings.contexts is None:
+        if how.unit == "context" and ratings.contexts is None:
             raise InputError(
                 "unit 'context' needs a context for every item; the table has no column 'context'"
             )
         for a, b in combinations(others, 2):
-            both = _keep(ratings, [a, b, chosen])
-            one, two = (_fixed(statistic_of(made, both.select([judge, chosen]))) for judge in (a, b))
-            groups = both.contexts if unit == "context" else None
-            found = bootstrap(
-                [one, two, difference(one, two)],
-                unit=unit,
-                groups=groups,
-                resamples=resamples,
-                seed=seed,
-                prob=prob,
-                method=interval,
-            )
+            both = ratings.select([a, b, column])
+            both = both.keep(both.complete)
+            one, two = (as_fixed(statistic_of(made, both.select([judge, column]))) for judge in (a, b))
+            groups = both.contexts if how.unit == "context" else None
+            why = f"too few answers of {a!r}, {b!r} and {column!r} to the same items, or all alike"
             p = float("nan")
             if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
-                p = swap_test(one, two, permutations=permutations, seed=seed, groups=groups)
-            low, high = found[2].interval.low, found[2].interval.high
-            note = found[2].interval.note
-            if np.isnan(found[2].estimate):
-                note = f"undefined: too few answers of {a!r}, {b!r} and {chosen!r} to the same items, or all alike"
-            rows.append(
-                {
-                    "measure": measure,
-                    "a": a,
-                    "b": b,
-                    "criterion": ratings.criterion,
-                    "value_a": found[0].estimate,
-                    "value_b": found[1].estimate,
-                    "difference": found[2].estimate,
-                    "low": float("nan") if low is None else low,
-                    "high": float("nan") if high is None else high,
-                    "p_at_least": found[2].share_at_least_zero,
-                    "p_value": p,
-                    "n": len(both.codes),
-                    "note": note,
-                }
-            )
+                p = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
+            row = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
+            rows.append(row | paired(one, two, how, why, groups) | {"p_value": p, "n": len(both.codes)})
     for row, p in zip(rows, adjust([row["p_value"] for row in rows], adjustment), strict=True):
         row["p_adjusted"] = float(p)
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _with_reference(
-    ratings: Ratings, reference: str | Sequence[str], judges: Sequence[str] | None
-) -> tuple[Ratings, str, list[str]]:
-    """Ratings with the reference as one column, its name, and the judges to compare."""
-    experts = [reference] if isinstance(reference, str) else list(reference)
-    others = [one for one in ratings.judges if one not in experts] if judges is None else list(judges)
-    problems = [
-        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
-        for one in dict.fromkeys([*experts, *others])
-        if one not in ratings.judges
-    ]
-    problems += [
-        f"{one!r} is the reference and cannot be compared with it" for one in others if one in experts
-    ]
-    if len(set(others)) < 2:
-        problems.append(f"comparing takes two judges besides the reference; there are {len(set(others))}")
-    if not experts:
-        problems.append("reference is empty; name a judge, or several whose majority is the reference")
-    if problems:
-        raise InputError(problems)
-    if len(experts) == 1:
-        return ratings, experts[0], others
-    ratings = with_tie(ratings)
-    return ratings.with_column(REFERENCE, majority(ratings.select(experts))), REFERENCE, others
-
-
-def _keep(ratings: Ratings, judges: Sequence[str]) -> Ratings:
-    """The units that all these judges answered."""
-    chosen = ratings.select(judges)
-    return chosen.keep(chosen.complete)
-
-
-def _fixed(statistic: Statistic | TwoWayStatistic) -> Statistic:
-    return statistic.fixed() if isinstance(statistic, TwoWayStatistic) else statistic

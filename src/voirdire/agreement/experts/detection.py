@@ -13,20 +13,18 @@ and macro averages are plain means over the classes. Macro sensitivity is balanc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.coefficients.ratings import Ratings, others_than
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.engine.combine import mean_of
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio
 from voirdire.errors import InputError
 from voirdire.tables.labels import read_labels
-from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,10 +49,7 @@ def detection(
     *,
     levels: Sequence[object] | None = None,
     empty: Literal["undefined", "zero"] = "undefined",
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Accuracy, and per class and macro-averaged precision, sensitivity, specificity and F1.
 
@@ -72,7 +67,7 @@ def detection(
         What a share of no items is, such as the precision for a class the judge never gave. "zero" lets
         rare classes pull the intervals down (it is what MASA's Table 5 shows); "undefined" leaves such
         resamples out.
-    interval, resamples, prob, seed
+    **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
@@ -94,28 +89,17 @@ def detection(
     >>> found[found.measure == "sensitivity"][["level", "value"]].values.tolist()
     [['bad', 0.5], ['ok', 1.0], ['macro', 0.75]]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     if empty not in ("undefined", "zero"):
         raise InputError(f"empty {empty!r} is not known; give 'undefined' or 'zero'")
     rows: list[Row] = []
     for ratings in match(read_labels(table, levels=levels)):
-        others = _others(ratings, truth, judges)
-        for judge in others:
-            pair = ratings.select([truth, judge])
-            work = _statistics(pair, zero=empty == "zero")
-            found = bootstrap(
-                [one for _, _, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
-            )
-            rows += [
-                row_of(
-                    measure, (judge, truth), ratings, one, statistic, level=level, undefined=_why(pair, level)
-                )
-                for (measure, level, statistic), one in zip(work, found, strict=True)
-            ]
+        for judge in others_than(ratings.judges, [truth], "the truth", judges, least=1):
+            rows += rows_of(_tasks(ratings.select([truth, judge]), zero=empty == "zero"), how)
     return frame_of(rows)
 
 
-def _statistics(pair: Ratings, zero: bool) -> list[tuple[str, str | None, Statistic]]:
+def _tasks(pair: Ratings, zero: bool) -> list[Task]:
     size = len(pair.levels)
     true, said = pair.codes.T
     features = np.zeros((len(true), size * size))
@@ -135,31 +119,17 @@ def _statistics(pair: Ratings, zero: bool) -> list[tuple[str, str | None, Statis
         n = t.reshape(*t.shape[:-1], size, size)
         return ratio(np.trace(n, axis1=-2, axis2=-1), n.sum(axis=(-1, -2)))
 
-    work: list[tuple[str, str | None, Statistic]] = [("accuracy", None, CountStatistic(features, accuracy))]
+    truth, judge = pair.judges
+
+    def task(measure: str, statistic: Statistic, level: str | None = None) -> Task:
+        counts = "a class" if level == MACRO else repr(level)
+        none = f"by both {truth!r} and {judge!r}"
+        why = f"no item counts for {counts}" if len(used) else f"no item was answered {none}"
+        return Task(measure, (judge, truth), statistic, pair, level, f"undefined: {why}")
+
+    tasks = [task("accuracy", CountStatistic(features, accuracy))]
     for measure, part in _PARTS.items():
         of_classes = [share(part, c) for c in range(size)]
-        work += [(measure, level, one) for level, one in zip(pair.levels, of_classes, strict=True)]
-        work.append((measure, MACRO, mean_of(of_classes)))
-    return work
-
-
-def _others(ratings: Ratings, truth: str, judges: Sequence[str] | None) -> list[str]:
-    chosen = [one for one in ratings.judges if one != truth] if judges is None else list(judges)
-    problems = [
-        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
-        for one in dict.fromkeys([truth, *chosen])
-        if one not in ratings.judges
-    ]
-    if truth in chosen:
-        problems.append(f"{truth!r} is the truth and cannot be a judge of it")
-    if not chosen:
-        problems.append(f"there is no judge besides {truth!r}")
-    if problems:
-        raise InputError(problems)
-    return chosen
-
-
-def _why(pair: Ratings, level: str | None) -> str:
-    if not pair.complete.any():
-        return f"undefined: no item was answered by both {pair.judges[0]!r} and {pair.judges[1]!r}"
-    return f"undefined: no item counts for {'a class' if level == MACRO else repr(level)}"
+        tasks += [task(measure, one, level) for level, one in zip(pair.levels, of_classes, strict=True)]
+        tasks.append(task(measure, mean_of(of_classes), MACRO))
+    return tasks

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from voirdire.agreement.coefficients.match import match
+from voirdire.agreement.coefficients.ratings import unknown
 from voirdire.agreement.coefficients.rows import Row, frame_of
-from voirdire.agreement.engine.intervals import check_prob
+from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
-from voirdire.tables.rated import known_names
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -93,13 +93,9 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = 0.95) 
     >>> gate(table, {"safe": 1})[["value", "low", "high"]].round(3).values.tolist()
     [[0.75, 0.301, 0.954]]
     """
-    check_prob(prob)
+    Resampling(prob=prob)
     scores = read_scores(table)
-    problems = [
-        f"criterion {name!r} is not in the table; its criteria are {known_names(scores.criteria)}"
-        for name in thresholds
-        if name not in scores.criteria
-    ]
+    problems = unknown("criterion", thresholds, scores.criteria, "criteria")
     if not thresholds:
         problems.append("thresholds is empty; give the least score that passes, by criterion")
     if scores.phase is not None:
@@ -151,7 +147,7 @@ def pass_interval(passes: int, n: int, prob: float = 0.95) -> tuple[float, float
     from statsmodels.stats.proportion import proportion_confint
 
     _check_counts(passes, n)
-    check_prob(prob)
+    Resampling(prob=prob)
     low, high = proportion_confint(passes, n, alpha=1 - prob, method="wilson")
     return float(low), float(high)
 
@@ -186,7 +182,7 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
 
     _check_counts(passes_a, n_a)
     _check_counts(passes_b, n_b)
-    check_prob(prob)
+    Resampling(prob=prob)
     a, b = passes_a / n_a, passes_b / n_b
     counts = (passes_a, n_a, passes_b, n_b)
     low, high = confint_proportions_2indep(*counts, method="newcomb", compare="diff", alpha=1 - prob)
@@ -246,7 +242,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = 0.95) -> Comparis
     """
     from scipy.stats import t
 
-    check_prob(prob)
+    Resampling(prob=prob)
     x, y = _numbers(a, "a"), _numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
     var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)

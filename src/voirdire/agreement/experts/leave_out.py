@@ -6,18 +6,18 @@ The cross-validation of Chen, Wen and Zulkernine (MASA, JMIR AI 2025; Table 8).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from voirdire.agreement.coefficients.majority import majority, with_tie
 from voirdire.agreement.coefficients.match import Repeats, match
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.coefficients.tasks import OTHERS
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.combine import difference, mean_of
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
+from voirdire.agreement.engine.resample import Replicates
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import Statistic
-from voirdire.agreement.experts.experts import expert_names
+from voirdire.agreement.experts.expert_panel import expert_names
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 
@@ -34,10 +34,7 @@ def leave_one_expert_out(
     *,
     levels: Sequence[object] | None = None,
     repeats: Repeats | None = None,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Agreement with the majority of the other experts: of each left-out expert, and of each judge.
 
@@ -52,7 +49,7 @@ def leave_one_expert_out(
         Answers of experts and judges.
     experts : sequence of str
         The judges who are experts, three or more.
-    judges, levels, repeats, interval, resamples, prob, seed
+    judges, levels, repeats, **settings
         As in `expert_agreement`.
 
     Returns
@@ -74,33 +71,35 @@ def leave_one_expert_out(
     >>> found[found.level == "mean"][["measure", "value"]].values.tolist()
     [['agreement_rate', 1.0], ['agreement_rate', 0.5], ['difference', -0.5]]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     if len(experts) < 3:
         raise InputError(f"leaving one expert out needs three or more; there are {len(experts)}")
     rows: list[Row] = []
     for ratings in match(read_table(table, levels=levels), repeats=repeats, levels=levels):
-        ratings, others = with_tie(ratings), expert_names(ratings, experts, judges)
-        work: list[tuple[str, tuple[str, ...], str, Statistic]] = []
+        others = expert_names(ratings, experts, judges)
+        ratings = with_tie(ratings)
+        tasks: list[Task] = []
+
+        def add(measure: str, judge: str, other: str, level: str, statistic: Statistic) -> None:
+            why = f"undefined: no item was answered by {judge!r} and {other!r}"
+            note = _at_least if measure == "difference" else ""
+            tasks.append(Task(measure, (judge, other), statistic, ratings, level, why, note))  # noqa: B023
+
         rates: dict[str, list[Statistic]] = {name: [] for name in (LEFT_OUT, *others)}
         for expert in experts:
             codes = majority(ratings.select([one for one in experts if one != expert]))
             for judge in (expert, *others):
                 rate = agreement_rate(ratings.select([judge]).with_column(OTHERS, codes))
                 rates[LEFT_OUT if judge == expert else judge].append(rate)
-                work.append(("agreement_rate", (judge, OTHERS), f"without {expert}", rate))
+                add("agreement_rate", judge, OTHERS, f"without {expert}", rate)
         means = {name: mean_of(parts) for name, parts in rates.items()}
-        work += [("agreement_rate", (name, OTHERS), "mean", mean) for name, mean in means.items()]
-        work += [
-            ("difference", (judge, LEFT_OUT), "mean", difference(means[judge], means[LEFT_OUT]))
-            for judge in others
-        ]
-        found = bootstrap(
-            [one for *_, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
-        )
-        for (measure, names, level, statistic), one in zip(work, found, strict=True):
-            note = f"P(at least 0) = {one.share_at_least_zero:.3f}" if measure == "difference" else ""
-            why = f"undefined: no item was answered by {names[0]!r} and {names[1]!r}"
-            rows.append(
-                row_of(measure, names, ratings, one, statistic, level=level, undefined=why, note=note)
-            )
+        for name, mean in means.items():
+            add("agreement_rate", name, OTHERS, "mean", mean)
+        for judge in others:
+            add("difference", judge, LEFT_OUT, "mean", difference(means[judge], means[LEFT_OUT]))
+        rows += rows_of(tasks, how)
     return frame_of(rows)
+
+
+def _at_least(found: Replicates) -> str:
+    return f"P(at least 0) = {found.share_at_least_zero:.3f}"

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.match import match
 from voirdire.agreement.coefficients.measures import find_measure, fits, statistic_of
-from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
-from voirdire.agreement.coefficients.undefined import why_undefined
-from voirdire.agreement.engine.combine import TwoWayStatistic, difference
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
-from voirdire.agreement.engine.statistic import Statistic
+from voirdire.agreement.coefficients.ratings import Ratings, unknown
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.engine.combine import as_fixed, difference
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.errors import InputError
-from voirdire.tables.rated import known_names
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -31,10 +27,7 @@ def phase_change(
     judges: Sequence[str] | None = None,
     *,
     measure: str = "krippendorff_alpha_interval",
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Agreement of a panel in two phases, and its change, on the items of both.
 
@@ -48,7 +41,7 @@ def phase_change(
         The panel, such as one stakeholder group; all by default.
     measure : str
         A measure by name.
-    interval, resamples, prob, seed
+    **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
@@ -70,18 +63,13 @@ def phase_change(
     >>> phase_change(table, "initial", "final", resamples=100)[["level", "value"]].round(3).values.tolist()
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     scores = read_scores(table)
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
-    missing = [one for one in (before, after) if one not in scores.phases]
-    if missing:
-        raise InputError(
-            [
-                f"phase {one!r} is not in the table; its phases are {known_names(scores.phases)}"
-                for one in missing
-            ]
-        )
+    problems = unknown("phase", [before, after], scores.phases)
+    if problems:
+        raise InputError(problems)
     made = find_measure(measure)
     matched = match(scores)
     rows: list[Row] = []
@@ -91,18 +79,15 @@ def phase_change(
         problem = fits(made, parts[0])
         if problem:
             raise InputError(problem)
-        one, two = (_fixed(made.name, part) for part in parts)
-        work = [
-            (before, parts[0], one),
-            (after, parts[1], two),
-            (f"{after} - {before}", parts[1], difference(two, one)),
-        ]
-        found = bootstrap(
-            [each for *_, each in work], resamples=resamples, seed=seed, prob=prob, method=interval
+        one, two = (as_fixed(statistic_of(made, part)) for part in parts)
+        rows += rows_of(
+            [
+                Task(measure, parts[0].judges, one, parts[0], before),
+                Task(measure, parts[1].judges, two, parts[1], after),
+                Task(measure, parts[1].judges, difference(two, one), parts[1], f"{after} - {before}"),
+            ],
+            how,
         )
-        for (level, part, each), result in zip(work, found, strict=True):
-            why = why_undefined(part, measure)
-            rows.append(row_of(measure, part.judges, part, result, each, level=level, undefined=why))
     return frame_of(rows)
 
 
@@ -114,8 +99,3 @@ def _common(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> li
         kept = one.keep(np.array([name in shared for name in one.units], bool))
         parts.append(kept if judges is None else kept.select(judges))
     return parts
-
-
-def _fixed(measure: str, ratings: Ratings) -> Statistic:
-    made = statistic_of(find_measure(measure), ratings)
-    return made.fixed() if isinstance(made, TwoWayStatistic) else made

@@ -1,22 +1,20 @@
-"""How steady a judge is: the spread of its scores over repeated runs, and agreement before and after a debate.
+"""How steady a judge is: the spread of its scores over repeated runs.
 
 The run-to-run standard deviation of a judge on an item is that of its scores over the runs; it is averaged
-over the items (MAREval, Table 2). Agreement of a panel is compared between two phases of the same items
-(MAJ-EVAL, Table 8).
+over the items (MAREval, Table 2).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.engine.combine import mean_of
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
-from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, Statistic, ratio
+from voirdire.agreement.engine.resampling import Resampling, Settings
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, ratio
 from voirdire.errors import InputError
 from voirdire.tables.scores import Scores, read_scores
 
@@ -24,16 +22,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEAN = "mean of the criteria"
+NO_CODES = np.empty((0, 1), np.int64)
 
 
 def run_deviation(
     table: object,
     *,
     ddof: int = 1,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Run-to-run standard deviation of each judge by each criterion, averaged over items.
 
@@ -43,7 +39,7 @@ def run_deviation(
         Scores with several answers of a judge to an item: a ``run`` column, or repeated rows.
     ddof : {0, 1}
         Divide squares by the number of runs minus this.
-    interval, resamples, prob, seed
+    **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
@@ -64,7 +60,7 @@ def run_deviation(
     >>> run_deviation(table, ddof=0, resamples=100)[["value", "n"]].values.tolist()
     [[0.5, 2.0]]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     scores = read_scores(table)
     if ddof not in (0, 1):
         raise InputError(f"ddof {ddof!r} is neither 0 nor 1")
@@ -77,33 +73,26 @@ def run_deviation(
         raise InputError("no judge scored an item more than once; add the scores of further runs")
     rows: list[Row] = []
     for place, judge in enumerate(scores.judges):
-        parts = [_mean(deviations[place, number]) for number in range(len(scores.criteria))]
-        work: list[tuple[str | None, str | None, Statistic]] = [
-            (name if scores.has_criteria else None, None, one)
-            for name, one in zip(scores.criteria, parts, strict=True)
-        ]
-        if len(parts) > 1:
-            work.append((None, MEAN, mean_of(parts)))
-        found = bootstrap(
-            [one for *_, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
-        )
-        for number, ((criterion, level, one), result) in enumerate(zip(work, found, strict=True)):
-            once = _once(scores, place, number) if number < len(parts) else 0
-            shown = Ratings((judge,), np.empty((0, 1), np.int64), (), criterion=criterion)
+        parts = [_mean(one) for one in deviations[place]]
+        why = f"undefined: {judge!r} scored no item more than once"
+        tasks = []
+        for number, (name, part) in enumerate(zip(scores.criteria, parts, strict=True)):
+            shown = Ratings((judge,), NO_CODES, (), criterion=name if scores.has_criteria else None)
+            once = _once(scores, place, number)
             note = f"items with a single run, not used: {once}" if once else ""
-            why = f"undefined: {judge!r} scored no item more than once"
-            rows.append(
-                row_of("run_deviation", (judge,), shown, result, one, level=level, undefined=why, note=note)
-            )
+            tasks.append(Task("run_deviation", (judge,), part, shown, None, why, note))
+        if len(parts) > 1:
+            shown = Ratings((judge,), NO_CODES, ())
+            tasks.append(Task("run_deviation", (judge,), mean_of(parts), shown, MEAN, why))
+        rows += rows_of(tasks, how)
     return frame_of(rows)
 
 
 def _deviations(scores: Scores, ddof: int) -> FloatArray:
     """Standard deviation over runs, shape (judges, criteria, units); NaN where there are not two."""
-    context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
-    units = np.unique(context * len(scores.items) + scores.item, return_inverse=True)[1]
-    shape = (len(scores.judges), len(scores.criteria), int(units.max()) + 1)
-    cell = (scores.judge, scores.criterion, units)
+    unit, codes, _ = scores.units(np.ones(scores.rows, bool))
+    shape = (len(scores.judges), len(scores.criteria), len(codes))
+    cell = (scores.judge, scores.criterion, unit)
     number, total, squares = (np.zeros(shape) for _ in range(3))
     np.add.at(number, cell, 1)
     np.add.at(total, cell, scores.score)
@@ -117,10 +106,8 @@ def _deviations(scores: Scores, ddof: int) -> FloatArray:
 
 
 def _once(scores: Scores, judge: int, criterion: int) -> int:
-    rows = (scores.judge == judge) & (scores.criterion == criterion)
-    context = np.zeros(scores.rows, np.int64) if scores.context is None else scores.context
-    _, counts = np.unique(np.column_stack([context, scores.item])[rows], axis=0, return_counts=True)
-    return int(np.sum(counts == 1))
+    unit, _, _ = scores.units((scores.judge == judge) & (scores.criterion == criterion))
+    return int(np.sum(np.bincount(unit) == 1))
 
 
 def _mean(values: FloatArray) -> CountStatistic:

@@ -10,37 +10,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.majority import with_reference, with_tie
 from voirdire.agreement.coefficients.match import match
-from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.coefficients.ratings import Ratings, unknown
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
-from voirdire.agreement.engine.statistic import CountStatistic, share_of
+from voirdire.agreement.engine.resampling import Resampling, Settings
+from voirdire.agreement.engine.statistic import share_of
 from voirdire.errors import InputError
-from voirdire.tables.rated import known_names
 from voirdire.tables.votes import Votes, read_votes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 REFERENCE = "majority of the reference"
+NO_PAIR = "undefined: there is no such pair"
 
 
 def swap_consistency(
     table: object,
     reference: str | Sequence[str] | None = None,
     judges: Sequence[str] | None = None,
-    *,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """How often judges change their answer with the order, and how they agree with a reference when they do.
 
@@ -53,7 +48,7 @@ def swap_consistency(
         votes).
     judges : sequence of str, optional
         The judges to look at; by default all (but the reference) who saw a pair in both orders.
-    interval, resamples, prob, seed
+    **settings
         As in `voirdire.agreement.verb.agreement`; pairs are resampled.
 
     Returns
@@ -77,7 +72,7 @@ def swap_consistency(
     >>> swap_consistency(table, resamples=100)[["measure", "value", "n"]].values.tolist()
     [['position_bias_rate', 0.5, 2]]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     votes = read_votes(table)
     experts = [] if reference is None else [reference] if isinstance(reference, str) else list(reference)
     chosen = _chosen(votes, experts, judges)
@@ -85,48 +80,29 @@ def swap_consistency(
     shown = [_in_order(votes, alphabetical) for alphabetical in (True, False)]
     rows: list[Row] = []
     for number, ratings in enumerate(combined):
-        ratings = with_tie(ratings)
+        tasks: list[Task] = []
+        ratings = replace(with_tie(ratings), notes={})
         tie = ratings.levels.index(ratings.tie or "tie") if ratings.tie in ratings.levels else -1
         one, two = (_aligned(with_tie(orders[number]), ratings) for orders in shown)
-        reference_codes = majority(ratings.select(experts)) if experts else None
-        work: list[tuple[str, tuple[str, ...], str | None, CountStatistic, str]] = []
+        if experts:
+            whole, column, _ = with_reference(ratings, experts, REFERENCE)
         for judge in chosen:
             a, b = one[:, ratings.judges.index(judge)], two[:, ratings.judges.index(judge)]
             both, changed = (a >= 0) & (b >= 0), (a >= 0) & (b >= 0) & (a != b)
             once = int(np.sum((a >= 0) ^ (b >= 0)))
             note = f"pairs shown in one order only, not used: {once}" if once else ""
-            work.append(("position_bias_rate", (judge,), None, share_of(both, changed), note))
-            if reference_codes is None:
-                continue
-            for level, used in (("all", both), ("answer changed", changed), ("answer kept", both & ~changed)):
-                rule = np.where(used, np.where(changed, tie, a), -1)
-                pair = replace(
-                    ratings,
-                    judges=(judge, REFERENCE),
-                    codes=np.column_stack([rule, reference_codes]),
-                )
-                names = (judge, experts[0] if len(experts) == 1 else REFERENCE)
-                work.append(("agreement_rate", names, level, agreement_rate(pair), ""))
-        found = bootstrap(
-            [statistic for *_, statistic, _ in work],
-            resamples=resamples,
-            seed=seed,
-            prob=prob,
-            method=interval,
-        )
-        rows += [
-            row_of(
-                measure,
-                names,
-                replace(ratings, notes={}),
-                result,
-                statistic,
-                level=level,
-                undefined="undefined: there is no such pair",
-                note=note,
+            tasks.append(
+                Task("position_bias_rate", (judge,), share_of(both, changed), ratings, None, NO_PAIR, note)
             )
-            for (measure, names, level, statistic, note), result in zip(work, found, strict=True)
-        ]
+            parts = (("all", both), ("answer changed", changed), ("answer kept", both & ~changed))
+            for level, used in parts if experts else ():
+                rule = np.where(used, np.where(changed, tie, a), -1)
+                codes = np.column_stack([rule, whole.codes[:, whole.judges.index(column)]])
+                pair = replace(ratings, judges=(judge, column), codes=codes)
+                tasks.append(
+                    Task("agreement_rate", (judge, column), agreement_rate(pair), ratings, level, NO_PAIR)
+                )
+        rows += rows_of(tasks, how)
     return frame_of(rows)
 
 
@@ -160,11 +136,7 @@ def _chosen(votes: Votes, experts: Sequence[str], judges: Sequence[str] | None) 
         if judges is None
         else list(judges)
     )
-    problems = [
-        f"judge {one!r} is not in the table; its judges are {known_names(votes.judges)}"
-        for one in dict.fromkeys([*experts, *chosen])
-        if one not in votes.judges
-    ]
+    problems = unknown("judge", [*experts, *chosen], votes.judges)
     problems += [
         f"judge {one!r} saw no pair in both orders; collect its votes with the items swapped, too"
         for one in chosen

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from voirdire.tables.encode import IntArray, encode, groups, positions
-from voirdire.tables.labels import Labels, in_order, read_labels
+from voirdire.tables.encode import encode, groups
+from voirdire.tables.joined import joined
+from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
 from voirdire.tables.scores import Scores, read_scores
-from voirdire.tables.votes import Votes, count_votes, read_votes
+from voirdire.tables.votes import Votes, read_votes
 
 HUMAN = "human"
 
 Table: TypeAlias = Votes | Scores | Labels
-_R = TypeVar("_R", Scores, Labels)
-# Row by row: what each is about, and what was answered.
-_Keyed: TypeAlias = tuple[IntArray, NDArray[Any]]
 
 
 def with_humans(table: Table, humans: object, levels: Sequence[object] | None = None) -> tuple[Table, str]:
@@ -66,62 +63,36 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
         problems.table(
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
-    both: Table
-    if isinstance(table, Votes):
-        assert isinstance(read, Votes)
-        _same_columns({"criterion": (table.has_criteria, read.has_criteria)}, problems)
-        _same_columns({"context": (bool(table.contexts), bool(read.contexts))}, problems)
-        problems.raise_any()
-        both = _join_votes(table, read)
-        keyed = _keys_of_votes(both)
-    else:
-        assert isinstance(read, type(table))
-        for column in ("context", "phase"):
-            given = (getattr(table, column) is not None, getattr(read, column) is not None)
-            _same_columns({column: given}, problems)
-        _same_columns(
-            {"criterion": (table.has_criteria, read.has_criteria), "item": (table.has_items, read.has_items)},
-            problems,
-        )
-        problems.raise_any()
-        if isinstance(table, Labels):
-            assert isinstance(read, Labels)
-            names = table.labels if table.declared else in_order(tuple({*table.labels, *read.labels}))
-            both = _join(_named(table, names), _named(read, names), "label")
-            keyed = _keys_of(both, both.label)
-        else:
-            assert isinstance(table, Scores)
-            assert isinstance(read, Scores)
-            both = _join(table, read, "score")
-            keyed = _keys_of(both, both.score)
-    _check(keyed, table.rows, problems)
+    for column in ("criterion", "phase", "context", "item"):
+        _same_column(column, _has(table, column), _has(read, column), problems)
+    problems.raise_any()
+    both = _together(table, read)
+    _check(both, table.rows, problems)
     return both, name
 
 
 def _read(
     table: Table, humans: object, levels: Sequence[object] | None, problems: Problems
 ) -> tuple[Table, str]:
-    kind = next(kind for kind in (Votes, Scores, Labels) if isinstance(table, kind))
-    if isinstance(humans, Votes | Scores | Labels):
-        if not isinstance(humans, kind):
-            problems.stop(
-                f"they are {type(humans).__name__.lower()} and the table holds {kind.__name__.lower()}"
-            )
+    what = type(table).__name__.lower()
+    if hasattr(humans, "answer"):
+        if not isinstance(humans, type(table)):
+            problems.stop(f"they are {type(humans).__name__.lower()} and the table holds {what}")
         return humans, _person(humans.judges, problems)
-    answer = {Votes: "winner", Scores: "score", Labels: "label"}[kind]
-    cells = read_columns(humans, [], ["judge", answer], Problems("humans"))
-    if answer not in cells:
-        problems.stop(f"there is no column {answer!r}, and the table's answers are {kind.__name__.lower()}")
-    if not len(cells[answer]):
+    cells = read_columns(humans, [], ["judge", table.answer], Problems("humans"))
+    if table.answer not in cells:
+        problems.stop(f"there is no column {table.answer!r}, and the table's answers are {what}")
+    if not len(cells[table.answer]):
         problems.stop("there are no answers")
     people = encode(cells["judge"], "judge", problems).levels if "judge" in cells else ()
     problems.raise_any()
     name = _person(people, problems)
-    if kind is Votes:
-        return read_votes(humans, name="humans", judge=None if people else name), name
-    if kind is Scores:
-        return read_scores(humans, name="humans", judge=name), name
-    return read_labels(humans, name="humans", levels=levels, judge=name), name
+    readers: dict[str, Callable[..., Table]] = {
+        "winner": lambda **given: read_votes(humans, **given | ({"judge": None} if people else {})),
+        "score": lambda **given: read_scores(humans, **given),
+        "label": lambda **given: read_labels(humans, levels=levels, **given),
+    }
+    return readers[table.answer](name="humans", judge=name), name
 
 
 def _person(people: Sequence[str], problems: Problems) -> str:
@@ -133,87 +104,36 @@ def _person(people: Sequence[str], problems: Problems) -> str:
     return people[0] if people else HUMAN
 
 
-def _same_columns(given: dict[str, tuple[bool, bool]], problems: Problems) -> None:
-    for column, (table, humans) in given.items():
-        if table != humans:
-            has, lacks = (
-                ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")
-            )
-            problems.table(
-                f"{has} a column {column!r} and {lacks} has not; what is answered cannot be matched"
-            )
+def _has(table: Table, column: str) -> bool:
+    """Whether a table has a column that says what answers are about."""
+    known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
+    return bool(getattr(table, known[column], False))
 
 
-def _named(labels: Labels, names: tuple[str, ...]) -> Labels:
-    return replace(labels, labels=names, label=positions(labels.labels, names)[labels.label])
+def _same_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
+    if table != humans:
+        has, lacks = ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")
+        problems.table(f"{has} a column {column!r} and {lacks} has not; what is answered cannot be matched")
 
 
-def _join(table: _R, humans: _R, answer: str) -> _R:
-    """Rows of both under common names; runs are forgotten."""
-    made: dict[str, Any] = {"run": None, "runs": ()}
-    plurals = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts"}
-    for column, plural in (plurals | {"system": "systems", "phase": "phases"}).items():
-        codes = [getattr(one, column) for one in (table, humans)]
-        if codes[0] is None:
-            made |= {column: None, plural: ()}
-            continue
-        # Systems are known from the judges' rows; humans need not name them.
-        codes[1] = np.full(humans.rows, -1) if codes[1] is None else codes[1]
-        names, joined = _common(getattr(table, plural), getattr(humans, plural), *codes)
-        made |= {plural: names, column: joined}
-    made[answer] = np.concatenate([getattr(table, answer), getattr(humans, answer)])
-    return replace(table, **made)
+def _together(table: Table, humans: Table) -> Table:
+    """Rows of both, without runs and groups; systems are known from the judges' rows, humans need not name them."""
+    forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
+    plain: list[Any] = []
+    for one in (table, humans):
+        known = {field.name for field in fields(one)}
+        plain.append(replace(one, **{name: value for name, value in forgotten.items() if name in known}))
+    systems: tuple[str, ...] = getattr(table, "systems", ())
+    if systems and not humans.systems:  # type: ignore[union-attr]
+        plain[1] = replace(plain[1], systems=systems, system=np.full(humans.rows, -1))
+    both: Table = joined(*plain)
+    return both
 
 
-def _join_votes(table: Votes, humans: Votes) -> Votes:
-    def rows(one: Votes, column: str) -> IntArray:
-        codes: IntArray = getattr(one, column)[one.row_cell]
-        return codes
-
-    judges, judge = _common(table.judges, humans.judges, rows(table, "judge"), rows(humans, "judge"))
-    criteria, criterion = _common(
-        table.criteria, humans.criteria, rows(table, "criterion"), rows(humans, "criterion")
-    )
-    items, first = _common(table.items, humans.items, rows(table, "first"), rows(humans, "first"))
-    _, second = _common(table.items, humans.items, rows(table, "second"), rows(humans, "second"))
-    contexts: tuple[str, ...] = ()
-    context = None
-    if table.row_context is not None and humans.row_context is not None:
-        contexts, context = _common(table.contexts, humans.contexts, table.row_context, humans.row_context)
-    outcome = np.concatenate([table.row_outcome, humans.row_outcome])
-    names, codes = (judges, criteria, items), (judge, criterion, first, second)
-    return count_votes(names, codes, outcome, contexts, context, table.has_criteria)
-
-
-def _common(
-    names: Sequence[str], others: Sequence[str], codes: IntArray, other_codes: IntArray
-) -> tuple[tuple[str, ...], IntArray]:
-    union = tuple(sorted({*names, *others}))
-    places = [np.append(positions(of, union), -1) for of in (names, others)]
-    return union, np.concatenate([places[0][codes], places[1][other_codes]])
-
-
-def _keys_of(both: Scores | Labels, answer: NDArray[Any]) -> _Keyed:
-    columns = [both.criterion, both.phase, both.context, both.item]
-    return _coded([one for one in columns if one is not None]), answer
-
-
-def _keys_of_votes(both: Votes) -> _Keyed:
-    first, second = both.first[both.row_cell], both.second[both.row_cell]
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    columns = [both.criterion[both.row_cell], low, high]
-    columns += [] if both.row_context is None else [both.row_context]
-    winner = np.select([both.row_outcome == 0, both.row_outcome == 1], [first, second], -1)
-    return _coded(columns), winner
-
-
-def _coded(columns: list[IntArray]) -> IntArray:
-    return np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].astype(np.int64)
-
-
-def _check(keyed: _Keyed, judged: int, problems: Problems) -> None:
+def _check(both: Table, judged: int, problems: Problems) -> None:
     """Human answers must be about units that judges answered, one answer each, some units but not all."""
-    key, answer = keyed
+    key = np.unique(np.column_stack(both.about), axis=0, return_inverse=True)[1]
+    answer = both.answers
     seen, asked = key[:judged], key[judged:]
     unknown = ~np.isin(asked, seen)
     if unknown.any():

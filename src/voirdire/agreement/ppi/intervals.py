@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.agreement.engine.intervals import Interval, bootstrap_interval
+from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.ppi.estimate import Estimate, resample
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.errors import InputError
@@ -27,19 +28,9 @@ from voirdire.errors import InputError
 PoweredMethod: TypeAlias = Literal["t", "wilson", "normal", "percentile", "basic"]
 
 
-def check_powered_method(method: str | None) -> None:
-    """Raise `InputError` unless estimates with human answers have this kind of interval.
-
-    Examples
-    --------
-    >>> check_powered_method("bca")
-    Traceback (most recent call last):
-    ...
-    voirdire.errors.InputError: interval 'bca' is not offered with human answers; give one of t, wilson, normal, ...
-    """
-    if method is not None and method not in get_args(PoweredMethod):
-        known = ", ".join(get_args(PoweredMethod))
-        raise InputError(f"interval {method!r} is not offered with human answers; give one of {known}")
+#: Kinds of interval; by default "wilson" for shares and "t" for means.
+METHODS = get_args(PoweredMethod)
+USUAL = Resampling()
 
 
 def powered_interval(
@@ -49,9 +40,7 @@ def powered_interval(
     *,
     share: bool,
     weight: float | None = None,
-    prob: float = 0.95,
-    resamples: int = 10_000,
-    seed: int = 0,
+    how: Resampling = USUAL,
 ) -> Interval:
     """Interval of one estimate.
 
@@ -67,7 +56,7 @@ def powered_interval(
         Whether what is estimated lies between 0 and 1.
     weight : float, optional
         The weight that was asked for; None if it was tuned, which resamples then do, too.
-    prob, resamples, seed
+    how : Resampling
         Coverage, and of the bootstrap the number of resamples and the seed.
 
     Returns
@@ -78,7 +67,7 @@ def powered_interval(
     Raises
     ------
     InputError
-        If the kind is unknown, or "wilson" is asked for what is no share.
+        If "wilson" is asked for what is no share.
 
     Examples
     --------
@@ -93,15 +82,16 @@ def powered_interval(
     """
     from scipy.special import ndtri, stdtrit
 
-    check_powered_method(method)
+    prob = how.prob
     if method == "wilson" and not share:
         raise InputError("a wilson interval is of a share between 0 and 1; use t for means")
     if np.isnan(found.variance):
         return Interval(None, None)
     note = ""
     if method in ("percentile", "basic"):
-        draws = resample(sample, resamples, seed, weight)
-        low, high, note = _ends(bootstrap_interval(found.value, draws, prob, method))
+        draws = resample(sample, how.resamples, how.seed, weight)
+        ends = bootstrap_interval(found.value, draws, prob, method)
+        low, high, note = ends.low, ends.high, ends.note
     elif method == "wilson":
         low, high = wilson(found, float(stdtrit(found.freedom, (1 + prob) / 2)), sample.clusters_seen)
     else:
@@ -142,7 +132,3 @@ def wilson(found: Estimate, reach: float, answers: int) -> tuple[float, float]:
     c = reach**2 / worth
     middle, half = share + c / 2, reach * np.sqrt((spread + c / 4) / worth)
     return float((middle - half) / (1 + c)), float((middle + half) / (1 + c))
-
-
-def _ends(interval: Interval) -> tuple[float | None, float | None, str]:
-    return interval.low, interval.high, interval.note

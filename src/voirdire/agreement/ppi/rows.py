@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
 from voirdire.agreement.coefficients.match import Repeats, match
 from voirdire.agreement.coefficients.measures import WIN_RATES
-from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.ratings import Ratings, unknown
 from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.engine.intervals import Interval
-from voirdire.agreement.engine.resample import check_request
+from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.agreement.ppi.estimate import LEAST_TO_TUNE, Estimate, estimate
 from voirdire.agreement.ppi.humans import with_humans
-from voirdire.agreement.ppi.intervals import PoweredMethod, check_powered_method, powered_interval
+from voirdire.agreement.ppi.intervals import METHODS, PoweredMethod, powered_interval
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.agreement.ppi.tasks import MANY_LEVELS, POWERED, PoweredTask, powered_tasks
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
-from voirdire.tables.problems import nearest
 from voirdire.tables.scores import Scores
 
 if TYPE_CHECKING:
@@ -54,11 +54,7 @@ def agreement_with_humans(
     judges: Sequence[str] | None = None,
     levels: Sequence[object] | None = None,
     repeats: Repeats | None = None,
-    unit: str = "item",
-    interval: str | None = None,
-    resamples: int = 10_000,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Estimate agreement with humans, win rates and mean scores by prediction-powered inference.
 
@@ -78,12 +74,10 @@ def agreement_with_humans(
         The judges whose answers are used; all by default.
     levels, repeats
         As in `voirdire.agreement.verb.agreement`.
-    unit : {"item", "context"}
-        What is independent: units, or whole contexts.
-    interval : {"t", "wilson", "normal", "percentile", "basic"}, optional
-        Kind of interval, see `voirdire.agreement.ppi.intervals`; by default "wilson" for rates, "t" for means.
-    resamples, prob, seed
-        Number of resamples (of a bootstrap interval), coverage, and seed.
+    **settings
+        As in `voirdire.agreement.verb.agreement`. Independent are units ("item"), or whole contexts ("context");
+        kinds of interval are "t", "wilson", "normal", "percentile" and "basic", see
+        `voirdire.agreement.ppi.intervals`; by default "wilson" for rates, "t" for means.
 
     Returns
     -------
@@ -112,37 +106,29 @@ def agreement_with_humans(
     """
     import pandas as pd
 
-    _check_request(unit, interval, resamples, prob)
+    how = Resampling.of(settings, ("item", "context"), (None, *METHODS))
     read = read_table(table, levels=levels)
     both, human = with_humans(read, humans, levels)
-    matched = match(both, repeats=repeats, levels=levels if isinstance(both, Scores) else None)
+    matched = match(both, repeats=repeats, levels=levels if both.answer == "score" else None)
     chosen = _judges(read.judges, judges)
-    if unit == "context" and matched[0].contexts is None:
+    if how.unit == "context" and matched[0].contexts is None:
         raise InputError("unit 'context' needs a context for every item; the table has no column 'context'")
     matched = [ratings.select([*chosen, human]) for ratings in matched]
-    names, notes = _measures(measures, matched, interval)
+    names, notes = _measures(measures, matched, how.interval)
     rows = []
+    rated = cast(Scores, both)  # where there are means of numbers: votes are none
     for ratings in matched:
-        systems = _systems(both, ratings) if isinstance(both, Scores) else None
         for name in names:
-            for task in powered_tasks(name, ratings, human, unit == "context", systems):
-                rows.append(_row(task, ratings, interval, prob, resamples, seed))
+            systems = _systems(rated, ratings) if name == "mean_score" else None
+            tasks = powered_tasks(name, ratings, human, how.unit == "context", systems)
+            rows += how.map(partial(_row, ratings=ratings, how=how), tasks)
     frame = pd.DataFrame(rows, columns=list(POWERED_COLUMNS))
     for column in ("measure", "judges", "criterion", "level", "note"):
         frame[column] = pd.Series([row[column] for row in rows], dtype=object)
-    if isinstance(both, Scores) and len(both.systems) > 1 and _systems(both, matched[0]) is None:
+    if "mean_score" in names and len(rated.systems) > 1 and _systems(rated, matched[0]) is None:
         notes.append("mean scores of systems are not listed: an item is of several systems")
     frame.attrs["notes"] = [ASSUMES, *notes]
     return frame
-
-
-def _check_request(unit: str, interval: str | None, resamples: int, prob: float) -> None:
-    if unit in ("judge", "both"):
-        raise InputError(
-            f"unit {unit!r} resamples judges; estimates with human answers are of these judges: use 'item'"
-        )
-    check_powered_method(interval)
-    check_request(resamples, unit, prob, "percentile")
 
 
 def _judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ...]:
@@ -151,9 +137,9 @@ def _judges(known: Sequence[str], judges: Sequence[str] | None) -> tuple[str, ..
     )
     if not chosen:
         raise InputError("judges is empty; name one, or leave it out for all")
-    unknown = [one for one in chosen if one not in known]
-    if unknown:
-        raise InputError([f"judge {one!r} is not in the table{nearest(one, known)}" for one in unknown])
+    problems = unknown("judge", chosen, known)
+    if problems:
+        raise InputError(problems)
     return tuple(chosen)
 
 
@@ -206,19 +192,15 @@ def _systems(both: Scores, ratings: Ratings) -> tuple[tuple[str, ...], IntArray]
     return both.systems, found[:, 2]
 
 
-def _row(
-    task: PoweredTask, ratings: Ratings, interval: str | None, prob: float, resamples: int, seed: int
-) -> dict[str, object]:
+def _row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, object]:
     sample = task.sample
-    method = cast(PoweredMethod, interval or ("wilson" if task.share else "t"))
+    method = cast(PoweredMethod, how.interval or ("wilson" if task.share else "t"))
     found: dict[str, tuple[Estimate, Interval]] = {}
     for name, weight in (("human", 0.0), ("ppi", 1.0), ("tuned", None)):
         one = estimate(sample, weight)
         # With weight 1 a share may come out beyond 0 or 1, of which no score interval can be told.
         kind: PoweredMethod = "t" if name == "ppi" and method == "wilson" else method
-        ends = powered_interval(
-            sample, one, kind, share=task.share, weight=weight, prob=prob, resamples=resamples, seed=seed
-        )
+        ends = powered_interval(sample, one, kind, share=task.share, weight=weight, how=how)
         found[name] = (one, ends)
     tuned, ends = found["tuned"]
     alone = found["human"][0]
@@ -238,8 +220,8 @@ def _row(
         value = min(max(one.value, 0.0), 1.0) if task.share and not math.isnan(one.value) else one.value
         row |= {
             f"{prefix}value": value,
-            f"{prefix}low": math.nan if ends.low is None else ends.low,
-            f"{prefix}high": math.nan if ends.high is None else ends.high,
+            f"{prefix}low": ends.ends[0],
+            f"{prefix}high": ends.ends[1],
         }
     return row
 

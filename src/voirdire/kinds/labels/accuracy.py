@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap
+from voirdire.agreement.engine.resample import bootstrap
+from voirdire.agreement.engine.resampling import RESAMPLES
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
 from voirdire.errors import InputError
 from voirdire.kinds.labels.problem import LabelsProblem, known_classes

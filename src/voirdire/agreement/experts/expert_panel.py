@@ -8,21 +8,19 @@ none, and does it agree with the majority of the others as well as an expert who
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from voirdire.agreement.coefficients.majority import majority, share_agreeing, with_tie
 from voirdire.agreement.coefficients.match import Repeats, match
-from voirdire.agreement.coefficients.ratings import Ratings
-from voirdire.agreement.coefficients.rows import Row, frame_of, row_of
+from voirdire.agreement.coefficients.ratings import Ratings, others_than
+from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.coefficients.two import agreement_rate
-from voirdire.agreement.engine.intervals import Method
-from voirdire.agreement.engine.resample import RESAMPLES, bootstrap, check_request
-from voirdire.agreement.engine.statistic import CountStatistic, share_of
+from voirdire.agreement.engine.resampling import Resampling, Settings
+from voirdire.agreement.engine.statistic import share_of
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
-from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,10 +38,7 @@ def expert_agreement(
     *,
     levels: Sequence[object] | None = None,
     repeats: Repeats | None = None,
-    interval: Method = "percentile",
-    resamples: int = RESAMPLES,
-    prob: float = 0.95,
-    seed: int = 0,
+    **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Compare judges with a panel of experts, and the experts with each other.
 
@@ -66,7 +61,7 @@ def expert_agreement(
         The judges who are experts, two or more.
     judges : sequence of str, optional
         The judges to compare with them; all others by default.
-    levels, repeats, interval, resamples, prob, seed
+    levels, repeats, **settings
         As in `voirdire.agreement.verb.agreement`; items are resampled.
 
     Returns
@@ -88,34 +83,25 @@ def expert_agreement(
     >>> found[["agreement_with_majority", "agreement_with_any", "miss_tie_against_split"]].tolist()
     [1.0, 0.5, 0.5]
     """
-    check_request(resamples, "item", prob, interval)
+    how = Resampling.of(settings)
     rows: list[Row] = []
     for ratings in match(read_table(table, levels=levels), repeats=repeats, levels=levels):
-        ratings, others = with_tie(ratings), expert_names(ratings, experts, judges)
-        panel = ratings.select(experts)
-        work: list[tuple[str, tuple[str, ...], CountStatistic]] = []
-        for judge in others:
-            work += _judge(ratings.select([judge]), panel)
-        size = len(experts)
-        work += [
-            ("all_agree" if m == size else f"at_least_{m}_agree", tuple(experts), share_agreeing(panel, m))
-            for m in range(size, size // 2, -1)
-            if m > 1
+        others = expert_names(ratings, experts, judges)
+        ratings = with_tie(ratings)
+        panel, size = ratings.select(experts), len(experts)
+        tasks = [task for judge in others for task in _judge(ratings.select([judge]), panel)]
+        tasks += [
+            Task(
+                "all_agree" if m == size else f"at_least_{m}_agree",
+                tuple(experts),
+                share_agreeing(panel, m),
+                panel,
+                undefined="undefined: no item was answered by all experts",
+            )
+            for m in range(size, max(size // 2, 1), -1)
         ]
-        found = bootstrap(
-            [one for _, _, one in work], resamples=resamples, seed=seed, prob=prob, method=interval
-        )
-        rows += [
-            row_of(measure, names, ratings, one, statistic, undefined=_undefined(measure, names))
-            for (measure, names, statistic), one in zip(work, found, strict=True)
-        ]
+        rows += rows_of(tasks, how)
     return frame_of(rows)
-
-
-def _undefined(measure: str, judges: tuple[str, ...]) -> str:
-    if measure.endswith("agree"):
-        return "undefined: no item was answered by all experts"
-    return f"undefined: no item was answered by {judges[0]!r} and has an answer of the {judges[1]!r}"
 
 
 def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str] | None) -> list[str]:
@@ -132,29 +118,19 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     >>> expert_names(ratings_from_matrix([["a", "b", "c"]], judges=["e1", "e2", "gpt"]), ["e1", "e2"], None)
     ['gpt']
     """
-    chosen = [one for one in ratings.judges if one not in experts] if judges is None else list(judges)
-    problems = [
-        f"judge {one!r} is not in the table; its judges are {known_names(ratings.judges)}"
-        for one in dict.fromkeys([*experts, *chosen])
-        if one not in ratings.judges
-    ]
-    problems += [f"{one!r} is given as an expert and as a judge" for one in chosen if one in experts]
     if len(set(experts)) < max(2, len(experts)):
-        problems.append(f"experts {list(experts)!r} must be two or more different judges")
-    if problems:
-        raise InputError(problems)
-    return chosen
+        raise InputError(f"experts {list(experts)!r} must be two or more different judges")
+    return others_than(ratings.judges, experts, "an expert", judges)
 
 
-def _judge(judge: Ratings, panel: Ratings) -> list[tuple[str, tuple[str, ...], CountStatistic]]:
-    name = judge.judges[0]
-    said = judge.codes[:, 0]
+def _judge(judge: Ratings, panel: Ratings) -> list[Task]:
+    name, said = judge.judges[0], judge.codes[:, 0]
     both = (said >= 0) & panel.rated.any(axis=1)
     like_any = both & (panel.codes == said[:, None]).any(axis=1)
     with_majority = agreement_rate(judge.with_column(MAJORITY_OF_EXPERTS, majority(panel)))
-    work: list[tuple[str, tuple[str, ...], CountStatistic]] = [
-        ("agreement_with_majority", (name, MAJORITY_OF_EXPERTS), with_majority),
-        ("agreement_with_any", (name, ANY_EXPERT), share_of(both, like_any)),
+    work = [
+        ("agreement_with_majority", MAJORITY_OF_EXPERTS, with_majority),
+        ("agreement_with_any", ANY_EXPERT, share_of(both, like_any)),
     ]
     if panel.tie is not None:
         tie, last = panel.levels.index(panel.tie), len(panel.levels) - 1
@@ -162,7 +138,10 @@ def _judge(judge: Ratings, panel: Ratings) -> list[tuple[str, tuple[str, ...], C
         split = np.sum(panel.codes == 0, axis=1) == np.sum(panel.codes == last, axis=1)
         kinds = (missed & (said == tie) & split, missed & (said == tie) & ~split, missed & (said != tie))
         work += [
-            (measure, (name, ANY_EXPERT), share_of(both, kind))
-            for measure, kind in zip(MISSES, kinds, strict=True)
+            (measure, ANY_EXPERT, share_of(both, kind)) for measure, kind in zip(MISSES, kinds, strict=True)
         ]
-    return work
+    why = f"undefined: no item was answered by {name!r} and has an answer of the"
+    return [
+        Task(measure, (name, other), statistic, judge, undefined=f"{why} {other!r}")
+        for measure, other, statistic in work
+    ]

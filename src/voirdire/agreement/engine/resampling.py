@@ -1,0 +1,148 @@
+"""How to resample: the settings that every verb takes, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+
+import numpy as np
+
+from voirdire.errors import InputError
+
+Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
+Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
+
+RESAMPLES = 10_000
+
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+class Settings(TypedDict, total=False):
+    """What a verb takes: a whole `Resampling`, or some of its fields (None: as it is by default)."""
+
+    resampling: Resampling
+    resamples: int
+    unit: Any
+    interval: Any
+    prob: float
+    seed: int
+    jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How to resample.
+
+    Attributes
+    ----------
+    resamples : int
+        Number of resamples, at least 1.
+    unit : {"item", "context", "judge", "system", "both"}, optional
+        What is drawn with replacement; each verb says which it offers, and what it takes by default.
+    interval : {"percentile", "basic", "bca", "studentised"}, optional
+        Kind of interval, see `voirdire.agreement.engine.intervals`; "percentile" by default. Estimates with human
+        answers have others.
+    prob : float
+        Coverage of the intervals.
+    seed : int
+        Seed of the generator.
+    jobs : int
+        How many threads share the work; the result is the same for any number.
+
+    Raises
+    ------
+    InputError
+        For every setting that makes no sense.
+
+    Examples
+    --------
+    >>> Resampling(resamples=0)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: resamples 0 is not a positive whole number; 10000 is usual
+    """
+
+    resamples: int = RESAMPLES
+    unit: Unit | None = None
+    interval: str | None = None
+    prob: float = 0.95
+    seed: int = 0
+    jobs: int = 1
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name} {number!r} is not a positive whole number; {usual} is usual"
+            for name, number, usual in (("resamples", self.resamples, RESAMPLES), ("jobs", self.jobs, 1))
+            if not isinstance(number, int | np.integer) or number < 1
+        ]
+        if not isinstance(self.seed, int | np.integer) or self.seed < 0:
+            problems.append(f"seed {self.seed!r} is not a whole number of at least 0")
+        if not 0 < self.prob < 1:
+            problems.append(f"prob {self.prob!r} is not between 0 and 1; 0.95 gives a 95% interval")
+        if self.unit == "both" and self.interval in ("bca", "studentised"):
+            problems.append(
+                f"a {self.interval} interval is not defined when judges and items are resampled together; "
+                "use percentile or basic"
+            )
+        if self.unit == "judge" and self.interval == "studentised":
+            problems.append(
+                "a studentised interval is not offered when judges are resampled; use percentile, basic or bca"
+            )
+        if problems:
+            raise InputError(problems)
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        units: Iterable[str] = ("item",),
+        intervals: Iterable[str | None] = get_args(Method),
+    ) -> Resampling:
+        """The settings that a verb was given, checked against what it offers.
+
+        Parameters
+        ----------
+        settings : mapping
+            A whole ``resampling``, or its fields, which go before it.
+        units, intervals : iterable of str
+            What is offered; what the verb takes by default first.
+
+        Raises
+        ------
+        InputError
+            For a unit or an interval that is not offered.
+        TypeError
+            For a setting that there is not.
+
+        Examples
+        --------
+        >>> Resampling.of({"seed": 3})
+        Resampling(resamples=10000, unit='item', interval='percentile', prob=0.95, seed=3, jobs=1)
+        """
+        given = {name: value for name, value in settings.items() if value is not None}
+        whole: Any = given.pop("resampling", None) or cls()
+        unknown = given.keys() - cls.__dataclass_fields__.keys()
+        if unknown:
+            raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+        made: Resampling = replace(whole, **given)
+        offered = {"unit": tuple(units), "interval": tuple(intervals)}
+        chosen = {name: getattr(made, name) or known[0] for name, known in offered.items()}
+        problems = [
+            f"{name} {one!r} is not offered here; give one of {', '.join(filter(None, offered[name]))}"
+            for name, one in chosen.items()
+            if one not in offered[name]
+        ]
+        if problems:
+            raise InputError(problems)
+        return replace(made, **chosen)  # type: ignore[arg-type]
+
+    def map(self, function: Callable[[A], B], arguments: Iterable[A]) -> list[B]:
+        """Call a function with each argument, in `jobs` threads; results in the order of the arguments."""
+        if self.jobs == 1:
+            return list(map(function, arguments))
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            return list(pool.map(function, arguments))

@@ -113,7 +113,7 @@ def compare_judges(
             p = float("nan")
             if isinstance(one, CountStatistic) and isinstance(two, CountStatistic) and len(both.codes):
                 p = swap_test(one, two, permutations=permutations, seed=how.seed, groups=groups)
-            row = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
+            row: dict[str, Any] = {"measure": measure, "a": a, "b": b, "criterion": ratings.criterion}
             rows.append(row | paired(one, two, how, why, groups) | {"p_value": p, "n": len(both.codes)})
     for row, p in zip(rows, adjust([row["p_value"] for row in rows], adjustment), strict=True):
         row["p_adjusted"] = float(p)

@@ -92,6 +92,7 @@ def bootstrap(
 
     Examples
     --------
+    >>> from voirdire.agreement.engine.statistic import CountStatistic
     >>> mean = CountStatistic(np.array([[1.0, 0.0], [1.0, 1.0]] * 25), lambda t: t[..., 1] / t[..., 0])
     >>> found = bootstrap([mean], resamples=1000)[0]
     >>> found.estimate, found.interval.low, found.interval.high

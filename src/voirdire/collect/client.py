@@ -231,8 +231,8 @@ class Client:
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
             return NoReply(f"no answer within {timeout:g} s", passing=True)
-        if isinstance(error.__cause__, BadAnswer):
-            bad = error.__cause__
+        bad = error if isinstance(error, BadAnswer) else error.__cause__  # as the SDK's version has it
+        if isinstance(bad, BadAnswer):
             return NoReply(self.said(str(bad)), status=bad.status, passing=False)
         if isinstance(error, openai.APIStatusError):
             status = error.status_code

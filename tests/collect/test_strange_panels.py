@@ -244,7 +244,7 @@ def test_a_run_without_any_answer_ends_with_one(
 def test_ctrl_c_says_what_it_waits_for(
     tmp_path: Path, serve: Callable[..., Any], delay: float, times: int
 ) -> None:
-    server = serve(lambda _: Reply(completion('{"winner": "1"}'), delay=delay))
+    server = serve(lambda _: Reply(completion('{"winner": "Text 1"}'), delay=delay))
     pd.DataFrame({"id": list("abcd"), "text": list("abcd")}).to_csv(tmp_path / "items.csv", index=False)
     (tmp_path / "panel.toml").write_text(
         f'[[judges]]\nname = "ann"\nmodel = "m"\nbase_url = "{server.url}"\nconcurrency = 3\n'
@@ -273,7 +273,7 @@ def test_ctrl_c_says_what_it_waits_for(
             process.send_signal(signal.SIGINT)
         rest = process.stderr.read()
         assert process.wait(10) == 130
-        assert time.monotonic() - began < 5.0
+        assert time.monotonic() - began < 20.0
     assert rest == "stopped; what was answered is kept, the same command goes on from here\n"
     if times == 1:
         table = collect(

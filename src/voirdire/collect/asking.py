@@ -119,6 +119,11 @@ class Asking:
             "Ctrl-C again ends at once"
         )
 
+    def abandon(self) -> None:
+        """Wait for nothing that is under way."""
+        for task in self._tasks.values():
+            task.cancel()
+
     async def finish(self) -> None:
         """Wait for the requests that are under way."""
         self._budget.stopped = self._budget.stopped or "the run is over"

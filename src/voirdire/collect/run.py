@@ -212,15 +212,19 @@ async def _run(
     calls = plan.calls()
     asking.progress.least, asking.progress.most = sum(calls.least.values()), sum(calls.most.values())
     try:
-        rows = await plan.protocol.run(plan.setting, asking.ask)
-        unasked = len(asking.unasked)
-        return rows, f"{unasked} questions are not asked yet" if unasked else None
-    except Stop as stop:
-        stopped = str(stop)
-    except asyncio.CancelledError:
-        waited = asking.stop("interrupted")
-        if tell is not None and waited:
-            tell(waited)
+        try:
+            rows = await plan.protocol.run(plan.setting, asking.ask)
+            unasked = len(asking.unasked)
+            return rows, f"{unasked} questions are not asked yet" if unasked else None
+        except Stop as stop:
+            stopped = str(stop)
+        except asyncio.CancelledError:
+            waited = asking.stop("interrupted")
+            if tell is not None and waited:
+                tell(waited)
+            raise
+    except KeyboardInterrupt:  # the second
+        asking.abandon()
         raise
     finally:
         await asking.finish()

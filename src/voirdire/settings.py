@@ -85,7 +85,9 @@ def read_toml(path: Path, what: str = "") -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{place}: cannot be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise InputError(f"{place}: is nested too deeply; write it flatter") from None
+    except ValueError as error:  # no TOML, no UTF-8, a number of too many digits
         raise InputError(f"{place}: not valid TOML ({error})") from error
 
 
@@ -250,7 +252,10 @@ def rule_of(hint: Any) -> Rule:
     if origin is Annotated:
         return next((extra for extra in hint.__metadata__ if isinstance(extra, Rule)), rule_of(parts[0]))
     if origin is Literal:
-        return Rule("one of " + ", ".join(map(repr, parts)), lambda v: isinstance(v, str) and v in parts)
+        return Rule(
+            "one of " + ", ".join(map(repr, parts)),
+            lambda v: any(type(v) is type(part) and v == part for part in parts),
+        )
     if origin in (Union, types.UnionType):
         inner = [rule_of(part) for part in parts if part is not type(None)]
         if len(inner) != 1:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from voirdire.settings import faults, rules_of
 from voirdire.tables.problems import nearest
 
 _LARGEST = 8 * 1024 * 1024
-_WORDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def build_options(
@@ -47,24 +46,26 @@ def build_options(
     >>> build_options(Options, {"repeat": 3})[1]
     ["unknown option 'repeat'; did you mean 'repeats'?"]
     """
-    hints = get_type_hints(cls)
-    names = [field.name for field in dataclasses.fields(cls) if field.init]
-    problems: list[str] = []
-    values: dict[str, Any] = {}
+    rules = rules_of(cls)
     given = dict(table)
     for name, text in (settings or {}).items():
-        given[name] = _parsed(text, hints[name]) if name in names else text
-    for name, value in given.items():
-        if name not in names:
-            there = f"; there are {', '.join(names)}" if names else "; it has none"
-            problems.append(f"unknown option {name!r}{nearest(name, names) or there}")
-            continue
-        fits, kept = _fit(value, hints[name])
-        if fits:
-            values[name] = kept
-        else:
-            problems.append(f"option {name} is {value!r}; give {_words(hints[name])}")
-    return (cls() if problems else cls(**values)), problems
+        given[name] = _parsed(text, get_type_hints(cls)[name]) if name in rules else text
+    found = faults(given, rules, unknown="unknown option {key!r}{near}", near=near)
+    problems = [fault if name not in rules else f"option {fault}" for name, fault in found]
+    return (
+        cls() if problems else cls(**{name: rules[name].keep(value) for name, value in given.items()})
+    ), problems
+
+
+def near(name: str, known: Sequence[str]) -> str:
+    """What to write instead of an unknown name: the nearest, or which there are.
+
+    Examples
+    --------
+    >>> near("rubrik", ["rubric"]), near("x", ["rubric"])
+    ("; did you mean 'rubric'?", '; there are rubric')
+    """
+    return nearest(name, known) or (f"; there are {', '.join(known)}" if known else "; it has none")
 
 
 def read_texts(
@@ -150,39 +151,3 @@ def _parsed(text: str, hint: Any) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
-
-
-def _fit(value: Any, hint: Any) -> tuple[bool, Any]:
-    if value is None:
-        return hint is not _plain(hint), None
-    hint = _plain(hint)
-    origin = get_origin(hint)
-    if origin is Literal:
-        return any(value == one and type(value) is type(one) for one in get_args(hint)), value
-    if origin is tuple:
-        if isinstance(value, str) or not isinstance(value, Sequence):
-            return False, value
-        fitted = [_fit(part, get_args(hint)[0]) for part in value]
-        return all(fits for fits, _ in fitted), tuple(kept for _, kept in fitted)
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        if not isinstance(value, Mapping):
-            return False, value
-        inner = {key: _fit(part, get_args(hint)[1]) for key, part in value.items()}
-        return all(fits for fits, _ in inner.values()), {key: kept for key, (_, kept) in inner.items()}
-    if hint is float and isinstance(value, int) and not isinstance(value, bool):
-        return True, float(value)
-    if hint in _WORDS:
-        return type(value) is hint, value
-    return True, value
-
-
-def _words(hint: Any) -> str:
-    hint = _plain(hint)
-    origin = get_origin(hint)
-    if origin is Literal:
-        return "one of " + ", ".join(repr(one) for one in get_args(hint))
-    if origin is tuple:
-        return f"a list, each {_words(get_args(hint)[0])}"
-    if isinstance(origin, type) and issubclass(origin, Mapping):
-        return f"a table, each value {_words(get_args(hint)[1])}"
-    return _WORDS.get(hint, str(hint))

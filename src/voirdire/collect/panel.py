@@ -24,11 +24,9 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
-import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,11 +34,12 @@ from urllib.parse import urlsplit
 
 from voirdire.collect.allowed import NAME, is_loopback
 from voirdire.collect.leaks import leaks, without
+from voirdire.collect.options import near
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import SHORTEST, Redactor
 from voirdire.errors import InputError
+from voirdire.settings import AMOUNT, ANY, COUNT, POSITIVE, SIZE, TABLE, WORD, Rule, faults, read_toml
 from voirdire.tables.encode import Refused, name_of
-from voirdire.tables.problems import nearest
 
 #: Models that need no server: they begin with one of these.
 LOCAL = "local:"
@@ -85,39 +84,18 @@ class Panel:
     backoff: float = 0.5
 
 
-@dataclass(frozen=True)
-class _Rule:
-    words: str
-    holds: Callable[[Any], bool]
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_TEXT = _Rule("text", lambda v: isinstance(v, str) and bool(v.strip()))
-_SEED = _Rule("a whole number of at least 0", lambda v: _whole(v) and v >= 0)
-_COUNT = _Rule("a whole number of at least 1", lambda v: _whole(v) and v >= 1)
-_AMOUNT = _Rule("a number of at least 0", lambda v: _number(v) and v >= 0)
-_POSITIVE = _Rule("a number above 0", lambda v: _number(v) and v > 0)
-_VARIABLE = _Rule(
+# what stands for a variable's name may be the key itself, and is not shown
+_VARIABLE = Rule(
     "the name of an environment variable, such as EXAMPLE_API_KEY",
     lambda v: isinstance(v, str) and NAME.fullmatch(v) is not None,
+    "{key} is no such name; give {words}",
 )
-_TABLE = _Rule("a table", lambda v: isinstance(v, Mapping))
-
-_JUDGE: dict[str, _Rule] = {
-    "name": _TEXT, "model": _TEXT, "base_url": _TEXT, "api_key_env": _VARIABLE, "temperature": _AMOUNT,
-    "seed": _SEED, "family": _TEXT, "group": _TEXT, "role": _TEXT, "price_in": _AMOUNT, "price_out": _AMOUNT,
-    "concurrency": _COUNT, "max_tokens": _COUNT, "timeout": _POSITIVE, "extra": _TABLE,
+_JUDGE = {
+    "name": WORD, "model": WORD, "base_url": WORD, "api_key_env": _VARIABLE, "temperature": AMOUNT, "seed": SIZE,
+    "family": WORD, "group": WORD, "role": WORD, "price_in": AMOUNT, "price_out": AMOUNT, "concurrency": COUNT,
+    "max_tokens": COUNT, "timeout": POSITIVE, "extra": TABLE,
 }  # fmt: skip
-_TOP: dict[str, _Rule] = {
-    "seed": _SEED, "answer_tries": _COUNT, "request_tries": _COUNT, "backoff": _AMOUNT,
-}  # fmt: skip
+_TOP = {"seed": SIZE, "answer_tries": COUNT, "request_tries": COUNT, "backoff": AMOUNT}
 
 
 def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
@@ -139,14 +117,12 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
     >>> read_panel({"judges": [{"name": "small", "model": "local:smollm2-135m"}]}).judges[0].name
     'small'
     """
-    name, content = _content(panel)
+    name, content = (
+        ("panel", panel) if isinstance(panel, Mapping) else (str(panel), read_toml(Path(panel), "panel"))
+    )
     found = _leaks(content)
     problems = list(dict.fromkeys(problem for problem, _ in found))
-    known = ("judges", "protocol", *_TOP)
-    for key in content:
-        if key not in known:
-            problems.append(f"unknown key {key!r}{nearest(key, known) or '; there are ' + ', '.join(known)}")
-    top = _fields(content, _TOP, "", problems)
+    top = _fields(content, {"judges": ANY, "protocol": ANY, **_TOP}, "", problems)
     protocol = content.get("protocol", {})
     if not isinstance(protocol, Mapping):
         problems.append("[protocol] must be a table of options")
@@ -165,7 +141,8 @@ def read_panel(panel: str | Path | Mapping[str, Any]) -> Panel:
         )
     if problems:
         raise InputError([f"{name}: {without(problem, found)}" for problem in problems])
-    return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **top)
+    numbers = {key: top[key] for key in _TOP if key in top}
+    return Panel(tuple(judge for judge in judges if judge is not None), dict(protocol), **numbers)
 
 
 def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -191,47 +168,26 @@ def _leaks(content: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _content(panel: str | Path | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    if isinstance(panel, Mapping):
-        return "panel", panel
-    path = Path(panel)
-    try:
-        return str(path), tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"panel {path}: cannot be read ({error.strerror}); name a .toml file") from error
-    except RecursionError:
-        raise InputError(f"panel {path}: is nested too deeply; write it flatter") from None
-    except ValueError as error:
-        raise InputError(f"panel {path}: not valid TOML ({error})") from error
-
-
 def _fields(
-    table: Mapping[str, Any], rules: Mapping[str, _Rule], place: str, problems: list[str]
+    table: Mapping[str, Any],
+    rules: Mapping[str, Rule],
+    place: str,
+    problems: list[str],
+    needed: Sequence[str] = (),
 ) -> dict[str, Any]:
-    found = {}
-    for key, rule in rules.items():
-        if key in table:
-            if rule.holds(table[key]):
-                found[key] = table[key]
-            else:
-                # what stands for a variable's name may be the key itself
-                shown = "no such name" if rule is _VARIABLE else repr(table[key])
-                problems.append(f"{place}{key} is {shown}; give {rule.words}")
-    return found
+    """The values that keep their rules; what is wrong goes to ``problems``."""
+    wrong = dict(faults(table, rules, needed, missing="{key} is missing", near=near))
+    problems += [place + fault for fault in wrong.values()]
+    return {key: value for key, value in table.items() if key not in wrong}
 
 
 def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]) -> Judge | None:
     given = entry.get("name")
     place = f"judge {given!r}: " if isinstance(given, str) and given else f"judge {number}: "
     before = len(problems)
-    for key in entry:
-        if key not in _JUDGE and not any(leaks({key: entry[key]})):
-            there = nearest(key, tuple(_JUDGE)) or f"; there are {', '.join(_JUDGE)}"
-            problems.append(f"{place}unknown key {key!r}{there}")
-    found = _fields(entry, _JUDGE, place, problems)
-    for key in ("name", "model"):
-        if key not in entry:
-            problems.append(f"{place}{key} is missing")
+    # what seems to be a key has been told, and is not shown
+    told = {key: value for key, value in entry.items() if key in _JUDGE or not any(leaks({key: value}))}
+    found = _fields(told, _JUDGE, place, problems, ("name", "model"))
     named = name_of(found.get("name", "x"))
     if isinstance(named, Refused):
         problems.append(f"{place}name {named.reason}")

@@ -293,7 +293,7 @@ def test_posterior_draws_at_every_level(level: str) -> None:
 
 
 def test_a_fit_in_place_of_scores() -> None:
-    from voirdire.fit.verb.verb import fit
+    from voirdire.fit.verb import fit
 
     rng = np.random.default_rng(0)
     strength = np.linspace(-2, 2, 12)

@@ -18,7 +18,7 @@ from voirdire.tables.problems import Problems
 IntArray: TypeAlias = NDArray[np.int64]
 
 # Case-sensitive: "Na" is a person's name, "NA" is what R writes for a missing value.
-_MISSING = frozenset({"nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None", "NaT"})
+MISSING = frozenset({"nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None", "NaT"})
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0+", re.ASCII)
 _EXACT = 2**53
 
@@ -95,10 +95,12 @@ def _text(value: str) -> str | Refused:
         return Refused("is empty")
     if stripped != value:
         return Refused(f"{value!r} has white space at an end; remove it")
-    if value in _MISSING:
+    if value in MISSING:
         return Refused(
             f"is {value!r}, which stands for a missing value; fill it in, or rename it if it is a name"
         )
+    if not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        return Refused(f"{value!r} has half of a character (a lone surrogate); write it anew")
     if value.endswith("0") and _WHOLE.fullmatch(value):
         return str(int(value.partition(".")[0]))
     return value
@@ -138,9 +140,10 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     index: defaultdict[object, int] = defaultdict(count().__next__)
     keys: Sequence[object] = values
     if isinstance(values, Coded):
+        if len(set(map(type, values.levels)) - {type(None)}) > 1:
+            values = Coded(values.codes, [name_of(value) for value in values.levels])
+            keys = values
         seen = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[values.codes]
-        if not (values.codes < 0).any():
-            index.pop(None, None)  # it comes last, so the other numbers stay
     else:
         kinds = set(map(type, values)) - {type(None)}
         # Equality across types would merge True with 1, and a list cannot be the key of a dict.
@@ -152,7 +155,10 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     reasons: dict[str, int] = {}
     recode = np.full(len(index), -1, np.int64)
     refused = np.full(len(index), -1, np.int64)
+    used = np.bincount(seen, minlength=len(index)) > 0
     for key, number in index.items():
+        if not used[number]:
+            continue  # what stands for missing cells, where there are none
         name = name_of(key)
         if isinstance(name, str):
             recode[number] = levels.setdefault(name, len(levels))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from operator import itemgetter
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from voirdire.tables.csv_file import check_text, csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
+from voirdire.tables.parquet_file import connected, parquet, parquet_columns, quoted
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import Cells, choose
-
-_MAGIC = {
-    b"PAR1": "a Parquet file; name it .parquet",
-    b"PK\x03\x04": "a zip archive or a spreadsheet; export it as CSV",
-    b"\x1f\x8b": "compressed with gzip; unpack it first",
-    b"\xff\xfe": "in UTF-16; save it as UTF-8",
-    b"\xfe\xff": "in UTF-16; save it as UTF-8",
-}
 
 
 def read_file(
@@ -57,100 +53,63 @@ def read_file(
     ...     read_file(str(path), ["judge"], [], Problems("votes"))
     {'judge': ['a']}
     """
-    readers = {".csv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
+    with readable(path, problems) as file:
+        return _READERS[file.suffix.lower()](file, required, optional, problems)
+
+
+@contextmanager
+def readable(path: str, problems: Problems) -> Iterator[Path]:
+    """A file that can be read, by its ending and size; what goes wrong while it is read is said.
+
+    Raises
+    ------
+    InputError
+        At once, if the file is missing, empty, a folder or of no known format, or cannot be read.
+    """
     file = Path(path)
-    reader = readers.get(file.suffix.lower())
     try:
         if not file.exists():
             problems.stop(f"file {path!r} does not exist")
         if file.is_dir():
             problems.stop(f"{path!r} is a folder; give a file")
-        if reader is None:
-            problems.stop(f"file {path!r} is of no known format; its name must end in {', '.join(readers)}")
+        if file.suffix.lower() not in _READERS:
+            problems.stop(f"file {path!r} is of no known format; its name must end in {', '.join(_READERS)}")
         if file.stat().st_size == 0:
             problems.stop(f"file {path!r} is empty")
-        return reader(file, required, optional, problems)
+        yield file
     except OSError as error:
         problems.stop(f"file {path!r} cannot be read: {error.strerror or error}")
+    except RecursionError:
+        problems.stop(f"file {path!r} cannot be read: it is nested too deeply")
 
 
-def _text(file: Path, problems: Problems) -> str:
-    content = file.read_bytes()
-    for magic, kind in _MAGIC.items():
-        if content.startswith(magic):
-            problems.stop(f"file {str(file)!r} is {kind}")
-    if b"\0" in content:
-        problems.stop(f"file {str(file)!r} is not text: it has zero bytes")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
-        problems.stop(
-            f"file {str(file)!r} is not UTF-8: line {line} has the byte 0x{byte:02x}; save it as UTF-8"
-        )
+def header(path: str, problems: Problems) -> list[str]:
+    """Names of the columns of a file; of CSV and Parquet without reading its rows."""
+    with readable(path, problems) as file:
+        ending = file.suffix.lower()
+        if ending == ".csv":
+            return csv_header(file, problems)
+        if ending == ".parquet":
+            with _duckdb(path, problems) as (connection, folder):
+                return [column.name for column in parquet_columns(connection, path, folder)]
+        return list(_jsonl(file, [], None, Problems(problems.name)))
 
 
 def _csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
-    import csv
-    import io
-
-    text = _text(file, problems)
-    # A column that is not read may hold whole answers, longer than the module's default limit of a field.
-    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    try:
-        header = next((row for row in reader if row), None)
-        if header is None:
-            problems.stop(f"file {str(file)!r} is empty")
-        if len(header) == 1 and any(mark in header[0] for mark in ";\t|"):
-            problems.stop(f"the header {header[0]!r} has no commas; separate the columns by commas")
-        wanted = choose(header, required, optional, problems)
-        if not wanted:
-            return {}
-        # The first column twice, because of a single one itemgetter would not make a tuple.
-        pick = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
-        rows: list[tuple[object, ...]] = []
-        for row in reader:
-            if len(row) == len(header):
-                rows.append(pick(row))
-            elif row:
-                rows.append((UNREAD,) * len(wanted))
-                problems.line(reader.line_num, f"{len(row)} fields, where the header has {len(header)}")
-    except csv.Error as error:
-        problems.stop(f"line {reader.line_num} is not CSV: {error}; is a quotation mark left open?")
-    finally:
-        csv.field_size_limit(limit)
-    return _columns(wanted, rows)
-
-
-def csv_header(file: Path, problems: Problems) -> list[str]:
-    """Names of the columns of a CSV file, reading its first lines alone."""
-    import csv
-
-    with file.open("rb") as stream:
-        start = stream.read(4)
-    for magic, kind in _MAGIC.items():
-        if start.startswith(magic):
-            problems.stop(f"file {str(file)!r} is {kind}")
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            header = next((row for row in csv.reader(lines, strict=True) if row), None)
-    except (UnicodeDecodeError, csv.Error) as error:
-        problems.stop(f"file {str(file)!r}: its header cannot be read as UTF-8 CSV: {error}")
-    if header is None:
-        problems.stop(f"file {str(file)!r} is empty")
-    return header
+    check_text(file, problems)
+    wanted = choose(csv_header(file, problems), required, optional, problems)
+    return _columns(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems)))) if wanted else {}
 
 
 def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
     import json
 
+    check_text(file, problems)
     decode = json.JSONDecoder(object_pairs_hook=_once).decode
     names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
-    for number, line in enumerate(_text(file, problems).split("\n"), start=1):
+    for number, line in enumerate(file.read_bytes().decode("utf-8-sig").split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -184,14 +143,31 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _parquet(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
+    path = str(file)
+    with _duckdb(path, problems) as (connection, folder):
+        columns = parquet_columns(connection, path, folder)
+        wanted = choose([column.name for column in columns], required, optional, problems)
+        by_name = {column.name: column for column in columns}
+        if not wanted:
+            return {}
+        selected = ", ".join(by_name[name].sql for name in wanted)
+        return _columns(
+            wanted, connection.execute(f"SELECT {selected} FROM {parquet(path, folder)}").fetchall()
+        )
+
+
+@contextmanager
+def _duckdb(path: str, problems: Problems) -> Iterator[tuple[Any, str]]:
     import duckdb
 
-    with duckdb.connect() as connection:
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
         try:
-            relation = connection.read_parquet(str(file))
-            return relation_columns(relation, choose(relation.columns, required, optional, problems))
+            yield connection, folder
         except duckdb.Error as error:
-            problems.stop(f"file {str(file)!r} cannot be read as Parquet: {str(error).splitlines()[0]}")
+            problems.stop(f"file {path!r} cannot be read as Parquet: {str(error).splitlines()[0]}")
+
+
+_READERS = {".csv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}
 
 
 def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
@@ -205,5 +181,4 @@ def relation_columns(relation: Any, wanted: Sequence[str]) -> Cells:
     """
     if not wanted:
         return {}
-    quoted = ['"' + name.replace('"', '""') + '"' for name in wanted]
-    return _columns(wanted, relation.project(", ".join(quoted)).fetchall())
+    return _columns(wanted, relation.project(", ".join(map(quoted, wanted))).fetchall())

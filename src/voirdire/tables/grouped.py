@@ -7,17 +7,24 @@ hold; lazy frames (Polars, DuckDB, Dask, PySpark, whatever narwhals knows) are g
 
 from __future__ import annotations
 
+import codecs
 import glob
 import os
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.tables.encode import IntArray
+from voirdire.tables.csv_file import check_text, csv_header, csv_rows
+from voirdire.tables.encode import MISSING, IntArray
+from voirdire.tables.files import readable
+from voirdire.tables.parquet_file import connected, exact, literal, parquet, parquet_columns, quoted
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import Cells, Coded, cells_of, choose, frame_of
 
@@ -26,6 +33,7 @@ MEMORY_DEFAULT = "1GB"
 LARGE = 64 * 2**20  # bytes of a file from which it is grouped instead of read
 COUNT = "voirdire count"
 _SUFFIXES = (".parquet", ".csv")
+_Part: TypeAlias = tuple[list[Coded], IntArray]  # the columns of distinct rows, and how often each occurs
 _NO_NAMES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
@@ -52,7 +60,11 @@ def is_grouped(table: object) -> bool:
 
 
 def grouped_columns(
-    table: object, required: Sequence[str], optional: Sequence[str], problems: Problems
+    table: object,
+    required: Sequence[str],
+    optional: Sequence[str],
+    checked: Sequence[str],
+    problems: Problems,
 ) -> tuple[Cells, IntArray]:
     """Distinct rows of the named columns, and how often each occurs.
 
@@ -61,6 +73,9 @@ def grouped_columns(
     table : path or lazy frame
         ``.parquet`` or ``.csv`` files, also several by a pattern (``votes/*.parquet``); or a lazy frame.
     required, optional : sequence of str
+    checked : sequence of str
+        Further columns, of which only the cells that are no names are wanted: in files the others stand as
+        ``"x"``, of lazy frames none come.
     problems : Problems
         Where problems are reported.
 
@@ -76,18 +91,39 @@ def grouped_columns(
         At once, if a file is missing, damaged or of another kind, or if no file matches.
     """
     if isinstance(table, str | os.PathLike):
-        return _group_files(os.fspath(table), required, optional, problems)
+        return _group_files(os.fspath(table), _Wanted(required, optional, checked), problems)
     return _group_frame(table, required, optional, problems)
 
 
+def files_of(path: str, problems: Problems) -> list[str]:
+    """The files that a path stands for: itself if it is there, else those that match it as a pattern.
+
+    Patterns have ``*``, ``**`` and ``?``. What is there is no pattern: neither a file, nor the folders at the start of
+    the path.
+    """
+    if not _is_pattern(path):
+        return [path]
+    start, rest = "", path
+    while True:
+        part, slash, after = rest.partition(os.sep)
+        if not slash or not os.path.isdir(start + part + slash):
+            break
+        start, rest = start + part + slash, after
+    # in a pattern of ours, brackets are letters
+    pattern = glob.escape(start) + rest.replace("[", "[[]")
+    files = sorted(file for file in glob.glob(pattern, recursive=True) if os.path.isfile(file))
+    if not files:
+        problems.stop(f"no file matches {path!r}; check the folder and the pattern")
+    for file in files:
+        if Path(file).suffix.lower() not in _SUFFIXES:
+            problems.stop(f"file {file!r} matches, but only {', '.join(_SUFFIXES)} can be read by a pattern")
+        if not os.path.getsize(file):
+            problems.stop(f"file {file!r} is empty; remove it")
+    return files
+
+
 def _is_pattern(path: str) -> bool:
-    return glob.has_magic(path) and not os.path.exists(path)
-
-
-def header(path: str, problems: Problems) -> list[str]:
-    """Names of the columns of the first of the files, reporting what cannot be read."""
-    with _connection() as connection:
-        return _describe(connection, _files(path, problems)[0], problems)[0]
+    return ("*" in path or "?" in path) and not os.path.lexists(path)
 
 
 def _group_frame(
@@ -99,6 +135,12 @@ def _group_frame(
     wanted = choose(names, required, optional, problems)
     if not wanted:
         return {}, np.zeros(0, np.int64)
+    if frame.implementation.is_duckdb():
+        # by narwhals, dates would come back as times
+        keys = ", ".join(map(quoted, wanted))
+        rows = frame.to_native().aggregate(f"{keys}, count(*)", keys).fetchall()
+        cells: Cells = {name: [row[place] for row in rows] for place, name in enumerate(wanted)}
+        return cells, np.array([row[-1] for row in rows], np.int64)
     grouped = frame.select(wanted).group_by(wanted).agg(nw.len().alias(COUNT))
     try:
         backend = "polars" if frame.implementation.is_polars() else "pandas"
@@ -111,133 +153,242 @@ def _group_frame(
     return {name: cells_of(found[name]) for name in wanted}, times
 
 
-def _group_files(
-    path: str, required: Sequence[str], optional: Sequence[str], problems: Problems
-) -> tuple[Cells, IntArray]:
-    import duckdb
+@dataclass(frozen=True)
+class _Wanted:
+    required: Sequence[str]
+    optional: Sequence[str]
+    checked: Sequence[str]
 
-    files = _files(path, problems)
-    with _connection() as connection:
-        parts, every = [], None
+    def among(self, names: Sequence[str], problems: Problems) -> list[str]:
+        return choose(names, self.required, [*self.optional, *self.checked], problems)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file to be counted: what is selected from it, of which types, and of CSV how many columns and commas."""
+
+    file: str
+    select: str
+    types: tuple[str, ...]
+    width: int = 0
+    commas: int = 0
+
+
+def _group_files(path: str, columns: _Wanted, problems: Problems) -> tuple[Cells, IntArray]:
+    files = files_of(path, problems)
+    with _connection() as (connection, folder):
+        every: list[str] | None = None
+        alike: dict[tuple[object, ...], list[_Source]] = {}
+        odd: list[str] = []
         for file in files:
-            names, types = _describe(connection, file, problems)
             of_file = Problems(problems.name)
-            wanted = choose(names, required, optional, of_file)
+            with readable(file, problems):
+                wanted, source = _source(connection, folder, file, columns, of_file, problems)
             for sentence in of_file.sentences:
-                problems.table(f"file {file!r}: {sentence}")
-            for name in wanted:
-                kind = types[names.index(name)]
-                if kind.startswith(_NO_NAMES) or kind.endswith("]"):
-                    problems.table(
-                        f"file {file!r}: column {name!r} is of type {kind}, which is not a name; write it as text"
-                    )
+                problems.table(sentence if len(files) == 1 else f"file {file!r}: {sentence}")
             every = wanted if every is None else every
             if wanted != every and not of_file:
                 problems.table(
                     f"file {file!r}: has the columns {', '.join(wanted)}, but {files[0]!r} has {', '.join(every)}; "
                     "give all files the same"
                 )
-            parts.append(
-                f"SELECT {', '.join(f'{_quoted(n)}::VARCHAR' for n in wanted)} FROM {_source(file, names)}"
-            )
+            if source is None:
+                odd.append(file)
+            else:
+                alike.setdefault((source.types, source.width), []).append(source)
         if problems or not every:
             return {}, np.zeros(0, np.int64)
-        columns = [f"c{place}" for place in range(len(every))]
-        union = " UNION ALL ".join(parts)
-        query = f"SELECT {', '.join(columns)}, count(*) n FROM ({union}) t({', '.join(columns)}) GROUP BY ALL"
-        try:
-            connection.execute(f"CREATE TEMP TABLE g AS {query}")
-            return _coded(connection, every)
-        except duckdb.Error as error:
-            named = (file for file in files if file in str(error))
-            problems.stop(_said(next(named, path), str(error)))
+        parts = []
+        for sources in alike.values():
+            parts += _group(connection, sources, every, odd, problems)
+        for file in odd:
+            of_file = problems if len(files) == 1 else Problems(f"{problems.name}: file {file!r}")
+            parts.append(_group_lines(connection, Path(file), every, columns.checked, of_file))
+            of_file.raise_any()
+    return _together(every, parts)
 
 
-def _coded(connection: Any, names: Sequence[str]) -> tuple[Cells, IntArray]:
-    """The distinct rows as codes: as text they would take many times the memory."""
+def _source(
+    connection: Any,
+    folder: str,
+    file: str,
+    columns: _Wanted,
+    of_file: Problems,
+    problems: Problems,
+) -> tuple[list[str], _Source | None]:
+    """The columns that a file has of those to read, and how DuckDB reads them: not at all where it might err."""
+    if Path(file).suffix.lower() == ".csv":
+        found = check_text(Path(file), problems)
+        names = csv_header(Path(file), problems)
+        wanted = columns.among(names, of_file)
+        if not found.plain or len(names) == 1 or not _begins_with_header(file):
+            return wanted, None
+        cells = {name: f"c{names.index(name)}" for name in wanted}
+        selected = ", ".join(_bad(cell) if name in columns.checked else cell for name, cell in cells.items())
+        select = f"SELECT {selected} FROM {_csv(exact(file, folder), len(names))}"
+        return wanted, _Source(
+            file, select, ("VARCHAR",) * len(wanted), len(names), found.commas - len(names) + 1
+        )
+    import duckdb
+
+    try:
+        present = parquet_columns(connection, file, folder)
+    except duckdb.Error as error:
+        problems.stop(_said(file, str(error)))
+    wanted = columns.among([column.name for column in present], of_file)
+    chosen = {column.name: column for column in present if column.name in wanted}
+    types, selects = [], []
+    for name in wanted:
+        kind = chosen[name].type
+        if kind.startswith(_NO_NAMES) or kind.endswith("]"):
+            of_file.table(f"column {name!r} is of type {kind}, which is not a name; write it as text")
+        # DuckDB writes these as Python does; others are turned back
+        same = kind in ("VARCHAR", "BIGINT", "INTEGER") or kind.startswith("ENUM") or "WITH TIME ZONE" in kind
+        check = name in columns.checked
+        types.append("VARCHAR" if same or check else kind)
+        cell = chosen[name].sql
+        if check and kind in ("FLOAT", "DOUBLE"):
+            cell = f"CASE WHEN isfinite({cell}) THEN 'x' END"
+        selects.append(_bad(f"{cell}::VARCHAR") if check else f"{cell}::VARCHAR")
+    select = f"SELECT {', '.join(selects)} FROM {parquet(file, folder)}"
+    return wanted, _Source(file, select, tuple(types))
+
+
+def _bad(cell: str) -> str:
+    """The text of a cell if it is no name, as `voirdire.tables.encode.name_of` has it, and ``x`` if it is one."""
+    words = ", ".join(literal(word) for word in ("", *sorted(MISSING)))
+    space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
+    ends = f"regexp_matches({cell}, '^[{space}]|[{space}]$', 's')"
+    return f"CASE WHEN {cell} IS NULL OR {cell} IN ({words}) OR {ends} THEN {cell} ELSE 'x' END"
+
+
+def _begins_with_header(file: str) -> bool:
+    with open(file, "rb") as stream:
+        return stream.read(5).removeprefix(codecs.BOM_UTF8)[:1] not in (b"\r", b"\n", b"")
+
+
+def _csv(path: str, width: int) -> str:
+    columns = ", ".join(f"c{place}: 'VARCHAR'" for place in range(width))
+    # large buffers would take a small share of the memory for themselves
+    size = "max_line_size = 2000000, buffer_size = 8000000, compression = 'none', hive_partitioning = false"
+    how = "header = true, auto_detect = false, delim = ',', quote = '', escape = '', strict_mode = true"
+    return f"read_csv({path}, {how}, {size}, columns = {{{columns}}})"
+
+
+def _group(
+    connection: Any, sources: Sequence[_Source], names: Sequence[str], odd: list[str], problems: Problems
+) -> list[_Part]:
+    """The distinct rows of files with the same types, counted by DuckDB.
+
+    CSV that DuckDB refuses, or of whose lines it leaves out a comma, is put to the ``odd`` files.
+    """
+    import duckdb
+
+    columns = ", ".join(f"c{place}" for place in range(len(names)))
+    union = " UNION ALL ".join(source.select for source in sources)
+    try:
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE g AS SELECT {columns}, count(*) n FROM ({union}) t({columns}) GROUP BY ALL"
+        )
+        (rows,) = connection.execute("SELECT coalesce(sum(n), 0)::BIGINT FROM g").fetchone()
+        width = sources[0].width
+        if not width or rows * (width - 1) == sum(source.commas for source in sources):
+            return [_coded(connection, sources[0].types)]
+    except duckdb.Error as error:
+        if not sources[0].width or _of_memory(str(error)):
+            named = (source.file for source in sources if os.path.basename(source.file) in str(error))
+            problems.stop(_said(next(named, sources[0].file), str(error)))
+    if len(sources) == 1:
+        odd.append(sources[0].file)
+        return []
+    return [part for one in sources for part in _group(connection, [one], names, odd, problems)]
+
+
+def _group_lines(
+    connection: Any, file: Path, names: Sequence[str], checked: Sequence[str], problems: Problems
+) -> _Part:
+    """The distinct rows of a CSV file as Python reads it, which is slower and right about every quotation mark."""
+    import pandas as pd
+
+    indices: list[defaultdict[object, int]] = [defaultdict(count().__next__) for _ in names]
     columns = [f"c{place}" for place in range(len(names))]
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE g ({', '.join(f'{c} INTEGER' for c in columns)})")
+    for rows in csv_rows(file, names, problems):
+        cells = zip(columns, indices, zip(*rows, strict=True), strict=False)  # nothing where there is no row
+        chunk = pd.DataFrame(
+            {
+                column: np.fromiter(map(index.__getitem__, of), np.int32, len(rows))
+                for column, index, of in cells
+            }
+        )
+        if len(chunk):
+            connection.register("chunk", chunk)
+            connection.execute("INSERT INTO g SELECT * FROM chunk")
+            connection.unregister("chunk")
+    found = connection.execute(f"SELECT {', '.join(columns)}, count(*) n FROM g GROUP BY ALL").fetchnumpy()
+    coded = [
+        Coded(np.asarray(found[column], np.int64), [*index, None])
+        for column, index in zip(columns, indices, strict=True)
+    ]
+    return coded, np.asarray(found["n"], np.int64)
+
+
+def _together(names: Sequence[str], parts: Sequence[_Part]) -> tuple[Cells, IntArray]:
+    """Parts as one, in which a row may occur more than once."""
+    cells: Cells = {}
+    for place, name in enumerate(names):
+        codes: list[IntArray] = []
+        levels: list[object] = []
+        for coded, _ in parts:
+            column = coded[place]
+            # a missing cell's code, -1, is that of the last level
+            codes.append(np.where(column.codes < 0, len(column.levels) - 1, column.codes) + len(levels))
+            levels += column.levels
+        cells[name] = Coded(np.concatenate(codes), levels)
+    return cells, np.concatenate([times for _, times in parts])
+
+
+def _coded(connection: Any, types: Sequence[str]) -> _Part:
+    """The distinct rows as codes: as text they would take many times the memory."""
+    columns = [f"c{place}" for place in range(len(types))]
     levels = []
-    for column in columns:
+    for column, kind in zip(columns, types, strict=True):
         distinct = f"SELECT DISTINCT {column} FROM g WHERE {column} IS NOT NULL"
+        connection.execute(f"DROP TYPE IF EXISTS e_{column}")
         connection.execute(f"CREATE TYPE e_{column} AS ENUM ({distinct})")
         (found,) = connection.execute(f"SELECT enum_range(NULL::e_{column})").fetchone()
+        if kind != "VARCHAR":
+            again = connection.execute(f"SELECT {column}, {column}::{kind} FROM ({distinct})").fetchall()
+            found = list(map(dict(again).__getitem__, found))
         levels.append([*found, None])
     codes = ", ".join(f"coalesce(enum_code({c}::e_{c})::BIGINT, -1) AS {c}" for c in columns)
     rows = connection.execute(f"SELECT {codes}, n FROM g").fetchnumpy()
-    cells: Cells = {
-        name: Coded(rows[column], found) for name, column, found in zip(names, columns, levels, strict=True)
-    }
-    return cells, np.asarray(rows["n"], dtype=np.int64)
+    coded = [Coded(rows[column], found) for column, found in zip(columns, levels, strict=True)]
+    return coded, np.asarray(rows["n"], dtype=np.int64)
 
 
 @contextmanager
-def _connection() -> Iterator[Any]:
+def _connection() -> Iterator[tuple[Any, str]]:
     import duckdb
 
     limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, duckdb.connect() as connection:
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
         try:
-            connection.execute(f"SET memory_limit = {_literal(limit)}")
+            connection.execute(f"SET memory_limit = {literal(limit)}")
         except duckdb.Error:
             Problems(MEMORY).stop(f"{limit!r} is not an amount of memory; write for example 2GB")
-        connection.execute(f"SET temp_directory = {_literal(folder)}")
         connection.execute("SET preserve_insertion_order = false")
         connection.execute("SET enable_progress_bar = false")
-        yield connection
-
-
-def _files(path: str, problems: Problems) -> list[str]:
-    if not _is_pattern(path):
-        return [path]
-    files = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
-    if not files:
-        problems.stop(f"no file matches {path!r}; check the folder and the pattern")
-    for file in files:
-        if Path(file).suffix.lower() not in _SUFFIXES:
-            problems.stop(f"file {file!r} matches, but only {', '.join(_SUFFIXES)} can be read by a pattern")
-        if not os.path.getsize(file):
-            problems.stop(f"file {file!r} is empty; remove it")
-    return files
-
-
-def _describe(connection: Any, file: str, problems: Problems) -> tuple[list[str], list[str]]:
-    """Names and types of a file's columns, from its header alone."""
-    import duckdb
-
-    if Path(file).suffix.lower() == ".csv":
-        from voirdire.tables.files import csv_header
-
-        names = csv_header(Path(file), problems)
-        return names, ["VARCHAR"] * len(names)
-    try:
-        found = connection.execute(f"DESCRIBE SELECT * FROM {_source(file, [])}").fetchall()
-    except duckdb.Error as error:
-        problems.stop(_said(file, str(error)))
-    return [row[0] for row in found], [row[1] for row in found]
-
-
-def _source(file: str, names: Sequence[str]) -> str:
-    if Path(file).suffix.lower() == ".parquet":
-        return f"read_parquet({_literal(file)})"
-    columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in names)
-    # large buffers would take a small share of the memory for themselves
-    size = "max_line_size = 2000000, buffer_size = 8000000"
-    how = "header = true, auto_detect = false, delim = ',', quote = '\"', escape = '\"', strict_mode = true"
-    return f"read_csv({_literal(file)}, {how}, {size}, columns = {{{columns}}})"
+        yield connection, folder
 
 
 def _said(path: str, message: str) -> str:
-    lines = [line.strip() for line in message.splitlines() if line.strip()]
-    if "Out of Memory" in message or "out of memory" in message.lower():
+    if _of_memory(message):
         limit = os.environ.get(MEMORY, MEMORY_DEFAULT)
         return f"{path!r}: {limit} of memory do not suffice to count its rows; set {MEMORY} to more"
-    kind = "CSV" if Path(path).suffix.lower() == ".csv" else "Parquet"
-    return f"file {path!r} cannot be read as {kind}: {' '.join(lines[:2])}; is it whole?"
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    return f"file {path!r} cannot be read as Parquet: {' '.join(lines[:2])}; is it whole?"
 
 
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+def _of_memory(message: str) -> bool:
+    return "out of memory" in message.lower()

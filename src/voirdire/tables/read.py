@@ -156,10 +156,7 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
     """
     if not isinstance(table, str | os.PathLike):
         return choose(frame_of(table, problems)[1], [], among, problems)
-    from voirdire.tables.files import read_file
-    from voirdire.tables.grouped import header, is_grouped
+    from voirdire.tables.files import header
+    from voirdire.tables.grouped import files_of
 
-    path = os.fspath(table)
-    if is_grouped(path):
-        return choose(header(path, problems), [], among, problems)
-    return list(read_file(path, [], among, problems))
+    return choose(header(files_of(os.fspath(table), problems)[0], problems), [], among, problems)

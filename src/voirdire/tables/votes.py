@@ -218,9 +218,8 @@ def read_votes(
     optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
     times: IntArray | None = None
     if not rows and is_grouped(table):
-        cells, times = grouped_columns(
-            table, required, [name for name in optional if name != "context"], problems
-        )
+        kept = [name for name in optional if name != "context"]
+        cells, times = grouped_columns(table, required, kept, ["context"], problems)
         problems.times = times
     else:
         cells = read_columns(table, required, optional, problems)

@@ -193,7 +193,9 @@ def test_wrong_files_are_named(table: pd.DataFrame, tmp_path: Path) -> None:
     pl.from_pandas(table).with_columns(judge=pl.concat_list("judge")).write_parquet(bad)
     refused(r"b\.parquet'.*column 'judge' is of type VARCHAR\[\], which is not a name; write it as text")
     pl_write(table.drop(columns="criterion"), bad)
-    refused(r"b\.parquet': has the columns judge, first, second, winner, context, but .*a\.parquet' has judge")
+    refused(
+        r"b\.parquet': has the columns judge, first, second, winner, context, but .*a\.parquet' has judge"
+    )
     with pytest.raises(InputError, match=r"no file matches .*; check the folder and the pattern"):
         fit(str(tmp_path / "none" / "*.parquet"))
     (tmp_path / "c.txt").write_text("judge")

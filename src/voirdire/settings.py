@@ -23,6 +23,17 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 from voirdire.errors import InputError
 
 
+def least_draws(prob: float, beyond: int = 1) -> int:
+    """Draws of which so many are expected beyond each end of an interval: with fewer, nobody knows where it ends.
+
+    Examples
+    --------
+    >>> least_draws(0.9), least_draws(0.95), least_draws(0.9995)
+    (20, 40, 4000)
+    """
+    return math.ceil(round(2 * beyond / (1 - prob), 6))
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
     """The known word that is meant, as a question, or "".
 

@@ -210,6 +210,14 @@ def test_a_probability_outside_zero_and_one(folder: Path, prob: str) -> None:
     assert message == f"prob {float(prob)} is not between 0 and 1; 0.9 gives 90% intervals"
 
 
+def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
+    message = refused(folder, "votes.csv", "--prob", "0.999999")
+    assert message == (
+        "prob 0.999999: 4,000 draws do not tell where its intervals end; take a smaller one, or method='nuts' with "
+        "2,000,000 draws in all at the least"
+    )
+
+
 @pytest.mark.parametrize(
     ("prior", "message"),
     [

@@ -183,7 +183,7 @@ def test_the_bootstrap_spreads_as_the_posterior_does_where_votes_are_many() -> N
 
 def test_a_bootstrap_of_judges_with_ties_runs_in_batches(votes: pd.DataFrame) -> None:
     tied = votes.assign(winner=votes["winner"].where(votes.index % 7 != 0, "tie"))
-    resampled = fit(tied, model="crowd-bt-position", method="map").bootstrap(4)
+    resampled = fit(tied, model="crowd-bt-position", method="map").bootstrap(20)
     assert (resampled["sd"] > 0).all()
     with pytest.raises(InputError, match="resamples 1 is too few"):
         fit(tied, model="bradley-terry", method="map").bootstrap(1)

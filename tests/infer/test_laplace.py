@@ -171,7 +171,7 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
     with pytest.raises(InputError, match=r"^3 parameters: .*; use method='map'"):
         laplace(problem, mode)
     fitted = voirdire.fit(table, model="crowd-bt", method="map")
-    assert fitted.bootstrap(2)["low"].notna().all()
+    assert fitted.bootstrap(20)["low"].notna().all()
     monkeypatch.setattr("voirdire.trust.alike.find_mode", None)
     with pytest.raises(InputError, match=r"^3 parameters: .*Fit\.bootstrap"):
         voirdire.fit(table, model="crowd-bt", method=method)

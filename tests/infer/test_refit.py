@@ -145,7 +145,7 @@ def test_refits_of_votes_and_scores_draw_both() -> None:
 def test_what_has_no_single_answers_is_refused() -> None:
     scores = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["x", "x", "y", "y"], "score": [1, 2, 2, 4]})
     with pytest.raises(InputError, match=r"the intervals of mean-score say already where another panel's"):
-        voirdire.fit(scores, model="mean-score").bootstrap(5)
+        voirdire.fit(scores, model="mean-score").bootstrap(20)
     labels = scores.rename(columns={"score": "label"})
     with pytest.raises(InputError, match=r"bootstrap\(\) is for fits of votes or scores"):
-        voirdire.fit(labels, method="map").bootstrap(5)
+        voirdire.fit(labels, method="map").bootstrap(20)

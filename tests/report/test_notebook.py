@@ -60,14 +60,14 @@ def test_a_fit_is_shown_and_names_are_nothing_but_text() -> None:
     assert "\x1b" not in made
 
 
-def test_labels_and_scores_are_shown(tmp_path: Path) -> None:
+def test_labels_are_shown() -> None:
     labels = pd.DataFrame(
         [(judge, item, "yes" if item < "d" else "no") for judge in "uvw" for item in "abcdef"],
         columns=["judge", "item", "label"],
     )
     shown = voirdire.fit(labels, method="map")._repr_html_()
     assert "Items, the least sure first" in shown
-    assert "<th>labels</th>" in shown
+    assert "<th>answers</th>" in shown
 
 
 def test_figures_are_shown_after_the_first(tmp_path: Path) -> None:

@@ -189,12 +189,16 @@ def headline(result: Fit) -> str:
 def show(result: Fit) -> None:
     """Print a fit as tables."""
     from voirdire.cli import show
+    from voirdire.kinds import kind as kinds
 
     found, out = result.as_dict(), console.stdout()
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
-    judges = show.judges(found["judges"], result.prob)
+    unit, heads = kinds.unit(result.problem), kinds.answers_head(result.problem)
+    if unit != "log-odds":
+        heads |= {"severity": f"severity ({unit})"}
+    judges = show.judges(found["judges"], result.prob, heads=heads)
     if result.anchored is not None:
         for part in (
             show.pairs(found.get("pairs", [])),
@@ -208,7 +212,7 @@ def show(result: Fit) -> None:
         parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading
-        ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob)
+        ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob, unit=unit)
         parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:

@@ -18,7 +18,9 @@ LIMIT = 20
 _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
-def ranking(rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | None = None) -> RenderableType:
+def ranking(
+    rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | None = None, unit: str = "log-odds"
+) -> RenderableType:
     """The best items: score, interval, ranks and probability of being best; with true ranks if they are known.
 
     Parameters
@@ -28,6 +30,8 @@ def ranking(rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | No
     prob : float
         Probability of the intervals.
     true_ranks : mapping, optional
+    unit : str
+        Of the scores; named where they are not in log-odds.
     """
     sure = rows[0]["low"] is not None
     table = _table("Items, best first", prob if sure else None)
@@ -35,7 +39,7 @@ def ranking(rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | No
     if true_ranks:
         table.add_column("true", justify="right")
     table.add_column("item", overflow="fold")
-    table.add_column("score", justify="right")
+    table.add_column("score" if unit == "log-odds" else unit, justify="right")
     if sure:
         table.add_column("interval", justify="right")
         table.add_column("ranks", justify="right")
@@ -52,7 +56,10 @@ def ranking(rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | No
 
 
 def judges(
-    rows: Sequence[Row], prob: float, true: Mapping[str, tuple[float, float]] | None = None
+    rows: Sequence[Row],
+    prob: float,
+    true: Mapping[str, tuple[float, float]] | None = None,
+    heads: Mapping[str, str] | None = None,
 ) -> Table | None:
     """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
 
@@ -64,6 +71,8 @@ def judges(
         ``judges`` of a result.
     true : mapping, optional
         True reliability and position bias by judge.
+    heads : mapping, optional
+        Headings by key, where they are not the key.
     """
     known = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
     # with votes and scores, a judge that gave none of one kind has gaps
@@ -79,10 +88,11 @@ def judges(
     table = _table(title, prob if sure else None)
     table.add_column("judge", overflow="fold")
     counts = [name for name in ("votes", "scores") if name in rows[0]]
+    named = dict(heads or {})
     for name in counts:
-        table.add_column(name, justify="right")
+        table.add_column(named.get(name, name), justify="right")
     for name in columns:
-        table.add_column(name.replace("_", " "), justify="right", no_wrap=True)
+        table.add_column(named.get(name, name.replace("_", " ")), justify="right", no_wrap=True)
         if true:
             table.add_column("true", justify="right")
     ordered = sorted(rows, key=lambda row: (row[first] is None, -(row[first] or 0.0), row["judge"]))

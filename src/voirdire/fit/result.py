@@ -22,6 +22,7 @@ from voirdire.kinds.votes import results as summaries
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.settings import least_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,14 +244,16 @@ class Fit:
         Raises
         ------
         InputError
-            The fit is one of labels or of a baseline of scores, or ``resamples`` is below 2.
+            The fit is one of labels or of a baseline of scores, or ``resamples`` are too few for its ``prob``.
         """
         from voirdire.infer.refit import refit_resampled
 
         problem = self.problem
         kinds.require(problem, _RANKED, "bootstrap")
-        if resamples < 2:
-            raise InputError(f"resamples {resamples} is too few; at least 2")
+        if resamples < (least := least_draws(self.prob)):
+            raise InputError(
+                f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
+            )
         x = refit_resampled(problem, self.posterior.centre, resamples, np.random.default_rng(seed))
         around = Posterior(problem.density, self.posterior.centre, x[None])
         return frame(kinds.results(problem)["items"](problem, around, self.prob))

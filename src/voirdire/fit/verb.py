@@ -21,12 +21,15 @@ from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, Priors, load_model
+from voirdire.settings import least_draws
 from voirdire.tables.counted import CountedVotes
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import Votes, read_votes
 
 # the problem, its posterior, how anchors were used, the families named, and the choices made, in words
 _Done = tuple[Problem, Inferred, Anchored | None, dict[str, str] | None, list[str]]
+
+_ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
 
 
 def fit(
@@ -72,7 +75,8 @@ def fit(
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
     prob : float
-        Probability of the intervals, between 0 and 1.
+        Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
+        0.9995 by Laplace (4,000 draws).
     seed : int
         Seed of the draws.
     priors : mapping, optional
@@ -142,6 +146,11 @@ def fit(
         done = _fit_rated(spec, table, criteria, anchors, anchor_mode, families, levels, classes, how)
     problem, found, anchored, grouped, more = done
     notes += more
+    if how.size and how.size < least_draws(prob, _ENOUGH):
+        few = f"{how.size * (1 - prob) / 2:.2g}"
+        notes.append(
+            f"About {few} of {how.size:,} draws lie beyond each end of the intervals: the ends are rough."
+        )
     return Fit(
         problem,
         found.posterior,
@@ -258,6 +267,12 @@ def _check_request(how: Method, prob: float) -> None:
     problems = how.problems()
     if not 0.0 < prob < 1.0:
         problems.append(f"prob {prob} is not between 0 and 1; 0.9 gives 90% intervals")
+    elif not problems and how.size and how.size < (least := least_draws(prob)):
+        more = "" if how.name == "nuts" else "method='nuts' with "
+        problems.append(
+            f"prob {prob}: {how.size:,} draws do not tell where its intervals end; take a smaller one, or "
+            f"{more}{least:,} draws in all at the least"
+        )
     if problems:
         raise InputError(problems)
 

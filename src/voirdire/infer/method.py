@@ -53,6 +53,11 @@ class Method:
     draws: int = 1000
     progress: Progress | None = None
 
+    @property
+    def size(self) -> int:
+        """Number of draws, 0 for the mode alone."""
+        return {"laplace": LAPLACE_DRAWS, "nuts": self.chains * self.draws}.get(self.name, 0)
+
     def problems(self) -> list[str]:
         """Settings that cannot be, in words.
 

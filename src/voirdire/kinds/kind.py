@@ -224,6 +224,30 @@ def notes(problem: Problem) -> tuple[str, ...]:
     return () if people is None else people.notes
 
 
+def unit(problem: Problem) -> str:
+    """What scores and severities are measured in: "points" of the scale where scores are taken as numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+    >>> unit(voirdire.fit(scores, model="mean-score", method="map").problem)
+    'points'
+    """
+    return "points" if isinstance(problem, ScoresProblem) and problem.in_points else "log-odds"
+
+
+def middle(problem: Problem) -> float:
+    """What is neither much nor little of :func:`unit`: the middle of the scale, 0 of log-odds."""
+    return problem.unit[0] if isinstance(problem, ScoresProblem) else 0.0
+
+
+def answers_head(problem: Problem) -> dict[str, str]:
+    """Heading of the column ``votes`` for people, where the answers are no votes."""
+    return {"votes": "answers"} if isinstance(problem, ScoresProblem | LabelsProblem) else {}
+
+
 def answers(problem: Problem) -> str:
     """Numbers of answers in words, such as "120 votes and 60 scores"."""
     found = counts(problem)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from voirdire.kinds import kind as kinds
 from voirdire.report.page import shorten
 from voirdire.report.table import Table, table
 
@@ -27,7 +28,7 @@ def notebook(fit: Fit) -> str:
     >>> "<b>" in shown, "&lt;b&gt;" in shown, "$y$" in shown
     (False, True, False)
     """
-    result, data = fit.as_dict(), fit.model.data
+    result = fit.as_dict()
     parts = [f"<p><strong>{_text(repr(fit)[1:-1])}</strong></p>"]
     found = [row for row in result["checks"] if row["level"] != "ok"]
     if found:
@@ -37,13 +38,16 @@ def notebook(fit: Fit) -> str:
         )
         parts.append(f"<ul>{''.join(said)}</ul>")
     intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
+    unit = kinds.unit(fit.problem)
+    heads = kinds.answers_head(fit.problem) | {
+        name: f"{name} ({unit})" for name in ("score", "severity", "noise")
+    }
     items = result["items"]
     title = f"Items, best first{intervals}"
     if "score" not in items[0]:
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")
-    parts.append(_table(table("items", title, items[:MOST], drop=drop), len(items)))
-    heads = {} if data == "mixed" else {"votes": data}
+    parts.append(_table(table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
     parts.append(_table(table("judges", f"Judges{intervals}", judges[:MOST], heads=heads), len(judges)))
     parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")

@@ -355,3 +355,12 @@ def test_more_resamples_narrow_the_noise_not_the_interval() -> None:
 def test_wrong_requests(settings: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         bootstrap([mean_of_x()], **{"resamples": 10, **settings})
+
+
+@pytest.mark.parametrize("method", ["percentile", "basic"])
+def test_no_interval_where_no_resample_lies_beyond_its_ends(method: str) -> None:
+    draws = np.arange(1000.0)
+    assert bootstrap_interval(500.0, draws, 0.998, method).low is not None
+    found = bootstrap_interval(500.0, draws, 0.999, method)
+    assert (found.low, found.high) == (None, None)
+    assert found.note == "no interval: 1,000 resamples say nothing of one of 99.9%, which needs 2,000"

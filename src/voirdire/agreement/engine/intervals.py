@@ -25,6 +25,7 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Method
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
+from voirdire.settings import least_draws
 
 # An interval that leaves out more resamples than this is not one.
 UNDEFINED_LIMIT = 0.05
@@ -63,7 +64,7 @@ def bootstrap_interval(
         Its value on the data.
     draws : float array, shape (resamples,)
         Its values on the resamples, NaN where undefined. Undefined ones are left out and counted in the note;
-        above 5% of them there is no interval.
+        above 5% of them there is no interval, nor where less than one would lie beyond each end.
     prob : float
         Coverage aimed at.
     method : {"percentile", "basic", "bca", "studentised"}
@@ -109,6 +110,9 @@ def bootstrap_interval(
             "all resamples give the same value, so the interval has no width and understates the uncertainty"
         )
         return Interval(estimate, estimate, "; ".join(filter(None, [note, same])))
+    if len(defined) < (least := least_draws(prob)):
+        few = f"no interval: {len(defined):,} resamples say nothing of one of {100 * prob:.10g}%, which needs {least:,}"
+        return Interval(None, None, few)
     if method == "percentile":
         low, high = np.quantile(defined, tails)
     elif method == "basic":

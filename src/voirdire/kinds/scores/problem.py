@@ -56,12 +56,17 @@ class ScoresProblem(Problem):
     anchors: ScoredAnchors | None = None
 
     @property
+    def in_points(self) -> bool:
+        """Whether the model takes scores as numbers, so that its results are in points of the scale."""
+        return form_of(self.model) is not ordinal
+
+    @property
     def unit(self) -> tuple[float, float]:
         """Where strengths have their zero on the scale of the scores, and what one is worth there.
 
         For models of an ordered scale, whose strengths are log-odds: 0 and 1.
         """
-        if form_of(self.model) is ordinal:
+        if not self.in_points:
             return 0.0, 1.0
         return 0.5 * (self.scale.low + self.scale.high), self.scale.range
 

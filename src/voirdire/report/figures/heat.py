@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.kinds import kind as kinds
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
@@ -66,15 +67,17 @@ def strengths(fit: Fit, ax: Axes) -> None:
     weight = fit.criteria().set_index("criterion")["weight"]
     table = table.loc[fit.ranking()["item"], weight.sort_values(ascending=False).index]
     values = table.to_numpy(dtype=float)
-    far = float(np.abs(values).max()) or 1.0
+    middle, unit = kinds.middle(fit.problem), kinds.unit(fit.problem)
+    far = float(np.abs(values - middle).max()) or 1.0
     colours = two_colours()
-    ax.imshow(values, cmap=colours, vmin=-far, vmax=far, aspect="auto", interpolation="none")
+    ax.imshow(values, cmap=colours, vmin=middle - far, vmax=middle + far, aspect="auto", interpolation="none")
     name_rows(ax, table.index.tolist())
     name_columns(ax, table.columns.tolist())
     if values.size <= _NUMBERS:
         texts = [[f"{one:z.1f}".replace("-", "\u2212") for one in row] for row in values]
-        write_cells(ax, texts, values / far)
-    colour_key(ax, colours, (0, 0.5, 1), (f"\u2212{far:.1f}", "0", f"{far:.1f}"), "strength")
+        write_cells(ax, texts, (values - middle) / far)
+    ends = [f"{end:z.1f}".replace("-", "\u2212") for end in (middle - far, middle + far)]
+    colour_key(ax, colours, (0, 0.5, 1), (ends[0], f"{middle:g}", ends[1]), f"strength ({unit})")
 
 
 def agreement(fit: Fit, ax: Axes) -> None:

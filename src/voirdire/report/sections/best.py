@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire.kinds import kind as kinds
 from voirdire.report.drawn import figure
 from voirdire.report.groups import groups, same_ranks
 from voirdire.report.page import Block, Text, named
@@ -29,8 +30,9 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     centre = "mean" if fit.posterior.at_mean else "mode"
     skewed = f" The point is the posterior's {centre}, which need not be the middle." if group else ""
     bands = " Items on one band are not told apart from the first item of their band." if group else ""
+    unit = kinds.unit(fit.problem)
     intervals = f" with {100 * fit.prob:g}% intervals" if group else ""
-    yield from figure(fit, "ranking", "Scores", f"Scores in log-odds{intervals}.{skewed}{bands}")
+    yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{skewed}{bands}")
     yield from figure(
         fit,
         "rank-probability",
@@ -46,7 +48,7 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "ranking",
         f"Items, best first{',' if group else ''}{intervals}",
         rows,
-        heads={"same_as": "not told from"},
+        heads={"same_as": "not told from", "score": f"score ({unit})"},
         order=("rank", "item", "score", "p_best", "group", "same_as"),
         drop=("sd",),
         missing=no_intervals(fit),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from voirdire.kinds import kind as kinds
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
@@ -25,7 +26,7 @@ def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "groups",
         "Groups of judges, by their mean score",
         rows,
-        heads={"votes": fit.model.data},
+        heads=kinds.answers_head(fit.problem) | {"severity": f"severity ({kinds.unit(fit.problem)})"},
         decimals={"mean": 2},
         notes=(
             "The mean averages the group's judges, each judge's scores first"

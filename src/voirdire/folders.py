@@ -7,11 +7,12 @@ without the new one being there, or the old one being on its way back.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,6 +96,37 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError("it holds no object")
     return found
+
+
+def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
+    """Content for a JSON file, with a seal of it and of the files beside it: what is changed later is noticed.
+
+    Examples
+    --------
+    >>> content = sealed({"format": 1})
+    >>> check_seal(content)
+    >>> check_seal(content | {"format": 2})
+    Traceback (most recent call last):
+    ...
+    ValueError: it is not as it was saved
+    """
+    plain = json.loads(json.dumps(dict(content)))
+    return plain | {"sha256": _digest(plain, files)}
+
+
+def check_seal(content: Mapping[str, Any], *files: Path) -> None:
+    """Raise ValueError where content or files are not those that were `sealed`."""
+    plain = {key: value for key, value in content.items() if key != "sha256"}
+    if content.get("sha256") != _digest(plain, files):
+        raise ValueError("it is not as it was saved")
+
+
+def _digest(content: Mapping[str, Any], files: Iterable[Path]) -> str:
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def json_with(*keys: str, **values: Collection[object]) -> Recognise:

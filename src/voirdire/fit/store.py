@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import ZipFile
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.anchored import Anchored
 from voirdire.fit.result import Fit
-from voirdire.folders import Layout, json_with, new_folder, npz_with
+from voirdire.folders import Layout, check_seal, json_with, new_folder, npz_with, read_json, sealed
 from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import kind as kinds
@@ -33,6 +34,8 @@ from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
 
 FORMAT = 1
+LARGEST = 2**32  # bytes of arrays that are read
+SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
 #: Each file, told from other programs' files of that name.
 LAYOUT = Layout(
     "a saved fit",
@@ -119,8 +122,9 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
         result = json.dumps(fit.as_dict(), indent=1, allow_nan=False)
         (place / "result.json").write_text(result, encoding="utf-8")
-        (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
         np.savez_compressed(place / "arrays.npz", **arrays)
+        content = json.dumps(sealed(run, place / "arrays.npz"), indent=1)
+        (place / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
 
@@ -150,21 +154,46 @@ def load(folder: str | Path) -> Fit:
                 f"{place}: no saved fit here ({name} is missing); save one with Fit.save or fit --out"
             )
     try:
-        run = json.loads((place / "run.json").read_text(encoding="utf-8"))
+        run = read_json(place / "run.json")
         if run.get("format") != FORMAT:
             raise InputError(
                 f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
             )
-        # opened here, because np.load leaves a damaged file open
-        with (place / "arrays.npz").open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        return _fit(run, arrays)
+        check_seal(run, place / "arrays.npz")
+        return _fit(run, _arrays(place / "arrays.npz"))
     except InputError:
         raise
-    except (ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, BadZipFile) as error:
+    except Exception as error:  # what is damaged may raise anything
+        said = (str(error).splitlines() or [""])[0][:200]
         raise InputError(
-            f"{place}: the saved fit is damaged ({type(error).__name__}: {error}); save it again"
+            f"{place}: the saved fit is damaged ({type(error).__name__}: {said}); save it again"
         ) from error
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    """The arrays of a file, once it is known that they are no larger than they say, and than could be a fit's."""
+    with ZipFile(path) as archive:
+        entries = archive.infolist()
+        size = sum(entry.file_size for entry in entries)
+        if size > LARGEST or size > 2**28 + SHRUNK * path.stat().st_size:
+            raise ValueError(f"arrays.npz unpacks to {size / 2**20:,.0f} MB")
+        for entry in entries:
+            with archive.open(entry) as file:
+                version = np.lib.format.read_magic(file)
+                read = (
+                    np.lib.format.read_array_header_1_0
+                    if version == (1, 0)
+                    else np.lib.format.read_array_header_2_0
+                )
+                shape, _, dtype = read(file)
+                if (
+                    dtype.kind not in "biuf"
+                    or math.prod(shape) * dtype.itemsize != entry.file_size - file.tell()
+                ):
+                    raise ValueError(f"array {entry.filename!r} is not what its header says")
+    # opened here, because np.load leaves a damaged file open
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
 
 
 def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, json_with, new_folder
+from voirdire.folders import Layout, check_seal, json_with, new_folder, read_json, sealed
 from voirdire.model.specs import locate
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ FORMAT = 1
 KINDS = ("agree", "metaeval")
 LAYOUT = Layout("saved rows", {"rows.json": json_with("rows"), "run.json": json_with("format", kind=KINDS)})
 ABOUT = ("title", "aim", "source")
+_OF_STUDY = {"study": str, "seed": int, "replicates": int, "versions": dict, **dict.fromkeys(ABOUT, str)}
+_NUMBERS = {"n", "mean", "sd", "mcse", "count"}
 _SAVE = "save one with voirdire fit, agree, metaeval or simulate and --out DIR"
 
 
@@ -112,7 +114,8 @@ def save_rows(
     with new_folder(folder, LAYOUT, overwrite=overwrite) as place:
         rows = json_rows(found, columns=list(found.columns))
         (place / "rows.json").write_text(json.dumps({"rows": rows}, allow_nan=False), encoding="utf-8")
-        (place / "run.json").write_text(json.dumps(run, indent=1), encoding="utf-8")
+        content = json.dumps(sealed(run, place / "rows.json"), indent=1)
+        (place / "run.json").write_text(content, encoding="utf-8")
     return Path(folder)
 
 
@@ -129,7 +132,10 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
         raise InputError(f"{place}: there is no such folder; {_SAVE}")
     if not place.is_dir():
         raise InputError(f"{place}: is a file, not the folder of a run; {_SAVE}")
-    held = {path.name for path in place.iterdir()}
+    try:
+        held = {path.name for path in place.iterdir()}
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror})") from error
     if "run.json" not in held:
         if "batches.jsonl" in held:
             raise InputError(
@@ -156,22 +162,35 @@ def _rows(place: Path, run: Mapping[str, Any]) -> Rows:
     if not (place / "rows.json").is_file():
         raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
     try:
+        check_seal(run, place / "rows.json")
         rows = _json(place, "rows.json")["rows"]
         needed = {"measure", "judges", "value"}
         if not all(needed <= set(row) for row in rows):
             raise KeyError("measure")
         return Rows(run["kind"], tuple(rows), run["settings"], run["versions"], tuple(run["notes"]))
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError, ValueError, OSError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{place}: the saved rows are damaged ({error}); make them again") from error
 
 
 def _study(place: Path, run: Mapping[str, Any]) -> StudyRun:
     if not (place / "results.csv").is_file():
         raise InputError(f"{place}: a half-written study (results.csv is missing); run it again")
-    with (place / "results.csv").open(encoding="utf-8", newline="") as file:
-        rows: Sequence[dict[str, Any]] = [
-            {key: number(value) for key, value in row.items()} for row in csv.DictReader(file)
-        ]
+    try:
+        with (place / "results.csv").open(encoding="utf-8", newline="") as file:
+            header, *lines = csv.reader(file, strict=True)
+        if any(len(line) != len(header) for line in lines) or len(set(header)) < len(header):
+            raise ValueError("its lines do not have the same columns")
+        rows: Sequence[dict[str, Any]] = [dict(zip(header, map(number, line), strict=True)) for line in lines]
+        wrong = {name for row in rows for name in _NUMBERS & row.keys() if isinstance(row[name], str | bool)}
+        if wrong:
+            raise ValueError(f"{min(wrong)} is not a number")
+        faults = [name for name, kind in _OF_STUDY.items() if not isinstance(run.get(name, kind()), kind)]
+        if faults:
+            raise ValueError(f"{faults[0]} in run.json is {run[faults[0]]!r}")
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"{place}: the saved study is damaged ({error}); run it again") from error
     if not rows:
         raise InputError(f"{place}: results.csv holds no row; run the study again")
     settings = {key: run.get(key) for key in ("replicates", "seed")}
@@ -215,9 +234,6 @@ def number(text: str | None) -> Any:
 
 def _json(place: Path, name: str) -> Any:
     try:
-        found = json.loads((place / name).read_text(encoding="utf-8"))
+        return read_json(place / name)
     except (ValueError, OSError) as error:
         raise InputError(f"{place}: {name} is damaged ({error}); make the run again") from error
-    if not isinstance(found, dict):
-        raise InputError(f"{place}: {name} is damaged (it holds no object); make the run again")
-    return found

@@ -1,0 +1,108 @@
+"""Saved runs that were damaged or tampered with: one message, never a traceback, and never another result."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire import InputError, agreement, fit, load
+from voirdire.report.sources import Rows, read_run, save_rows
+
+VOTES = pd.DataFrame(
+    {"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2}
+)
+LABELS = pd.DataFrame({"judge": ["a", "b"] * 4, "item": [1, 1, 2, 2, 3, 3, 4, 4], "label": list("yyyynnny")})
+CONTENT = [
+    b"",
+    b"[" * 100_000,
+    b'"\\ud800"',
+    b"\xff\xfe",
+    b"null",
+    b"1e999",
+    b"-1",
+    b'{"format": 1}',
+    b"\0" * 100,
+]
+
+
+def mutated(rng: np.random.Generator, content: bytes) -> bytes:
+    """Content with bytes changed, cut, doubled or put in, or other content."""
+    at, end = sorted(rng.integers(0, len(content), 2).tolist())
+    kind = rng.integers(0, 5)
+    if kind == 0:
+        return content[:at] + bytes([content[at] ^ int(rng.integers(1, 256))]) + content[at + 1 :]
+    if kind == 1:
+        return content[:at]
+    if kind == 2:
+        return content[:at] + content[end + 1 :]
+    chosen = CONTENT[rng.integers(0, len(CONTENT))]
+    return chosen if kind == 3 else content[:at] + chosen + content[at:]
+
+
+def mutate(tmp_path: Path, number: int) -> None:
+    """Mutated fits and rows are refused with a message, or are as they were saved."""
+    fits = [fit(VOTES, model="crowd-bt", method="map"), fit(LABELS, model="one-coin-label", method="map")]
+    runs = [one.save(tmp_path / str(place)) for place, one in enumerate(fits)]
+    runs.append(save_rows(agreement(LABELS, resamples=20), tmp_path / "rows", "agree", {"seed": 0}))
+    expected: list[object] = [one.as_dict() for one in fits]
+    rows = read_run(runs[2])
+    assert isinstance(rows, Rows)
+    rng, refused = np.random.default_rng(0), 0
+    for _ in range(number):
+        which = int(rng.integers(0, 3))
+        files = [path for path in sorted(runs[which].iterdir()) if path.name != "result.json"]
+        path = files[rng.integers(0, len(files))]
+        before = path.read_bytes()
+        path.write_bytes(mutated(rng, before))
+        try:
+            found = read_run(runs[which])
+        except InputError:
+            refused += 1
+        else:
+            assert found == rows if isinstance(found, Rows) else found.as_dict() == expected[which]
+        path.write_bytes(before)
+    assert refused > number / 2
+
+
+def test_mutated_runs_are_refused_with_a_message(tmp_path: Path) -> None:
+    mutate(tmp_path, 100)
+
+
+@pytest.mark.slow
+def test_five_hundred_mutated_runs_are_refused_with_a_message(tmp_path: Path) -> None:
+    mutate(tmp_path, 500)
+
+
+def test_arrays_that_unpack_to_more_than_a_fit_are_not_unpacked(tmp_path: Path) -> None:
+    from voirdire.fit.store import _arrays
+
+    with (
+        zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("centre.npy", "w", force_zip64=True) as file,
+    ):
+        for _ in range(40):
+            file.write(bytes(2**23))
+    with pytest.raises(ValueError, match="unpacks to 320 MB"):
+        _arrays(tmp_path / "a.npz")
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2**40,)})
+    with zipfile.ZipFile(tmp_path / "b.npz", "w") as archive:
+        archive.writestr("centre.npy", header.getvalue() + bytes(80))
+    with pytest.raises(ValueError, match=r"array 'centre\.npy' is not what its header says"):
+        _arrays(tmp_path / "b.npz")
+
+
+def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
+    folder = fit(VOTES, model="crowd-bt", method="map").save(tmp_path / "run")
+    run = json.loads((folder / "run.json").read_text())
+    (folder / "run.json").write_text(json.dumps(run | {"prob": 0.5}))
+    with pytest.raises(
+        InputError, match=r"the saved fit is damaged \(ValueError: it is not as it was saved\)"
+    ):
+        load(folder)

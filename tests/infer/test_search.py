@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voirdire.infer import engine, mode
+from voirdire.infer import derivatives, engine, mode
 from voirdire.infer.search import _inverse_curvatures, search
 from voirdire.infer.tape import TAPED, gradient
 from voirdire.kinds.votes.problem import pose
@@ -144,7 +144,7 @@ def votes() -> pd.DataFrame:
 def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = pose(load_model(model), read_votes(votes()))
     plain = mode.find_mode(problem)
-    monkeypatch.setattr(mode, "UNCOMPILED", -1)
+    monkeypatch.setattr(derivatives, "UNCOMPILED", -1)
     compiled = mode.find_mode(problem)
     batch = mode.find_modes(problem.density, [problem.data] * 2)[1]
     for other in (compiled, batch):
@@ -156,7 +156,7 @@ def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.M
 def test_a_mode_needs_no_compiler() -> None:
     code = (
         "import sys, voirdire, numpy as np, pandas as pd\n"
-        "from voirdire.infer.mode import find_mode; from voirdire.model.problem import pose\n"
+        "from voirdire.infer.mode import find_mode; from voirdire.kinds.votes.problem import pose\n"
         "from voirdire.model.specs import load_model; from voirdire.tables.votes import read_votes\n"
         "t = pd.DataFrame({'judge': 'a', 'first': ['x'] * 3, 'second': 'y', 'winner': ['x', 'x', 'y']})\n"
         "assert find_mode(pose(load_model('crowd-bt-position'), read_votes(t))).converged\n"

@@ -20,6 +20,7 @@ from scipy import stats
 
 from voirdire.fit.predict import probabilities
 from voirdire.infer import engine, tape
+from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.model.specs import load_model, locate
 from voirdire.tables.votes import read_votes
@@ -496,21 +497,31 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
     return total
 
 
-def test_numpy_jax_and_pymc_agree_and_the_gradient_is_right(case: Any, as_written: Any) -> None:
+def test_numpy_jax_and_pymc_agree_and_derivatives_are_right(case: Any, as_written: Any) -> None:
     density, data = case.density, case.problem.data
     model = pymc_model(case.problem)
     pymc = model.compile_logp(mode=as_written)
     assert len(model.value_vars) == len(density.parameters)
     rng = np.random.default_rng(4)
+
+    def taped_density(node: tape.Node) -> tape.Node:
+        return density.log_density(node, data, tape.TAPED)
+
     for x in case.points:
         reference = float(density.log_density(x, data, np))
         with engine.double_precision():
             value, gradient = engine.value_and_gradient(density)(x, data)
             value, gradient = float(value), np.asarray(gradient)
         assert -value == pytest.approx(reference, rel=1e-12)
-        taped, slope = tape.gradient(lambda node: density.log_density(node, data, tape.TAPED), x)
+        taped, slope = tape.gradient(taped_density, x)
         assert taped == pytest.approx(reference, rel=1e-12)
         np.testing.assert_allclose(slope, -gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
+        taped_gradient = lambda y: tape.gradient(taped_density, y)[1]  # noqa: E731
+        curvature = hessian(taped_density, x)
+        np.testing.assert_allclose(curvature, curvature.T, rtol=1e-9, atol=1e-12 * np.abs(curvature).max())
+        for u in rng.normal(size=(4, density.size)):
+            bent = (taped_gradient(x + 1e-5 * u) - taped_gradient(x - 1e-5 * u)) / 2e-5
+            np.testing.assert_allclose(curvature @ u, bent, rtol=1e-6, atol=1e-7 * np.abs(bent).max())
         # PyMC's own constants carry a few 1e-8
         assert float(pymc(point(density, x))) == pytest.approx(reference, rel=1e-12, abs=1e-6)
         step, along = 1e-5, rng.normal(size=(4, density.size))

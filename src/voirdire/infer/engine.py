@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from voirdire.infer.lbfgs import Minimum, minimise
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
-
-HESSIAN_COLUMNS = 32  # columns of the Hessian computed together: bounds its memory
 
 
 def double_precision() -> AbstractContextManager[None]:
@@ -38,17 +35,9 @@ def value_and_gradient(density: LogDensity) -> Callable[[Any, Data], tuple[jax.A
     return jax.jit(jax.value_and_grad(partial(negative_log_density, density)))
 
 
-def at_numpy(
-    both: Callable[[Any, Data], tuple[jax.Array, jax.Array]], data: Data
-) -> Callable[[Any], tuple[float, Any]]:
-    """A compiled value and gradient as a function of NumPy vectors alone; the data are moved once."""
-    moved = jax.tree.map(jnp.asarray, data)
-
-    def call(x: Any) -> tuple[float, Any]:
-        value, gradient = both(x, moved)
-        return float(value), np.asarray(gradient)
-
-    return call
+def moved(data: Data) -> Data:
+    """The tables where compiled functions look for them: moved once, not at every call."""
+    return cast(Data, jax.tree.map(jnp.asarray, data))
 
 
 @lru_cache(maxsize=256)
@@ -77,16 +66,14 @@ def minimiser(density: LogDensity, tolerance: float, max_iterations: int) -> Cal
 
 
 @lru_cache(maxsize=256)
-def hessian(density: LogDensity) -> Callable[[Any, Data], jax.Array]:
-    """Compiled Hessian of minus the log density, of (x, data): forward over reverse, in blocks of columns."""
+def hessian_rows(density: LogDensity) -> Callable[[Any, Any, Data], jax.Array]:
+    """Compiled products of directions, shape (rows, size), with the Hessian of minus the log density at x.
 
-    def full(x: Array, data: Data) -> Array:
+    Of (x, directions, data): forward over reverse.
+    """
+
+    def rows(x: Array, directions: Array, data: Data) -> Array:
         gradient = jax.grad(lambda y: negative_log_density(density, y, data))
+        return jax.vmap(lambda direction: jax.jvp(gradient, (x,), (direction,))[1])(directions)
 
-        def column(direction: Array) -> Array:
-            return jax.jvp(gradient, (x,), (direction,))[1]
-
-        eye = jnp.eye(x.shape[0], dtype=x.dtype)
-        return jax.lax.map(column, eye, batch_size=min(HESSIAN_COLUMNS, max(x.shape[0], 1)))
-
-    return jax.jit(full)
+    return jax.jit(rows)

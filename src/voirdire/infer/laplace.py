@@ -7,12 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer import engine
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import Mode
+from voirdire.infer.search import search
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 POLISHING_STEPS = 4
+SEARCHED = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
+SEARCHES = 200  # iterations of it
+BESIDE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
 LARGEST = (
     4 * 2**30
 )  # bytes of the Hessian: 23,170 parameters; its factor, root and draws take several times as much
@@ -65,28 +69,36 @@ def laplace(problem: Problem, mode: Mode) -> Laplace:
     >>> laplace(problem, find_mode(problem)).smallest_curvature > 0
     True
     """
-    density, data = problem.density, problem.data
-    check_size(density.size)
-    with engine.double_precision():
-        both, curvature = engine.value_and_gradient(density), engine.hessian(density)
-        x = mode.x
-        gradient = np.asarray(both(x, data)[1])
-        matrix = np.asarray(curvature(x, data))
-        for _ in range(POLISHING_STEPS):
-            size = np.abs(gradient).max(initial=0.0)
-            try:
-                moved = x - np.linalg.solve(matrix, gradient)
-            except np.linalg.LinAlgError:
-                break
-            there = np.asarray(both(moved, data)[1])
-            if not np.abs(there).max(initial=0.0) < 0.5 * size:
-                break
-            x, gradient = moved, there
-        if not np.array_equal(x, mode.x):
-            matrix = np.asarray(curvature(x, data))
-    matrix = 0.5 * (matrix + matrix.T)
-    root, smallest = _inverse_root(matrix)
+    check_size(problem.density.size)
+    derivatives = Derivatives(problem.density, problem.data)
+    x = _searched(derivatives, mode)
+    root, smallest = _inverse_root(derivatives.hessian(x))
+    x, gradient, distance = _polished(derivatives, x, root)
+    if distance > BESIDE:
+        del root  # not two of them at a time
+        root, smallest = _inverse_root(derivatives.hessian(x))
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
+
+
+def _searched(derivatives: Derivatives, mode: Mode) -> Floats:
+    """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
+    by_hand = derivatives.by_hand
+    metric = None if by_hand is None else by_hand.metric
+    found = search(derivatives.both, mode.x, tolerance=SEARCHED, max_iterations=SEARCHES, metric=metric)
+    return found.x if np.isfinite(found.value) else mode.x
+
+
+def _polished(derivatives: Derivatives, x: Floats, root: Floats) -> tuple[Floats, Floats, float]:
+    """Newton steps as long as they help: the point, its gradient, and how far it is in standard deviations."""
+    gradient, distance = derivatives.both(x)[1], 0.0
+    for _ in range(POLISHING_STEPS):
+        white = root.T @ gradient
+        moved = x - root @ white
+        there = derivatives.both(moved)[1]
+        if not np.abs(there).max(initial=0.0) < 0.5 * np.abs(gradient).max(initial=0.0):
+            break
+        x, gradient, distance = moved, there, distance + float(np.linalg.norm(white))
+    return x, gradient, distance
 
 
 def check_size(parameters: int) -> None:
@@ -114,12 +126,28 @@ def check_size(parameters: int) -> None:
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
-    """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`)."""
-    try:
-        lower = np.linalg.cholesky(matrix)
-    except np.linalg.LinAlgError:
+    """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`).
+
+    The matrix is used up: its memory becomes the root's. LAPACK counts columns first, so that what is its lower
+    triangle is the upper one here.
+    """
+    from scipy.linalg.lapack import dpotrf, dtrtri
+
+    size = len(matrix)
+    if not size:
+        return matrix, 1.0
+    for i in range(size):  # symmetric to the last digit
+        matrix[i, :i] = matrix[:i, i] = 0.5 * (matrix[i, :i] + matrix[:i, i])
+    diagonal = matrix.diagonal().copy()
+    factor, failed = dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
+    if failed:
+        for i in range(size):  # the other triangle is as it was
+            matrix[i, i:] = np.append(diagonal[i], matrix[i + 1 :, i])
         values, vectors = np.linalg.eigh(matrix)
         floor = np.maximum(values, 1e-8 * max(values.max(), 1.0))
         return vectors / np.sqrt(floor), float(values.min())
-    root = np.linalg.solve(lower.T, np.eye(len(matrix)))
-    return root, float(1.0 / (root**2).sum()) if len(matrix) else 1.0
+    inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
+    root: Floats = inverse.T
+    for i in range(size):
+        root[i, :i] = 0.0
+    return root, float(1.0 / np.vdot(root, root))

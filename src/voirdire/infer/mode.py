@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.search import Found, search
 from voirdire.infer.starts import agreement_signs, starting_point
-from voirdire.infer.tape import TAPED, gradient
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
@@ -26,9 +25,6 @@ ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
 ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
-UNCOMPILED = (
-    200_000  # numbers in a table up to which a search without compilation is over before one with it starts
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,21 +203,18 @@ def _best(modes: list[Mode]) -> Mode:
 
 def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
     """The search of one table: at most its density is compiled, never the loop."""
+    derivatives = Derivatives(density, data)
+    both, by_hand = derivatives.both, derivatives.by_hand
+    how: dict[str, Any] = {"max_iterations": most, "metric": None if by_hand is None else by_hand.metric}
 
     def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        by_hand = density.by_hand(data)
-        how: dict[str, Any] = {
-            "max_iterations": most,
-            "metric": None if by_hand is None else by_hand.metric,
-        }
-        with _value_and_gradient(density, data) if by_hand is None else nullcontext(by_hand.both) as both:
-            found = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **how)
-            if known and _worth_finishing(found, known[0]):
-                rough, found = found, search(both, found.x, tolerance=tolerance, **how)
-                found = found._replace(
-                    iterations=rough.iterations + found.iterations,
-                    evaluations=rough.evaluations + found.evaluations,
-                )
+        found = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **how)
+        if known and _worth_finishing(found, known[0]):
+            rough, found = found, search(both, found.x, tolerance=tolerance, **how)
+            found = found._replace(
+                iterations=rough.iterations + found.iterations,
+                evaluations=rough.evaluations + found.evaluations,
+            )
         slope = float(np.abs(found.gradient).max(initial=0.0))
         return [Mode(found.x, -found.value, slope, found.iterations, found.evaluations, (-found.value,))]
 
@@ -233,20 +226,6 @@ def _worth_finishing(found: Found, known: list[Mode]) -> bool:
     best = max(mode.log_density for mode in known)
     again = any(np.abs(found.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
     return not again and -found.value > best - MARGIN
-
-
-@contextmanager
-def _value_and_gradient(
-    density: LogDensity, data: Data
-) -> Iterator[Callable[[Floats], tuple[float, Floats]]]:
-    """Minus the log density and its gradient; compiled where that is worth its time."""
-    if sum(np.size(array) for part in data.values() for array in part.values()) <= UNCOMPILED:
-        yield lambda x: gradient(lambda node: -density.log_density(node, data, TAPED), x)
-        return
-    from voirdire.infer import engine
-
-    with engine.double_precision():
-        yield engine.at_numpy(engine.value_and_gradient(density), data)
 
 
 def _together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:

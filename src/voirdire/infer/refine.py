@@ -23,12 +23,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voirdire.infer import engine
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
-from voirdire.infer.moves import FORGOTTEN, affordable, moved
 from voirdire.infer.skew import Skewed, skewed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -68,7 +66,7 @@ def laplace_draws(
         return approximation.draws(count, rng), None
     corrected = skewed(problem, approximation)
     density = problem.density
-    moving = density.mixture and affordable(problem)
+    moving = density.mixture and _movable(problem)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
@@ -81,8 +79,16 @@ def laplace_draws(
     k, draws = best.k, best.draws[systematic(best.weights, count, rng)]
     if not moving:
         return draws, k
+    from voirdire.infer.moves import FORGOTTEN, moved
+
     draws, memory = moved(problem, approximation, draws, count, rng)
     return draws, 0.0 if memory <= FORGOTTEN else k
+
+
+def _movable(problem: Problem) -> bool:
+    from voirdire.infer.moves import affordable
+
+    return affordable(problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +102,8 @@ class _Weighed:
 
 
 def _weigh(problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
+    from voirdire.infer import engine
+
     density = problem.density
     draws = proposal.draws(count, rng, FREEDOM)
     if density.has_mirror:

@@ -14,18 +14,16 @@ the other coordinates follow the i-th one (v_i = the i-th column of the covarian
     skewness_i = D[v_i, v_i, v_i],   shift_i = E D[z, z, v_i] / 2
 
 (Tierney and Kadane 1986, JASA 81; Rue, Martino and Chopin 2009, JRSS B 71, section 3.2.3). Derivatives are differences
-of gradients one standard deviation to either side, which needs no further compilation.
+of gradients one standard deviation to either side, which need nothing compiled beyond them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from voirdire.infer import engine
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -105,24 +103,22 @@ def skewed(problem: Problem, approximation: Laplace) -> Skewed:
     True
     """
     mean, root = approximation.mean, approximation.root
-    scale = np.sqrt((root * root).sum(axis=1))
-    along = root @ root.T / scale  # column i is v_i
-    with engine.double_precision():
-        data = jax.tree.map(jnp.asarray, problem.data)  # moved once, not at every call
-        both = engine.value_and_gradient(problem.density)
+    scale = np.sqrt(np.einsum("ij,ij->i", root, root))
+    both = Derivatives(problem.density, problem.data).both
 
-        def odd(direction: Floats) -> Floats:
-            """Minus D[direction, direction, .]."""
-            ahead, behind = both(mean + direction, data)[1], both(mean - direction, data)[1]
-            return np.asarray(np.asarray(ahead) + np.asarray(behind))
+    def odd(direction: Floats) -> Floats:
+        """Minus D[direction, direction, .]."""
+        return both(mean + direction)[1] + both(mean - direction)[1]
 
-        size = len(mean)
-        skewness = np.zeros(size)
-        for i in np.argsort(-scale, kind="stable")[:LEANING]:
-            skewness[i] = -along[:, i] @ odd(along[:, i])
-        # random signs on the columns of the root: their outer products average to the covariance
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, size))
-        shift = -0.5 * along.T @ np.mean([odd(root @ sign) for sign in signs], axis=0)
+    size = len(mean)
+    skewness = np.zeros(size)
+    widest = np.argsort(-scale, kind="stable")[:LEANING]
+    for i, along in zip(widest, (root @ root[widest].T / scale[widest]).T, strict=True):  # v_i
+        skewness[i] = -along @ odd(along)
+    # random signs on the columns of the root: their outer products average to the covariance
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (PROBES, size))
+    pull = np.mean([odd(direction) for direction in (root @ signs.T).T], axis=0)
+    shift = -0.5 * (root @ (root.T @ pull)) / scale
     return Skewed(
         approximation,
         scale,

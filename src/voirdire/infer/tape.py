@@ -1,21 +1,38 @@
-"""Gradients of NumPy code by reverse accumulation, for densities too small to be worth compiling.
+"""Derivatives of NumPy code by reverse accumulation, for densities too small to be worth compiling.
 
 Every operation on a :class:`Node` notes its inputs and how a change of its output is handed back to them (the
 vector-Jacobian product); the notes are then read backwards from the result (Linnainmaa 1976, BIT 16; Griewank and
 Walther 2008, chapter 3). It knows what the terms use and no more: arithmetic, ``abs``, sums and means, indexing,
 reshaping and the functions of :data:`TAPED`, which stands in for NumPy as the terms' ``xp``.
+
+For second derivatives (:mod:`voirdire.infer.hessian`) an operation that moves numbers about (indexing, sums,
+reshaping) also notes how a change of its input is handed on, and one that works elementwise its second derivatives.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from voirdire.typing import Floats
 
-Back = Callable[[Floats], Floats]
+Linear: TypeAlias = Callable[[Floats], Floats]
+Curves: TypeAlias = Callable[[], list[tuple[Any, Any, Any]]]
+
+
+class Origin(NamedTuple):
+    """What an array was made of.
+
+    ``back`` turns the gradient of the result by the array into that by ``source``; ``ahead`` a change of ``source``
+    into that of the array, where that is no product, number by number, with what ``back`` makes of ones.
+    """
+
+    source: Any
+    back: Linear
+    ahead: Linear | None = None
 
 
 class Node:
@@ -24,22 +41,26 @@ class Node:
     Attributes
     ----------
     value : array
-    inputs : list of (Node, function)
-        What the array was made of, and what turns the gradient of the result by the array into that by the input.
+    inputs : list of Origin
+        The nodes that the array was made of.
+    curves : function or None
+        Gives the second derivatives that are not zero, number by number, as (input, input, array); mixed ones in both
+        orders.
     tape : list of Node
         All nodes of one evaluation in the order they were made, each after its inputs.
     slope : array or None
         Gradient of the result by the array, while it is being summed up.
     """
 
-    __slots__ = ("inputs", "slope", "tape", "value")
+    __slots__ = ("curves", "inputs", "slope", "tape", "value")
     __array_ufunc__ = None  # so that NumPy leaves array + Node to Node
 
-    def __init__(self, value: Any, inputs: Sequence[tuple[Any, Back]] = ()) -> None:
+    def __init__(self, value: Any, inputs: Sequence[Origin] = (), curves: Curves | None = None) -> None:
         self.value = np.asarray(value, dtype=float)
-        self.inputs = [pair for pair in inputs if isinstance(pair[0], Node)]
+        self.inputs = [origin for origin in inputs if isinstance(origin.source, Node)]
+        self.curves = curves
         self.slope: Floats | None = None
-        self.tape: list[Node] = self.inputs[0][0].tape if self.inputs else []
+        self.tape: list[Node] = self.inputs[0].source.tape if self.inputs else []
         self.tape.append(self)
 
     @property
@@ -53,49 +74,66 @@ class Node:
         return self.value.ndim
 
     def __neg__(self) -> Node:
-        return Node(-self.value, [(self, np.negative)])
+        return Node(-self.value, [Origin(self, np.negative, np.negative)])
 
     def __abs__(self) -> Node:
-        return Node(np.abs(self.value), [(self, lambda g: g * np.sign(self.value))])
+        # at zero the slope of one side: smooth functions of |x| then have their second derivatives there too
+        return Node(np.abs(self.value), [Origin(self, lambda g: np.where(self.value < 0, -g, g))])
 
     def __add__(self, other: Any) -> Node:
-        return _joined(_value(self) + _value(other), (self, lambda g: g), (other, lambda g: g))
+        return Node(_value(self) + _value(other), [Origin(self, _same, _same), Origin(other, _same, _same)])
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Node:
-        return _joined(self.value - _value(other), (self, lambda g: g), (other, np.negative))
+        inputs = [Origin(self, _same, _same), Origin(other, np.negative, np.negative)]
+        return Node(self.value - _value(other), inputs)
 
     def __rsub__(self, other: Any) -> Node:
-        return _joined(other - self.value, (self, np.negative))
+        return Node(other - self.value, [Origin(self, np.negative, np.negative)])
 
     def __mul__(self, other: Any) -> Node:
         a, b = self.value, _value(other)
-        return _joined(a * b, (self, lambda g: g * b), (other, lambda g: g * a))
+        inputs = [Origin(self, lambda g: g * b), Origin(other, lambda g: g * a)]
+        return Node(a * b, inputs, lambda: [(self, other, 1.0), (other, self, 1.0)])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Node:
         a, b = self.value, _value(other)
-        return _joined(a / b, (self, lambda g: g / b), (other, lambda g: -g * a / (b * b)))
+        inputs = [Origin(self, lambda g: g / b), Origin(other, lambda g: -g * a / (b * b))]
+
+        def curves() -> list[tuple[Any, Any, Any]]:
+            mixed = -1.0 / (b * b)
+            return [(self, other, mixed), (other, self, mixed), (other, other, -2.0 * a / b * mixed)]
+
+        return Node(a / b, inputs, curves)
 
     def __rtruediv__(self, other: Any) -> Node:
-        return _joined(other / self.value, (self, lambda g: -g * other / (self.value * self.value)))
+        inputs = [Origin(self, lambda g: -g * other / (self.value * self.value))]
+        return Node(other / self.value, inputs, lambda: [(self, self, 2.0 * other / self.value**3)])
 
     def __pow__(self, power: float) -> Node:
-        return Node(self.value**power, [(self, lambda g: g * power * self.value ** (power - 1))])
+        return Node(
+            self.value**power,
+            [Origin(self, lambda g: g * power * self.value ** (power - 1))],
+            lambda: [(self, self, power * (power - 1) * self.value ** (power - 2))],
+        )
 
     def __getitem__(self, index: Any) -> Node:
-        return Node(self.value[index], [(self, lambda g: _scattered(g, self.value.shape, index))])
+        back: Linear = lambda g: _scattered(g, self.value.shape, index)  # noqa: E731
+        return Node(self.value[index], [Origin(self, back, lambda t: t[index])])
 
     def reshape(self, *shape: Any) -> Node:
         """As NumPy's."""
-        return Node(self.value.reshape(*shape), [(self, lambda g: g.reshape(self.value.shape))])
+        back: Linear = lambda g: g.reshape(self.value.shape)  # noqa: E731
+        return Node(self.value.reshape(*shape), [Origin(self, back, lambda t: t.reshape(*shape))])
 
     def transpose(self, *axes: int) -> Node:
         """As NumPy's."""
-        back = np.argsort(axes)
-        return Node(self.value.transpose(axes), [(self, lambda g: g.transpose(back))])
+        order = np.argsort(axes)
+        inputs = [Origin(self, lambda g: g.transpose(order), lambda t: t.transpose(axes))]
+        return Node(self.value.transpose(axes), inputs)
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
@@ -105,7 +143,10 @@ class Node:
                 g = np.expand_dims(g, axis)
             return np.broadcast_to(g, self.value.shape)
 
-        return Node(self.value.sum(axis=axis, keepdims=keepdims), [(self, back)])
+        def ahead(t: Floats) -> Floats:
+            return np.asarray(t.sum(axis=axis, keepdims=keepdims))
+
+        return Node(ahead(self.value), [Origin(self, back, ahead)])
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
@@ -117,8 +158,14 @@ class Node:
         top = self.value.max(axis=axis, keepdims=True)
         share = self.value == top
         share = share / share.sum(axis=axis, keepdims=True)
-        back: Back = lambda g: share * (g if keepdims else np.expand_dims(g, axis))  # noqa: E731
-        return Node(top if keepdims else top.squeeze(axis), [(self, back)])
+
+        def back(g: Floats) -> Floats:
+            return np.asarray(share * (g if keepdims else np.expand_dims(g, axis)))
+
+        def ahead(t: Floats) -> Floats:
+            return np.asarray((share * t).sum(axis=axis, keepdims=keepdims))
+
+        return Node(top if keepdims else top.squeeze(axis), [Origin(self, back, ahead)])
 
 
 class _Taped:
@@ -128,21 +175,27 @@ class _Taped:
         if not isinstance(x, Node):
             return np.exp(x)
         out = np.exp(x.value)
-        return Node(out, [(x, lambda g: g * out)])
+        return Node(out, [Origin(x, lambda g: g * out)], lambda: [(x, x, out)])
 
     def log(self, x: Any) -> Any:
-        return Node(np.log(x.value), [(x, lambda g: g / x.value)]) if isinstance(x, Node) else np.log(x)
+        if not isinstance(x, Node):
+            return np.log(x)
+        return Node(np.log(x.value), [Origin(x, lambda g: g / x.value)], lambda: [(x, x, -1.0 / x.value**2)])
 
     def log1p(self, x: Any) -> Any:
         if not isinstance(x, Node):
             return np.log1p(x)
-        return Node(np.log1p(x.value), [(x, lambda g: g / (1.0 + x.value))])
+        return Node(
+            np.log1p(x.value),
+            [Origin(x, lambda g: g / (1.0 + x.value))],
+            lambda: [(x, x, -1.0 / (1.0 + x.value) ** 2)],
+        )
 
     def expm1(self, x: Any) -> Any:
         if not isinstance(x, Node):
             return np.expm1(x)
         out = np.expm1(x.value)
-        return Node(out, [(x, lambda g: g * (out + 1.0))])
+        return Node(out, [Origin(x, lambda g: g * (out + 1.0))], lambda: [(x, x, out + 1.0)])
 
     def log_normal_cdf(self, x: Any) -> Any:
         from scipy.special import log_ndtr
@@ -151,38 +204,53 @@ class _Taped:
             return log_ndtr(x)
         out = log_ndtr(x.value)
         slope = np.exp(-0.5 * x.value**2 - 0.5 * np.log(2.0 * np.pi) - out)
-        return Node(out, [(x, lambda g: g * slope)])
+        return Node(out, [Origin(x, lambda g: g * slope)], lambda: [(x, x, -slope * (x.value + slope))])
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_value(x), dtype=float), np.asarray(_value(y), dtype=float)
-        out = _logaddexp(a, b)
+        top = np.maximum(a, b)
+        with np.errstate(invalid="ignore"):  # two infinities of one sign have no gap
+            less = np.exp(np.minimum(a, b) - top)  # vectorised, unlike NumPy's own function
+        out = top + np.log1p(less)
+        finite = np.isfinite(out)
+        whole = finite.all()
+        if not whole:
+            out = np.where(finite, out, top)
 
-        def share(g: Floats, part: Floats) -> Floats:
-            # where both parts are -inf, neither has a share
-            gap = np.subtract(part, out, where=np.isfinite(out), out=np.full_like(out, -np.inf))
-            return np.asarray(g * np.exp(gap))
+        def share(first: bool) -> Floats:
+            found = np.where((a >= b) == first, 1.0, less) / (1.0 + less)
+            return found if whole else np.where(finite, found, 0.0)  # of two -inf neither has a share
 
-        return _joined(out, (x, lambda g: share(g, a)), (y, lambda g: share(g, b)))
+        def curves() -> list[tuple[Any, Any, Any]]:
+            both = share(True) * share(False)
+            return [(x, x, both), (y, y, both), (x, y, -both), (y, x, -both)]
+
+        inputs = [Origin(x, lambda g: g * share(True)), Origin(y, lambda g: g * share(False))]
+        return Node(out, inputs, curves)
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        out = np.where(condition, _value(x), _value(y))
-        return _joined(
-            out, (x, lambda g: np.where(condition, g, 0.0)), (y, lambda g: np.where(condition, 0.0, g))
-        )
+        inputs = [
+            Origin(x, lambda g: np.where(condition, g, 0.0)),
+            Origin(y, lambda g: np.where(condition, 0.0, g)),
+        ]
+        return Node(np.where(condition, _value(x), _value(y)), inputs)
 
     def dot(self, x: Any, y: Any) -> Any:
         """Products of matrices; the left one is plain."""
-        return Node(x @ y.value, [(y, lambda g: x.T @ g)]) if isinstance(y, Node) else np.dot(x, y)
+        if not isinstance(y, Node):
+            return np.dot(x, y)
+        return Node(x @ y.value, [Origin(y, lambda g: x.T @ g, lambda t: x @ t)])
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
         values = [_value(part) for part in parts]
+        joined = np.concatenate(values, axis=axis)
         ends = np.cumsum([value.shape[axis] for value in values])
         inputs = []
         for part, value, end in zip(parts, values, ends, strict=True):
             where = [slice(None)] * value.ndim
             where[axis] = slice(end - value.shape[axis], end)
-            inputs.append((part, lambda g, where=tuple(where): g[where]))
-        return Node(np.concatenate(values, axis=axis), inputs)
+            inputs.append(_part(part, tuple(where), joined.shape))
+        return Node(joined, inputs)
 
     def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
         """Along a new last axis; ``axis`` is there for NumPy's sake."""
@@ -207,28 +275,45 @@ def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[float, Floats
     >>> round(value, 3), slope.round(3).tolist()
     (2.718, [1.0, 5.437])
     """
+    start, end = recorded(function, x)
+    start.tape.clear()  # the nodes hold it and it holds them
+    return float(end.value), np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
+
+
+def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
+    """Where the tape of a function at ``x`` starts and ends, with the gradient of the end by every node on it."""
     start = Node(x)
     end = function(start)
     end.slope = np.ones(())
     for node in reversed(start.tape):
         if node.slope is None:
             continue
-        for source, back in node.inputs:
-            part = _fitted(back(node.slope), source.value.shape)
+        for source, back, _ in node.inputs:
+            part = fitted(back(node.slope), source.value.shape)
             source.slope = part if source.slope is None else source.slope + part
-    start.tape.clear()  # the nodes hold it and it holds them
-    return float(end.value), np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
+    return start, end
+
+
+def _same(x: Floats) -> Floats:
+    return x
+
+
+def _part(part: Any, where: tuple[slice, ...], shape: tuple[int, ...]) -> Origin:
+    """A part of a concatenation, which stands at ``where``."""
+
+    def ahead(t: Floats) -> Floats:
+        out = np.zeros(shape)
+        out[where] = t
+        return out
+
+    return Origin(part, lambda g: g[where], ahead)
 
 
 def _value(x: Any) -> Any:
     return x.value if isinstance(x, Node) else x
 
 
-def _joined(value: Any, *inputs: tuple[Any, Back]) -> Node:
-    return Node(value, inputs)
-
-
-def _fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
+def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
     """Sum a gradient over the axes along which its input was broadcast."""
     if g.shape == shape:
         return g
@@ -239,19 +324,13 @@ def _fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
 
 def _scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
     """Add a gradient to the places that it was gathered from."""
+    if isinstance(index, np.ndarray) and len(shape) == 1 and index.ndim == 1 and index.dtype != bool:
+        return np.bincount(index, g, shape[0]).astype(float, copy=False)
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, np.ndarray | list) for part in parts):
-        size = int(np.prod(shape))
-        flat = parts[0] if len(shape) == 1 and len(parts) == 1 else np.arange(size).reshape(shape)[index]
+        size = math.prod(shape)
+        flat = np.arange(size).reshape(shape)[index]
         return np.bincount(np.ravel(flat), g.ravel(), size).astype(float, copy=False).reshape(shape)
     out = np.zeros(shape)
     out[index] = g
     return out
-
-
-def _logaddexp(a: Floats, b: Floats) -> Floats:
-    """As NumPy's, by its vectorised exponentials, which are faster."""
-    top = np.maximum(a, b)
-    with np.errstate(invalid="ignore"):  # two infinities of one sign have no gap
-        out = top + np.log1p(np.exp(np.minimum(a, b) - top))
-    return np.asarray(np.where(np.isfinite(top), out, top))

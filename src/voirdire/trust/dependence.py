@@ -67,9 +67,13 @@ def dependence(found: Residuals | SharedErrors, rng: np.random.Generator) -> Dep
     comparisons = found.comparisons
     whole = found.sums()
     weights = rng.multinomial(comparisons, np.full(comparisons, 1.0 / max(comparisons, 1)), RESAMPLES)
-    sizes = [_size(*found.sums(weight.astype(float))) for weight in weights]
-    low, high = np.quantile(sizes, [0.05, 0.95])
-    pairs, size = _correlations(*whole), _size(*whole)
+    excess = np.zeros(RESAMPLES)
+    for sums in found.resampled(weights.astype(float)):
+        excess += 2.0 * _excess(*sums).sum(axis=0)
+    judges = len(whole[0])
+    low, high = np.quantile(_size(judges, excess), [0.05, 0.95])
+    off = ~np.eye(judges, dtype=bool)
+    pairs, size = _correlations(*whole), float(_size(judges, _excess(*whole)[off].sum()))
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
 
 
@@ -85,12 +89,14 @@ def _correlations(t: Floats, var: Floats, scale: Floats) -> Correlations:
     return Correlations(z, rho, int(usable.sum()) // 2)
 
 
-def _size(t: Floats, var: Floats, scale: Floats) -> float:
-    judges = len(t)
-    usable = (var >= SMALLEST) & ~np.eye(judges, dtype=bool)
-    floor = np.where(usable, scale, 1.0) ** 2
-    square = np.where(usable, (t**2 - var) / floor, 0.0)
-    return float(judges**2 / (judges + max(square.sum(), 0.0)))
+def _excess(t: Floats, var: Floats, scale: Floats) -> Floats:
+    """Squares of the pairs' correlations less what noise adds to them."""
+    usable = var >= SMALLEST
+    return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
+
+
+def _size(judges: int, excess: Floats) -> Floats:
+    return np.asarray(judges**2 / (judges + np.maximum(excess, 0.0)))
 
 
 def most_alike(found: Correlations, alpha: float) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ conservative.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,21 +65,35 @@ class Residuals:
     def _roots(self) -> Floats:
         return np.sqrt(self.v)
 
-    def sums(self, weight: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-        """T, its variance and its scale, shape (judges, judges) each, averaged over draws.
+    def sums(self) -> tuple[Floats, Floats, Floats]:
+        """T, its variance and its scale, shape (judges, judges) each, averaged over draws."""
+        found: list[Floats] = []
+        for parts in zip(self.r, self.v, self._roots, strict=True):
+            found.append(np.stack([part @ part.T for part in parts]))
+        t, var, scale = np.mean(found, axis=0)
+        return t, var, scale
+
+    def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """T, its variance and its scale under weights of comparisons, each pair of judges once, some at a time.
+
+        Of the first draw. All resamples are one product of matrices: many small ones, each shared among threads,
+        take many times as long where other programs run.
 
         Parameters
         ----------
-        weight : array, shape (comparisons,), optional
-            How often each comparison counts; then of the first draw alone.
+        weights : array, shape (resamples, comparisons)
+            How often each comparison counts.
+
+        Yields
+        ------
+        three arrays, shape (pairs, resamples)
         """
-        draws = len(self.r) if weight is None else 1
-        even = np.ones(self.comparisons) if weight is None else weight
-        found: list[Floats] = []
-        for r, v, root in zip(self.r[:draws], self.v[:draws], self._roots[:draws], strict=True):
-            found.append(np.stack([(part * even) @ part.T for part in (r, v, root)]))
-        t, var, scale = np.mean(found, axis=0)
-        return t, var, scale
+        one, other = np.triu_indices(self.r.shape[1], 1)
+        step = max(1, LARGEST // max(self.comparisons, 1))
+        for start in range(0, len(one), step):
+            i, j = one[start : start + step], other[start : start + step]
+            t, var, scale = (part[i] * part[j] @ weights.T for part in (self.r[0], self.v[0], self._roots[0]))
+            yield t, var, scale
 
 
 def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:

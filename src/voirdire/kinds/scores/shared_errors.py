@@ -25,6 +25,7 @@ expectation. A judge's scores of one item are averaged first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,19 +72,21 @@ class SharedErrors:
         """Number of units: items under criteria."""
         return int(self.products.shape[1])
 
-    def sums(self, weight: Floats | None = None) -> tuple[Floats, Floats, Floats]:
+    def sums(self) -> tuple[Floats, Floats, Floats]:
         """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
         size = len(self.judges)
-        even = np.ones(self.comparisons) if weight is None else weight
-        found = []
-        for values in (self.products, self.variance, self.known):
-            table = np.zeros((size, size))
-            table[self.one, self.other] = values @ even
-            found.append(table + table.T)
-        t, variance, scale = found
+        found = np.zeros((3, size, size))
+        for t, variance, scale in self.resampled(np.ones((1, self.comparisons))):
+            found[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
+        t, variance, scale = found + found.swapaxes(1, 2)
+        return t, variance, scale
+
+    def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
+        """T, its variance and its scale, as of :meth:`.Residuals.resampled`; all pairs at once."""
+        t, variance, scale = (part @ weights.T for part in (self.products, self.variance, self.known))
         # a copy among the others takes its own part from the products of both: below zero is no dependence of these two
         t = np.maximum(t, -np.sqrt(variance))
-        return t, variance, np.maximum(scale, np.abs(t))
+        yield t, variance, np.maximum(scale, np.abs(t))
 
 
 def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:

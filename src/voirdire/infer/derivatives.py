@@ -1,0 +1,79 @@
+"""Derivatives of one log density: without a compiler for tables of moderate size, compiled for large ones.
+
+The compiler takes some seconds, whatever the table. Below the sizes here NumPy is through with a whole fit before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer import tape
+from voirdire.infer.hessian import hessian
+from voirdire.model.density import ByHand, Data, LogDensity
+from voirdire.typing import Floats
+
+UNCOMPILED = 200_000  # numbers in a table up to which gradients are not compiled
+UNCOMPILED_HESSIAN = (
+    3e8  # numbers times parameters up to which the Hessian is not: it then takes some two seconds
+)
+COLUMN = 50_000  # numbers that a column of the Hessian is worth by itself
+ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
+
+
+class Derivatives:
+    """Minus the log posterior density of one table, with its gradient and Hessian.
+
+    Parameters
+    ----------
+    density : LogDensity
+    data : dict
+
+    Attributes
+    ----------
+    by_hand : ByHand or None
+        The density's own derivatives, where it has them.
+    """
+
+    def __init__(self, density: LogDensity, data: Data) -> None:
+        self._density, self._data = density, data
+        self._numbers = sum(np.size(array) for part in data.values() for array in part.values())
+        self._moved: Data | None = None
+        self.by_hand: ByHand | None = density.by_hand(data)
+
+    def both(self, x: Floats) -> tuple[float, Floats]:
+        """Minus the log density and its gradient, shape (size,)."""
+        if self.by_hand is not None:
+            return self.by_hand.both(x)
+        if self._numbers <= UNCOMPILED:
+            with np.errstate(all="ignore"):  # a point too far away is told by its value
+                return tape.gradient(self._taped, x)
+        value, gradient = self._compiled(lambda engine: engine.value_and_gradient(self._density), x)
+        return float(value), np.asarray(gradient)
+
+    def hessian(self, x: Floats) -> Floats:
+        """Second derivatives, shape (size, size), in memory of the caller's own."""
+        if (self._numbers + COLUMN) * len(x) <= UNCOMPILED_HESSIAN:
+            with np.errstate(all="ignore"):
+                return hessian(self._taped, x)
+        out = np.empty((len(x), len(x)))
+        for start in range(0, len(x), ROWS):
+            rows = np.zeros((ROWS, len(x)))
+            rows[np.arange(ROWS), np.arange(start, start + ROWS) % len(x)] = 1.0
+            found = self._compiled(lambda engine: engine.hessian_rows(self._density), x, rows)
+            out[start : start + ROWS] = np.asarray(found)[: len(x) - start]
+        return out
+
+    def _taped(self, x: tape.Node) -> tape.Node:
+        value: tape.Node = -self._density.log_density(x, self._data, tape.TAPED)
+        return value
+
+    def _compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:
+        from voirdire.infer import engine
+
+        with engine.double_precision():
+            if self._moved is None:
+                self._moved = engine.moved(self._data)
+            return function(engine)(*where, self._moved)

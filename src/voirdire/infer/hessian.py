@@ -1,0 +1,99 @@
+"""Hessians of NumPy code, column by column, from its tape.
+
+A tape is read once backwards for the gradient. Every column of the Hessian then takes one reading ahead, which finds
+how every number changes along one coordinate, and one backwards, which finds how the gradients change with them
+(forward over reverse; Griewank and Walther 2008, section 5.3). What is nonlinear is elementwise, so all that a
+column needs besides moving numbers about are products with arrays that are the same for every column: first
+derivatives, and second derivatives times the gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from voirdire.infer.tape import Linear, Node, fitted, recorded
+from voirdire.typing import Floats
+
+
+class _Step:
+    """One operation of a tape, ready to be read in either direction."""
+
+    __slots__ = ("change", "curves", "edges", "shape", "turn")
+
+    def __init__(self, node: Node, places: dict[int, _Step]) -> None:
+        self.shape = node.value.shape
+        self.change: Floats | None = None  # along the coordinate; None where nothing changes
+        self.turn: Floats | None = None  # of the gradient by this array
+        self.edges: list[tuple[_Step, Linear, Linear]] = []
+        for source, back, ahead in node.inputs:
+            if ahead is None:
+                back = ahead = partial(np.multiply, np.asarray(back(np.ones(self.shape))))
+            self.edges.append((places[id(source)], back, ahead))
+        self.curves: list[tuple[_Step, _Step, Floats]] = []
+        for one, other, second in [] if node.curves is None else node.curves():
+            if id(one) in places and id(other) in places:
+                weight = np.asarray(node.slope * second)
+                self.curves.append((places[id(one)], places[id(other)], weight))
+
+    def ahead(self) -> None:
+        self.change = self.turn = None
+        for source, _, ahead in self.edges:
+            if source.change is not None:
+                part = ahead(source.change)
+                self.change = part if self.change is None else self.change + part
+        if self.change is not None and self.change.shape != self.shape:
+            self.change = np.broadcast_to(self.change, self.shape)
+
+    def back(self) -> None:
+        if self.turn is not None:
+            for source, back, _ in self.edges:
+                source.turned(back(self.turn))
+        for one, other, weight in self.curves:
+            if other.change is not None:
+                one.turned(weight * other.change)
+
+    def turned(self, part: Floats) -> None:
+        part = fitted(part, self.shape)
+        self.turn = part if self.turn is None else self.turn + part
+
+
+def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
+    """Second derivatives of a function of one vector.
+
+    Parameters
+    ----------
+    function : callable
+        From a :class:`voirdire.infer.tape.Node` of shape (n,) to one of shape ().
+    x : array, shape (n,)
+
+    Returns
+    -------
+    array, shape (n, n)
+
+    Examples
+    --------
+    >>> from voirdire.infer.tape import TAPED
+    >>> hessian(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
+    [[2.0, 1.0], [1.0, 8.155]]
+    """
+    start, _ = recorded(function, x)
+    places: dict[int, _Step] = {}
+    for node in start.tape:
+        if node.slope is not None:  # the others have no part in the result
+            places[id(node)] = _Step(node, places)
+    start.tape.clear()  # the nodes hold it and it holds them
+    first, *steps = places.values()
+    out = np.zeros((len(x), len(x)))
+    for i, row in enumerate(out):
+        first.change, first.turn = np.zeros(len(x)), None
+        first.change[i] = 1.0
+        for step in steps:
+            step.ahead()
+        for step in reversed(steps):
+            step.back()
+        if first.turn is not None:
+            row[:] = first.turn
+    return out

@@ -1,0 +1,83 @@
+"""Hessians from the tape and compiled ones; every model's are compared with differences in tests/model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer import derivatives
+from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.hessian import hessian
+from voirdire.infer.tape import TAPED, Node
+from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.problem import Problem
+from voirdire.model.specs import load_model
+from voirdire.simulate import simulate_votes
+from voirdire.simulate.judges import TwoCoin
+from voirdire.tables.labels import read_labels
+from voirdire.tables.votes import read_votes
+
+
+def votes() -> Problem:
+    judges = {f"j{k}": TwoCoin(0.9 - 0.05 * k, 0.6 + 0.04 * k) for k in range(6)}
+    table = simulate_votes(judges, 14, 2, seed=3).votes
+    return pose(load_model("maple-position"), read_votes(table))
+
+
+def labels() -> Problem:
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"j{k}", f"i{n}", "abc"[(n + (rng.random() < 0.3)) % 3]) for k in range(4) for n in range(12)
+    ] + [("j4", "i0", "a")]
+    return pose_labels(
+        load_model("dawid-skene"), read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    )
+
+
+@pytest.mark.parametrize("problem", [votes(), labels()], ids=["votes", "labels"])
+def test_compiled_and_uncompiled_hessians_are_the_same(
+    problem: Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = np.random.default_rng(0).normal(size=problem.density.size)
+    assert len(x) % derivatives.ROWS  # the last rows do not fill a block
+    plain = Derivatives(problem.density, problem.data).hessian(x)
+    monkeypatch.setattr(derivatives, "UNCOMPILED_HESSIAN", -1)
+    compiled = Derivatives(problem.density, problem.data).hessian(x)
+    assert plain.flags.writeable
+    assert compiled.flags.writeable
+    np.testing.assert_allclose(plain, compiled, rtol=1e-10, atol=1e-12 * np.abs(plain).max())
+
+
+def test_what_the_models_do_not_use_together() -> None:
+    """Every operation of the tape beside others, one variable used twice, constants on either side."""
+
+    def function(x: Node) -> Node:
+        a, b, c = x[0:2], x[np.array([1, 2, 2])], x.reshape(3, 1).transpose(1, 0)
+        both = TAPED.concatenate([a * b[:2], TAPED.expm1(c)[0, :]])
+        odd = 2.0 / (1.0 + both**2.0) - abs(x).sum() + TAPED.where(np.arange(5) > 2, both, both * both)
+        plain = TAPED.dot(np.arange(6.0).reshape(2, 3), TAPED.exp(x)) / (1.5 - TAPED.log(x * x + 1.0)[:2])
+        high = TAPED.logaddexp(c, 0.3) - TAPED.logaddexp(-np.inf, -c) + TAPED.log_normal_cdf(c * c)
+        return odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPED.log1p(x * x).sum() / x[0]
+
+    def plain(x: np.ndarray) -> float:
+        return float(function(Node(x)).value)
+
+    x, h = np.array([0.7, -0.4, 1.1]), 1e-4
+    steps = h * np.eye(3)
+    expected = [
+        [
+            (plain(x + u + v) - plain(x + u - v) - plain(x - u + v) + plain(x - u - v)) / (4 * h * h)
+            for u in steps
+        ]
+        for v in steps
+    ]
+    np.testing.assert_allclose(hessian(function, x), expected, rtol=2e-6, atol=2e-6)
+
+
+def test_no_part_of_a_sum_has_a_share_where_both_are_impossible() -> None:
+    found = hessian(
+        lambda x: TAPED.exp(TAPED.logaddexp(x - np.inf, -np.inf)).sum() + (x * x).sum(), np.ones(2)
+    )
+    np.testing.assert_array_equal(found, 2.0 * np.eye(2))

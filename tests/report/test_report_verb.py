@@ -54,7 +54,7 @@ def test_the_page_of_labels_has_sections_of_its_own(labelled: Fit) -> None:
         "made",
     ]
     text = render(page, "md")
-    assert "| judge | labels | reliability | accuracy | sensitivity | specificity |" in text
+    assert "| judge | answers | reliability | accuracy | sensitivity | specificity |" in text
     assert "not safe → \\<unsure\\>" in text
     items = labelled.classes().sort_values("probability", kind="stable")["item"].tolist()
     part = text[text.index("**Items, the least sure first**") :]

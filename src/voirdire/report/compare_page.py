@@ -90,7 +90,9 @@ def _trusts(found: Comparison) -> Iterator[Block]:
     yield Figure(
         "reliability",
         "Reliability",
-        "Reliability of every judge in each run with its interval, in the order of the first run.",
+        "Reliability of every judge in each run with its interval, in the order of the first run. Each model defines "
+        "it in its own way (averaged over both positions or not, on the pairs seen or on a typical one), so that one "
+        "who stands elsewhere in another run need not have changed.",
         lambda: _reliabilities(found.judges, runs),
     )
     yield table("reliability", "Reliability of the judges with intervals", found.judges)
@@ -108,5 +110,12 @@ def _reliabilities(judges: Sequence[Row], runs: Sequence[str]) -> Sequence[Drawi
 
     names = [row["judge"] for row in judges]
     return parts(
-        beside(names, runs, column(""), (column("_low"), column("_high")), "reliability"), legend_height(runs)
+        beside(
+            names,
+            runs,
+            column(""),
+            (column("_low"), column("_high")),
+            "reliability, as each model defines it",
+        ),
+        legend_height(runs),
     )

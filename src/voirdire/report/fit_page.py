@@ -9,7 +9,7 @@ from voirdire.kinds import kind as kinds
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
 from voirdire.report.made import made
-from voirdire.report.page import Page, Section, named
+from voirdire.report.page import Page, Section, named, shorten
 from voirdire.report.sections.best import best
 from voirdire.report.sections.classes import SURE, classes, settled, shares
 from voirdire.report.sections.groups import groups
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
 _SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")
+_NAMED, _LETTERS = 3, 24  # items that a title names, and how long
 _LONG = 400  # rows from which a table that no section knows is left to the saved result
 
 
@@ -42,7 +43,7 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
     """
     result = fit.as_dict()
     return Page(
-        "Report of a judge panel",
+        f"Report of a judge panel: {_about(result['items'])}",
         f"{fit.model.title}, by {fit.method}. {_counts(fit)}.",
         tuple(_sections(fit, result, human)),
         tuple(_tiles(fit, result)),
@@ -68,20 +69,30 @@ def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterato
 
 
 def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    warned = [row for row in result["checks"] if row["level"] != "ok"]
+    told = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
+    # first, because what stands beside it holds only as far as they do
+    yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], told
     items = result["items"]
     if "score" in items[0]:
         chance_of = items[0].get("p_best")
         sure = "" if is_missing(chance_of) else f"best with probability {share(chance_of)}"
+        if fit.level == "fail":
+            sure = "not to be relied on: checks failed"
         yield "Best item", named(items[0]["item"]), sure
     else:
         yield "Items", f"{len(items):,}", f"{settled(items):,} settled (probability {SURE:g})"
-    warned = [row for row in result["checks"] if row["level"] != "ok"]
-    told = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
-    yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], told
     yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit))
     for name, count in kinds.counts(fit.problem).items():
         of = name if fit.model.data == "mixed" else fit.model.data
         yield of.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
+
+
+def _about(items: Sequence[dict[str, Any]]) -> str:
+    """The items in few words: the first ones and how many more."""
+    names = list(dict.fromkeys(str(row["item"]) for row in items))
+    rest = f" and {len(names) - _NAMED:,} more items" if len(names) > _NAMED else ""
+    return ", ".join(f"\u2068{shorten(name, _LETTERS)}\u2069" for name in names[:_NAMED]) + rest
 
 
 def _counts(fit: Fit) -> str:

@@ -16,6 +16,7 @@ from voirdire.report.table import is_missing, table
 if TYPE_CHECKING:
     from voirdire.fit.result import Fit
 
+_BIASED = 0.1  # position bias from which a judge is said to be swayed
 _TOP = 12  # pairs of judges listed
 _CELLS = 12  # of a confusion matrix, up to which each has a column
 _MEANING = {
@@ -53,7 +54,8 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
     known = any(not is_missing(row.get("reliability")) for row in rows)
     if known:
-        yield Text(standing(rows, chance(fit), whole=True), "lead")
+        failed = " But checks failed: see what they say before trusting this." if fit.level == "fail" else ""
+        yield Text(standing(rows, chance(fit), whole=True) + failed, "lead")
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
         yield from figure(fit, "judges", "Reliability", _MEANING.get(data, "Most reliable first."))
     else:
@@ -174,10 +176,20 @@ def standing(rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = Fa
         return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""
     above = sum(row["reliability_low"] > line for row in sure)
     below = sum(row["reliability_high"] < line for row in sure)
+    biased = [
+        row
+        for row in sure
+        if not is_missing(row.get("position_bias_low"))
+        and (row["position_bias_low"] > _BIASED or row["position_bias_high"] < -_BIASED)
+    ]
     if not whole:
-        return f"{above} better than chance" + (f", {below} worse" if below else "")
+        parts = [f"{above} better than chance", *([f"{below} worse"] if below else [])]
+        return ", ".join(parts + ([f"{len(biased)} swayed by position"] if biased else []))
     open_ = len(sure) - above - below
     told = [f"{above:,} of {len(sure):,} {'judge is' if len(sure) == 1 else 'judges are'} better than chance"]
     told += [f"{open_:,} cannot be told from it"] if open_ else []
     told += [f"{below:,} {'is' if below == 1 else 'are'} worse"] if below else []
+    if biased:
+        whom = "one judge is" if len(biased) == 1 else f"{len(biased):,} judges are"
+        told[-1] += f"; {whom} swayed by the order in which items are shown (position bias above {_BIASED:g})"
     return ", ".join(told) + "."

@@ -145,5 +145,5 @@ lint: setup
 	$(VENV)/bin/lint-imports --no-logo
 
 clean:
-	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .jax_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,6 +8,10 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What one test has compiled, no other compiles again: not in another worker, nor in a process of its own, nor tomorrow.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".jax_cache"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 # The same examples on every run and machine; compiling a model may take longer than any deadline.
 settings.register_profile("fixed", derandomize=True, deadline=None)

@@ -19,6 +19,7 @@ from voirdire.fit.result import Fit
 
 # Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
 from voirdire.fit.verb import fit
+from voirdire.moved import keep_old_paths
 
 if TYPE_CHECKING:
     from voirdire import collect, datasets
@@ -59,6 +60,7 @@ _HOMES = {
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }
+keep_old_paths()
 
 
 def __getattr__(name: str) -> Any:

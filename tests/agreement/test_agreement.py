@@ -300,3 +300,18 @@ def test_all_problems_of_a_request_come_at_once() -> None:
     with pytest.raises(InputError) as caught:
         agreement(LABELS, measures=["pearson", "kapa", "win_rate"])
     assert len(caught.value.problems) == 3
+
+
+@pytest.mark.parametrize("unit", ["item", "context", "judge", "both"])
+def test_any_number_of_jobs_gives_the_same_rows(unit: str) -> None:
+    rng = np.random.default_rng(4)
+    table = pd.DataFrame(
+        [
+            {"judge": judge, "context": f"c{item // 2}", "item": str(item), "score": int(score)}
+            for judge in "abcd"
+            for item, score in enumerate(rng.integers(1, 6, 40))
+            if rng.random() < 0.9
+        ]
+    )
+    one, three = (agreement(table, unit=unit, resamples=60, jobs=jobs) for jobs in (1, 3))
+    pd.testing.assert_frame_equal(one, three, check_exact=True)

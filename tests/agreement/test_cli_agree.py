@@ -10,7 +10,20 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from voirdire.agreement.coefficients.rows import COLUMNS
+import voirdire
+from voirdire.agreement import (
+    compare_judges,
+    compare_metrics,
+    detection,
+    expert_agreement,
+    gate,
+    human_ceiling,
+    leave_one_expert_out,
+    phase_change,
+    run_deviation,
+    swap_consistency,
+)
+from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
 from voirdire.cli.agree import agree
 from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
@@ -85,3 +98,133 @@ def test_wrong_requests_are_input_errors(app, scores) -> None:
     for arguments in (["agree", scores, "--judge", "nobody"], ["metaeval", scores, "--human", "nobody"]):
         result = CliRunner().invoke(app, arguments)
         assert isinstance(result.exception, InputError)
+
+
+# What every question is asked of: three experts and two judges, in both orders, two runs and two phases.
+WHO = {
+    "e1": [4, 4, 2, 1, 3, 5],
+    "e2": [4, 3, 2, 1, 3, 5],
+    "e3": [3, 4, 2, 2, 3, 4],
+    "gpt": [4, 4, 1, 1, 2, 5],
+    "old": [1, 2, 3, 4, 5, 3],
+}
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> dict[str, str]:
+    """One table of each kind about the same six items, as files."""
+    scores = pd.DataFrame(
+        [
+            {
+                "judge": who,
+                "item": f"i{i}",
+                "criterion": "safe",
+                "run": str(run),
+                "score": score + (run if i == 0 else 0),
+            }
+            for who, given in WHO.items()
+            for i, score in enumerate(given)
+            for run in (0, 1)
+        ]
+    )
+    labels = scores[scores["run"] == "0"].assign(
+        label=lambda t: (t["score"] > 2).map({True: "ok", False: "bad"})
+    )
+    first = labels.drop(columns=["run", "label"]).assign(phase="first")
+    phased = pd.concat([first, first.assign(phase="last", score=3 + (first["item"] > "i2"))])
+    votes = pd.DataFrame(
+        [
+            {
+                "judge": who,
+                "context": f"c{i}",
+                "first": "xy"[order],
+                "second": "yx"[order],
+                "winner": "x" if score > 2 else "first",
+            }
+            for who, given in WHO.items()
+            for i, score in enumerate(given)
+            for order in (0, 1)
+        ]
+    )
+    made = {
+        "scores": scores,
+        "labels": labels.drop(columns=["run", "score", "criterion"]),
+        "phases": phased,
+        "votes": votes,
+    }
+    for name, table in made.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    return {name: str(tmp_path / f"{name}.csv") for name in made}
+
+
+THREE = ["e1", "e2", "e3"]
+EXPERTS = ["--experts", "e1", "--experts", "e2", "--experts", "e3"]
+
+
+REFERENCE = ["--reference", "e1", "--reference", "e2", "--reference", "e3"]
+TWO_PEOPLE = ["--human", "e1", "--human", "e2"]
+ADJUSTED = {"permutations": 99, "adjustment": "bh"}
+
+
+@pytest.mark.parametrize(
+    ("verb", "table", "options", "function", "arguments", "keywords"),
+    [
+        ("agree", "votes", EXPERTS, expert_agreement, [THREE], {}),
+        ("agree", "labels", [*EXPERTS, "--leave-one-out"], leave_one_expert_out, [THREE], {}),
+        ("agree", "labels", [*EXPERTS, "--judge", "gpt"], expert_agreement, [THREE], {"judges": ["gpt"]}),
+        ("agree", "labels", ["--compare", "e1", "--permutations", "99", "--adjustment", "bh"], compare_judges, [["e1"]],
+         ADJUSTED),
+        ("agree", "labels", ["--compare", "e1", "--measure", "cohen_kappa"], compare_judges, [["e1"]],
+         {"measure": "cohen_kappa"}),
+        ("agree", "labels", ["--truth", "e1", "--interval", "basic"], detection, ["e1"], {"interval": "basic"}),
+        ("agree", "votes", ["--swap", *REFERENCE], swap_consistency, [THREE], {}),
+        ("agree", "votes", ["--swap"], swap_consistency, [], {}),
+        ("agree", "scores", ["--runs"], run_deviation, [], {}),
+        ("agree", "phases", ["--phases", "first", "last"], phase_change, ["first", "last"], {}),
+        ("agree", "scores", ["--gate", "safe=3"], gate, [{"safe": 3.0}], {}),
+        ("metaeval", "scores", ["--human", "e1", "--compare", "--measure", "pearson"], compare_metrics, ["e1"],
+         {"measure": "pearson"}),
+        ("metaeval", "scores", [*TWO_PEOPLE, "--ceiling", "--measure", "pearson"], human_ceiling, [["e1", "e2"]],
+         {"coefficients": "pearson"}),
+    ],
+)  # fmt: skip
+def test_every_question_has_a_door_on_the_command_line(
+    app, tables, verb, table, options, function, arguments, keywords
+) -> None:
+    found = json.loads(run(app, verb, tables[table], *options, "--resamples", "60", "--seed", "2", "--json"))[
+        "rows"
+    ]
+    settings = {} if function is gate else {"resamples": 60, "seed": 2}
+    expected = function(tables[table], *arguments, **keywords, **settings)
+    assert found == json_rows(expected, expected.columns)
+    assert function is getattr(voirdire.agreement, function.__name__)
+    shown = run(app, verb, tables[table], *options, "--resamples", "60", "--seed", "2")
+    assert found[0]["measure"][:8] in shown
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ("labels", ["--truth", "e1", "--runs"], "--truth and --runs are two questions"),
+        ("labels", ["--leave-one-out"], "--leave-one-out is for --experts"),
+        ("labels", ["--reference", "e1"], "--reference is for --swap"),
+        ("labels", ["--truth", "e1", "--measure", "cohen_kappa"], "--measure is not for --truth"),
+        ("labels", ["--compare", "e1", "--measure", "a", "--measure", "b"], "--compare takes one --measure"),
+        ("labels", ["--permutations", "9"], "--permutations is not for this"),
+        ("labels", ["--compare", "e1", "--out", "here"], "--out keeps values, not comparisons"),
+        ("scores", ["--gate", "3"], "--gate '3' is not CRITERION=SCORE"),
+        ("scores", ["--gate", "safe=3", "--unit", "context"], "--unit is not for --gate"),
+    ],
+)
+def test_options_of_another_question_are_refused(app, tables, table, options, message) -> None:
+    result = CliRunner().invoke(
+        app, ["agree", tables[table], *options], env={"COLUMNS": "200", "TERM": "dumb"}
+    )
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_rows_of_a_question_can_be_kept_and_reported(app, tables, tmp_path) -> None:
+    run(app, "agree", tables["votes"], *EXPERTS, "--resamples", "20", "--out", str(tmp_path / "kept"))
+    kept = json.loads((tmp_path / "kept" / "run.json").read_text())
+    assert kept["settings"]["question"] == "--experts"

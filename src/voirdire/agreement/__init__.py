@@ -1,7 +1,16 @@
-"""How judges agree: coefficients, resampling, panels of experts, correlation with people.
+"""How judges agree: coefficients, panels of experts and judges, correlation with people, all with intervals.
 
-The package is callable: ``voirdire.agreement(table)`` is `voirdire.agreement.verb.agreement`, so that the verb
-and the folder of what it is made of can share their name.
+The package is callable: ``voirdire.agreement(table)`` is `voirdire.agreement.verb.agreement`. The other verbs, and what
+they are made of, are its attributes: ``voirdire.agreement.expert_agreement(table, experts)``.
+
+Examples
+--------
+>>> import pandas as pd
+>>> import voirdire
+>>> table = pd.DataFrame({"judge": ["e1", "e2", "gpt"] * 2, "item": [1] * 3 + [2] * 3, "label": list("yyynny")})
+>>> found = voirdire.agreement.expert_agreement(table, ["e1", "e2"], resamples=100)
+>>> found[["measure", "value"]].values.tolist()
+[['agreement_with_majority', 0.5], ['agreement_with_any', 0.5], ['all_agree', 1.0]]
 """
 
 from __future__ import annotations
@@ -11,7 +20,48 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.agreement.correlation.ceiling import human_ceiling
+from voirdire.agreement.correlation.compare import compare_metrics
+from voirdire.agreement.correlation.table import metric_table
+from voirdire.agreement.correlation.williams import williams_test
+from voirdire.agreement.engine.paired import adjust
+from voirdire.agreement.engine.permutation import shuffle_test
+from voirdire.agreement.engine.resample import bootstrap
+from voirdire.agreement.engine.resampling import Resampling
+from voirdire.agreement.engine.statistic import PlainStatistic
+from voirdire.agreement.experts.compare import compare_judges
+from voirdire.agreement.experts.detection import detection
+from voirdire.agreement.experts.expert_panel import expert_agreement
+from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate
+from voirdire.agreement.experts.leave_out import leave_one_expert_out
+from voirdire.agreement.experts.phases import phase_change
+from voirdire.agreement.experts.runs import run_deviation
+from voirdire.agreement.experts.swap import swap_consistency
 from voirdire.agreement.verb import agreement
+
+__all__ = [
+    "PlainStatistic",
+    "Resampling",
+    "adjust",
+    "bootstrap",
+    "compare_judges",
+    "compare_means",
+    "compare_metrics",
+    "compare_pass_rates",
+    "concordance_index",
+    "detection",
+    "expert_agreement",
+    "gate",
+    "human_ceiling",
+    "leave_one_expert_out",
+    "metric_table",
+    "phase_change",
+    "run_deviation",
+    "shuffle_test",
+    "swap_consistency",
+    "williams_test",
+]
 
 
 class _Verb(ModuleType):

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from voirdire.cli import console
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUESTIONS = "Questions"
 
 
 class Unit(StrEnum):
@@ -39,6 +46,13 @@ class AnyInterval(StrEnum):
     t = "t"
     wilson = "wilson"
     normal = "normal"
+
+
+class Adjustment(StrEnum):
+    """How p-values of many comparisons are adjusted."""
+
+    holm = "holm"
+    bh = "bh"
 
 
 class Repeats(StrEnum):
@@ -85,12 +99,94 @@ def agree(
         Repeats | None,
         typer.Option(help="How repeated answers are combined (default: majority; scores: mean)."),
     ] = None,
-    unit: Annotated[Unit, typer.Option(help="What is resampled.")] = Unit.item,
+    experts: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=QUESTIONS,
+            help="A judge who is an expert; repeatable. Every other judge against their majority, against any of them, "
+            "and how it misses.",
+        ),
+    ] = None,
+    leave_one_out: Annotated[
+        bool | None,
+        typer.Option(
+            "--leave-one-out",
+            rich_help_panel=QUESTIONS,
+            help="With --experts: each left-out expert and each judge against the majority of the rest.",
+        ),
+    ] = None,
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=QUESTIONS,
+            help="Which of two judges (or prompts) agrees better with this one, or with the majority of several; "
+            "repeatable.",
+        ),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=QUESTIONS,
+            help="Labels: how well judges find what this one says (precision, sensitivity, specificity, F1).",
+        ),
+    ] = None,
+    swap: Annotated[
+        bool,
+        typer.Option(
+            "--swap",
+            rich_help_panel=QUESTIONS,
+            help="Votes: how often judges change their answer with the order shown.",
+        ),
+    ] = False,
+    reference: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            rich_help_panel=QUESTIONS,
+            help="With --swap: agreement with this judge, or the majority of several, where the answer changed and "
+            "where it did not; repeatable.",
+        ),
+    ] = None,
+    runs: Annotated[
+        bool,
+        typer.Option(
+            "--runs",
+            rich_help_panel=QUESTIONS,
+            help="Scores: how much a judge's scores vary between runs.",
+        ),
+    ] = False,
+    phases: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="BEFORE AFTER",
+            rich_help_panel=QUESTIONS,
+            help="Scores: agreement in two phases, such as before and after a debate.",
+        ),
+    ] = None,
+    gate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CRITERION=SCORE",
+            rich_help_panel=QUESTIONS,
+            help="Scores: how many items reach this score by this criterion; repeatable, and then also by all.",
+        ),
+    ] = None,
+    adjustment: Annotated[
+        Adjustment | None, typer.Option(help="With --compare: how p-values are adjusted (default: holm).")
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="With --compare: rearrangements of the swap test (default: 10000).")
+    ] = None,
+    unit: Annotated[Unit | None, typer.Option(help="What is resampled (default: item).")] = None,
     humans: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
             readable=False,
+            rich_help_panel=QUESTIONS,
             help="Human answers to a random part of the units, the same columns without judge: estimates what "
             "humans would say of all of them, and how often judges agree.",
         ),
@@ -105,6 +201,7 @@ def agree(
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
@@ -112,35 +209,103 @@ def agree(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Measure how well judges agree, with each other or with humans: coefficients with intervals."""
+    """Measure how well judges agree, with each other, with experts or with humans: coefficients with intervals.
+
+    At most one of the questions below is asked at a time; without one, all judges are compared.
+    """
+    from voirdire.agreement import (
+        compare_judges,
+        detection,
+        expert_agreement,
+        leave_one_expert_out,
+        phase_change,
+        run_deviation,
+        swap_consistency,
+    )
+    from voirdire.agreement import gate as pass_rates
     from voirdire.agreement.verb import agreement
-    from voirdire.cli.results import check_out, emit_powered, emit_rows, keep_rows
+    from voirdire.cli.results import answer, check_out, emit, keep_rows
 
     check_out(out, overwrite)
-    found = agreement(
-        table,
-        measures=measure,
-        judges=judge,
-        against=against,
-        pairs=pairs,
-        levels=level,
-        repeats=None if repeats is None else repeats.value,
-        unit=unit.value,
-        interval=None if interval is None else interval.value,
-        resamples=resamples,
-        prob=prob,
-        seed=seed,
-        humans=humans,
+    asked: dict[str, Any] = {
+        "--experts": experts,
+        "--compare": compare,
+        "--truth": truth,
+        "--swap": swap,
+        "--runs": runs,
+    }
+    asked |= {"--phases": phases, "--gate": gate, "--humans": humans}
+    question = one_of(asked)
+    for name, given, of in (
+        ("--leave-one-out", leave_one_out, "--experts"),
+        ("--reference", reference, "--swap"),
+    ):
+        if given and question != of:
+            raise typer.BadParameter(f"{name} is for {of}")
+    if out is not None and question == "--compare":
+        raise typer.BadParameter("--out keeps values, not comparisons; take --json")
+    with_experts = leave_one_expert_out if leave_one_out else expert_agreement
+    questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
+        "": (agreement, (), "Agreement"),
+        "--humans": (partial(agreement, humans=humans), (), "What humans would say"),
+        "--experts": (with_experts, (experts,), "Agreement with experts"),
+        "--compare": (compare_judges, (compare,), "Which judge agrees better"),
+        "--truth": (detection, (truth,), f"Detection of what {truth} says"),
+        "--swap": (swap_consistency, (reference,), "Answers in both orders"),
+        "--runs": (run_deviation, (), "Deviation between runs"),
+        "--phases": (phase_change, phases or (), "Agreement in two phases"),
+        "--gate": (pass_rates, (thresholds(gate or ()),), "Pass rates"),
+    }
+    verb, first, title = questions[question]
+    found = answer(
+        verb,
+        (table, *first),
+        {
+            "--measure": ("measures", measure),
+            "--judge": ("judges", judge),
+            "--against": ("against", against),
+            "--pairs": ("pairs", pairs),
+            "--level": ("levels", level),
+            "--repeats": ("repeats", repeats),
+            "--adjustment": ("adjustment", adjustment),
+            "--permutations": ("permutations", permutations),
+            "--unit": ("unit", unit),
+            "--interval": ("interval", interval),
+        },
+        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs},
+        question,
     )
-    for note in found.attrs["notes"]:
+    for note in found.attrs.get("notes", ()):
         console.tell(note)
-    if humans is not None:
-        emit_powered(found, f"what humans would say, {100 * prob:g}% intervals", json)
-    else:
-        emit_rows(found, f"Agreement, {100 * prob:g}% intervals", json)
+    emit(found, f"{title}, {100 * prob:g}% intervals", json)
     if out is not None:
-        asked = {"table": table.name, "against": against, "humans": None if humans is None else humans.name}
-        asked |= {"unit": unit.value, "interval": None if interval is None else interval.value}
-        keep_rows(
-            found, out, "agree", asked | {"resamples": resamples, "prob": prob, "seed": seed}, overwrite, json
-        )
+        settings: dict[str, Any] = {"resamples": resamples, "prob": prob, "seed": seed}
+        settings |= {"question": question or None, "unit": unit or "item", "interval": interval}
+        settings |= {
+            "table": table.name,
+            "against": against,
+            "humans": None if humans is None else humans.name,
+        }
+        keep_rows(found, out, "agree", settings, overwrite, json)
+
+
+def one_of(asked: dict[str, Any]) -> str:
+    """The option that is given; empty without one, and a usage error where there are two."""
+    given = [name for name, value in asked.items() if value]
+    if len(given) > 1:
+        raise typer.BadParameter(f"{given[0]} and {given[1]} are two questions; ask one at a time")
+    return given[0] if given else ""
+
+
+def thresholds(gate: Iterable[str]) -> dict[str, float]:
+    """Read ``criterion=score`` options."""
+    found = {}
+    for one in gate:
+        criterion, _, score = one.rpartition("=")
+        try:
+            found[criterion] = float(score)
+        except ValueError:
+            criterion = ""
+        if not criterion:
+            raise typer.BadParameter(f"--gate {one!r} is not CRITERION=SCORE, such as safe=4")
+    return found

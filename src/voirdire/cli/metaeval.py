@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli.agree import Interval
+from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Level(StrEnum):
@@ -66,6 +70,28 @@ def metaeval(
         Unit | None,
         typer.Option(help="What is resampled (default: item, context, or both for level system)."),
     ] = None,
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare",
+            rich_help_panel=QUESTIONS,
+            help="Which of two metrics agrees better: paired bootstrap, permutation test, Williams' test.",
+        ),
+    ] = False,
+    ceiling: Annotated[
+        bool,
+        typer.Option(
+            "--ceiling",
+            rich_help_panel=QUESTIONS,
+            help="How well any metric can do: each --human against the mean of the others.",
+        ),
+    ] = False,
+    adjustment: Annotated[
+        Adjustment | None, typer.Option(help="With --compare: how p-values are adjusted (default: holm).")
+    ] = None,
+    permutations: Annotated[
+        int | None, typer.Option(help="With --compare: rearrangements (default: 10000).")
+    ] = None,
     phase: Annotated[
         str | None, typer.Option(metavar="NAME", help="The phase to use, if there are phases.")
     ] = None,
@@ -81,6 +107,7 @@ def metaeval(
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
@@ -89,39 +116,42 @@ def metaeval(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
-    from voirdire.agreement.correlation.verb import metaeval as run
-    from voirdire.cli.results import check_out, emit_rows, keep_rows
+    from voirdire.agreement import compare_metrics, human_ceiling
+    from voirdire.agreement.correlation.verb import metaeval as correlate
+    from voirdire.cli.results import answer, check_out, emit, keep_rows
 
     check_out(out, overwrite)
-    found = run(
-        table,
-        human,
-        metrics=metric,
-        level=level.value,
-        coefficients=measure,
-        average=average.value,
-        unit=None if unit is None else unit.value,
-        interval=interval.value,
-        resamples=resamples,
-        prob=prob,
-        seed=seed,
-        phase=phase,
-        draws=draws,
+    question = one_of({"--compare": compare, "--ceiling": ceiling})
+    if out is not None and compare:
+        raise typer.BadParameter("--out keeps values, not comparisons; take --json")
+    people = " and ".join(human)
+    questions: dict[str, tuple[Callable[..., pd.DataFrame], str]] = {
+        "": (correlate, f"Agreement with {people}"),
+        "--compare": (compare_metrics, f"Which metric agrees better with {people}"),
+        "--ceiling": (human_ceiling, "Agreement of people with each other"),
+    }
+    verb, title = questions[question]
+    found = answer(
+        verb,
+        (table, human),
+        {
+            "--measure": ("coefficients", measure),
+            "--metric": ("metrics", metric),
+            "--level": ("level", level),
+            "--average": ("average", average),
+            "--adjustment": ("adjustment", adjustment),
+            "--permutations": ("permutations", permutations),
+            "--unit": ("unit", unit),
+            "--interval": ("interval", interval),
+            "--phase": ("phase", phase),
+            "--draws": ("draws", draws),
+        },
+        {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs},
+        question,
     )
-    emit_rows(found, f"Agreement with {' and '.join(human)}, {100 * prob:g}% intervals", json, partner=False)
+    emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
     if out is not None:
-        asked: dict[str, Any] = {
-            "table": table.name,
-            "human": human,
-            "level": level.value,
-            "average": average.value,
-        }
-        asked |= {"unit": None if unit is None else unit.value, "phase": phase, "interval": interval.value}
-        keep_rows(
-            found,
-            out,
-            "metaeval",
-            asked | {"resamples": resamples, "prob": prob, "seed": seed},
-            overwrite,
-            json,
-        )
+        asked: dict[str, Any] = {"table": table.name, "human": human, "level": level, "average": average}
+        asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}
+        asked |= {"resamples": resamples, "prob": prob, "seed": seed}
+        keep_rows(found, out, "metaeval", asked, overwrite, json)

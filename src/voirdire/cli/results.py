@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -17,13 +20,58 @@ if TYPE_CHECKING:
 _ROOM = "humans alone"  # the column that gives way to names
 
 
-def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
+def answer(
+    verb: Callable[..., pd.DataFrame],
+    first: Sequence[Any],
+    options: dict[str, tuple[str, Any]],
+    settings: dict[str, Any],
+    question: str,
+) -> pd.DataFrame:
+    """Call a verb with the options that were given.
+
+    Parameters
+    ----------
+    verb : callable
+        A function of `voirdire.agreement`.
+    first : sequence
+        Its arguments by place.
+    options : dict
+        By option its keyword and its value, None where it was not given; ``measure`` stands for a verb of one
+        measure.
+    settings : dict
+        How to resample.
+    question : str
+        The option that asks for this verb, for messages.
+
+    Raises
+    ------
+    typer.BadParameter
+        For an option that the verb does not take.
+    """
+    known = inspect.signature(verb).parameters
+    keywords: dict[str, Any] = {}
+    for option, (keyword, value) in options.items():
+        if value is None:
+            continue
+        if keyword not in known and "measure" in known and option == "--measure":
+            if len(value) > 1:
+                raise typer.BadParameter(f"{question} takes one --measure")
+            keyword, value = "measure", value[0]
+        if keyword not in known and not ("settings" in known and keyword in ("unit", "interval")):
+            raise typer.BadParameter(f"{option} is not for {question or 'this'}")
+        keywords[keyword] = value.value if isinstance(value, Enum) else value
+    usual = {name: value for name, value in settings.items() if name in known or "settings" in known}
+    return verb(*first, **keywords, **usual)
+
+
+def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:
     """Print a result: as JSON ``{"rows": [...]}``, or as a table.
 
     Parameters
     ----------
     found : pandas.DataFrame
-        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS`; others are left out.
+        Rows with the columns of `voirdire.agreement.coefficients.rows.COLUMNS`, those of estimates with human
+        answers, or those of comparisons.
     title : str
         The table's heading.
     json : bool
@@ -32,49 +80,37 @@ def emit_rows(found: pd.DataFrame, title: str, json: bool, *, partner: bool = Tr
         Whether the table shows the last judge of each row, who is the same throughout where the title names
         them.
     """
-    from voirdire.agreement.coefficients.rows import json_rows
+    from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
 
-    rows = json_rows(found)
+    powered, compared = "human_value" in found, "difference" in found
+    rows = json_rows(found, found.columns if powered or compared else COLUMNS)
     if json:
         console.emit({"rows": rows})
         return
     shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
         ("value", lambda row: _number(row["value"])),
         ("interval", _interval),
-        ("n", lambda row: f"{row['n']:,}"),
     ]
+    if powered:
+        shown += [("humans alone", lambda row: _interval(row, "human_"))]
+    if compared:
+        rows = [
+            {"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]}
+            for row in rows
+        ]
+        shown[0] = ("difference", shown[0][1])
+        shown += [
+            (name.removesuffix("_adjusted"), partial(_p_value, of=name))
+            for name in found.columns
+            if name.endswith("_adjusted")
+        ]
+    shown.append(("n", lambda row: f"{row['n']:,}"))
+    if powered:
+        shown += [
+            ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
+            ("of", lambda row: f"{row['units']:,}"),
+        ]
     _show(rows, title, shown, partner)
-
-
-def emit_powered(found: pd.DataFrame, title: str, json: bool) -> None:
-    """Print estimates with human answers: as JSON ``{"rows": [...]}``, or as a table.
-
-    Parameters
-    ----------
-    found : pandas.DataFrame
-        Rows with the columns of `voirdire.agreement.ppi.rows.POWERED_COLUMNS`.
-    title : str
-        The table's heading.
-    json : bool
-        Whether to print JSON.
-    """
-    from voirdire.agreement.coefficients.rows import json_rows
-    from voirdire.agreement.ppi.rows import POWERED_COLUMNS
-
-    rows = json_rows(found, POWERED_COLUMNS)
-    if json:
-        console.emit({"rows": rows})
-        return
-    shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-        ("value", lambda row: f"{_number(row['value'])} {_interval(row)}".rstrip()),
-        (_ROOM, lambda row: _interval(row, "human_")),
-        ("humans", lambda row: f"{row['n']:,} of {row['units']:,}"),
-        ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
-    ]
-    # a table for each measure: beside its name there would be no room for the judges'
-    measures = dict.fromkeys(row["measure"] for row in rows)
-    for measure in measures:
-        _show([row for row in rows if row["measure"] == measure], f"{measure}: {title}", shown, True, False)
 
 
 def _show(
@@ -143,6 +179,10 @@ def _judges(names: list[str]) -> str:
 
 def _number(value: float | None) -> str:
     return "undefined" if value is None else f"{value:z.3f}"
+
+
+def _p_value(row: dict[str, Any], of: str) -> str:
+    return "" if row[of] is None else f"{row[of]:.3g}"
 
 
 def _interval(row: dict[str, Any], of: str = "") -> str:

@@ -484,3 +484,9 @@ def test_two_items_of_a_system_in_a_context() -> None:
     assert metaeval(doubled, "human", resamples=20)["n"].iloc[0] == 120
     with pytest.raises(InputError, match="are of one system in one context"):
         metaeval(doubled, "human", level="context", resamples=20)
+
+
+def test_any_number_of_jobs_gives_the_same_rows() -> None:
+    for verb, settings in ((metaeval, {}), (compare_metrics, {"permutations": 50, "measure": "pearson"})):
+        one, two = (verb(TABLE, "human", resamples=40, jobs=jobs, **settings) for jobs in (1, 2))
+        pd.testing.assert_frame_equal(one, two, check_exact=True)

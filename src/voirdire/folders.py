@@ -88,14 +88,14 @@ def read_json(path: Path) -> dict[str, Any]:
         raise ValueError(f"it has more than {JSON_LIMIT // 2**20} MB")
     text = path.read_text(encoding="utf-8")
     try:
-        found: Any = json.loads(text)
+        found = json.loads(text)
         if "\\ud" in text.lower():
             json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(found, dict):
         raise ValueError("it holds no object")
-    return dict(found)
+    return found
 
 
 def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
     ...
     ValueError: it is not as it was saved
     """
-    plain = json.loads(json.dumps(dict(content)))
+    plain: dict[str, Any] = json.loads(json.dumps(dict(content)))
     return plain | {"sha256": _digest(plain, files)}
 
 

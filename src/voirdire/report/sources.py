@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import platform
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.folders import Layout, check_seal, json_with, new_folder, read_json, sealed
 from voirdire.model.specs import locate
+from voirdire.settings import read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def _about(run: Mapping[str, Any]) -> dict[str, str]:
     path = locate("simulations") / str(run["study"]) / "study.toml"
     if not path.is_file():
         return found
-    study = tomllib.loads(path.read_text(encoding="utf-8"))
+    study = read_toml(path)
     told = {key: str(study[key]) for key in (*ABOUT, "finding") if study.get(key)}
     if any(run.get(key) != study[key] for key in ("replicates", "seed")):
         told.pop(

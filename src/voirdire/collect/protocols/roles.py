@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 
+from voirdire.collect.options import near
 from voirdire.collect.protocol import Item, Setting
 
 
@@ -34,9 +34,7 @@ def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]
     for option, names in options.items():
         for name in dict.fromkeys(names):
             if name not in panel:
-                close = difflib.get_close_matches(name, panel, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(panel)}"
-                found.append(f"option {option}: {name!r} is no judge of the panel; {hint}")
+                found.append(f"option {option}: {name!r} is no judge of the panel{near(name, panel)}")
             if list(names).count(name) > 1:
                 found.append(f"option {option}: {name!r} is named twice; name it once")
     return found

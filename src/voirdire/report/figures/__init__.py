@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from voirdire.report.figures import classes, forest, heat, position, predictive,
 from voirdire.report.figures.rows import ROW, WIDTH, Rows, height
 from voirdire.report.figures.style import look
 from voirdire.report.possible import check
+from voirdire.settings import nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -123,9 +123,7 @@ def plot(fit: Fit, kind: str, ax: Axes | None = None) -> Axes:
     >>> matplotlib.pyplot.close(ax.figure)
     """
     if kind not in KINDS:
-        near = difflib.get_close_matches(str(kind), KINDS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"kind {kind!r}{hint} is none of {', '.join(KINDS)}")
+        raise InputError(f"kind {kind!r}{nearest(kind, KINDS)} is none of {', '.join(KINDS)}")
     check(fit, kind)
     if ax is None:
         import matplotlib.pyplot as plt

@@ -247,7 +247,7 @@ def agree(
     with_experts = leave_one_expert_out if leave_one_out else expert_agreement
     questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
         "": (agreement, (), "Agreement"),
-        "--humans": (partial(agreement, humans=humans), (), "What humans would say"),
+        "--humans": (partial(agreement, humans=humans), (), "what humans would say"),
         "--experts": (with_experts, (experts,), "Agreement with experts"),
         "--compare": (compare_judges, (compare,), "Which judge agrees better"),
         "--truth": (detection, (truth,), f"Detection of what {truth} says"),

@@ -87,30 +87,26 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
     if json:
         console.emit({"rows": rows})
         return
-    shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
-        ("value", lambda row: _number(row["value"])),
-        ("interval", _interval),
-    ]
     if powered:
-        shown += [("humans alone", lambda row: _interval(row, "human_"))]
-    if compared:
-        rows = [
-            {"level": None} | row | {"judges": [row["a"], row["b"]], "value": row["difference"]}
-            for row in rows
-        ]
-        shown[0] = ("difference", shown[0][1])
-        shown += [
-            (name.removesuffix("_adjusted"), partial(_p_value, of=name))
-            for name in found.columns
-            if name.endswith("_adjusted")
-        ]
-    shown.append(("n", lambda row: f"{row['n']:,}"))
-    if powered:
-        shown += [
+        shown: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+            ("value", lambda row: f"{_number(row['value'])} {_interval(row)}".rstrip()),
+            (_ROOM, lambda row: _interval(row, "human_")),
+            ("humans", lambda row: f"{row['n']:,} of {row['units']:,}"),
             ("worth", lambda row: "" if row["effective_n"] is None else f"{row['effective_n']:,.0f}"),
-            ("of", lambda row: f"{row['units']:,}"),
         ]
-    _show(rows, title, shown, partner)
+        # a table for each measure: beside its name there would be no room for the judges'
+        for measure in dict.fromkeys(row["measure"] for row in rows):
+            of_measure = [row for row in rows if row["measure"] == measure]
+            _show(of_measure, f"{measure}: {title}", shown, True, False)
+        return
+    shown = [("value", lambda row: _number(row["value"])), ("interval", _interval)]
+    if compared:
+        both = [{"judges": [row["a"], row["b"]], "value": row["difference"]} for row in rows]
+        rows = [{"level": None} | row | one for row, one in zip(rows, both, strict=True)]
+        adjusted = [name for name in found.columns if name.endswith("_adjusted")]
+        shown = [("difference", shown[0][1]), shown[1]]
+        shown += [(name.removesuffix("_adjusted"), partial(_p_value, of=name)) for name in adjusted]
+    _show(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
 
 
 def _show(

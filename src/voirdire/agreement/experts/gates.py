@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -240,32 +241,30 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = 0.95) -> Comparis
     >>> round(found.difference, 3), round(found.p_value, 3), round(found.lift, 3)
     (2.0, 0.221, 0.4)
     """
-    from scipy.stats import t
+    from scipy.stats import t, ttest_ind
 
     Resampling(prob=prob)
     x, y = _numbers(a, "a"), _numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
     var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
-    spread, difference = var_a + var_b, mean_a - mean_b
-    nan = float("nan")
-    if spread == 0:
+    difference, nan = mean_a - mean_b, float("nan")
+    if var_a + var_b == 0:
         why = "interval and p_value undefined: neither group varies"
         return Comparison(mean_a, mean_b, difference, nan, nan, nan, nan, nan, nan, why)
-    df = spread**2 / (var_a**2 / (len(x) - 1) + var_b**2 / (len(y) - 1))
-    quantile = float(t.ppf((1 + prob) / 2, df))
-    half = quantile * spread**0.5
-    p = float(2 * t.sf(abs(difference) / spread**0.5, df))
+    welch = ttest_ind(x, y, equal_var=False)
+    quantile, ends = float(t.ppf((1 + prob) / 2, welch.df)), welch.confidence_interval(prob)
+    middle = (mean_a, mean_b, difference, float(ends.low), float(ends.high))
+    found = partial(Comparison, *middle, p_value=float(welch.pvalue))
     # Fieller: the ratios r with (mean_a - r mean_b)^2 <= q^2 (var_a + r^2 var_b).
     base = mean_b**2 - quantile**2 * var_b
     lift = difference / mean_b if mean_b else nan
     if base <= 0:
-        why = "lift has no interval: the second mean may be zero"
-        return Comparison(
-            mean_a, mean_b, difference, difference - half, difference + half, lift, nan, nan, p, why
+        return found(
+            lift=lift, lift_low=nan, lift_high=nan, note="lift has no interval: the second mean may be zero"
         )
     root = (mean_a * mean_b) ** 2 - base * (mean_a**2 - quantile**2 * var_a)
     low, high = ((mean_a * mean_b + sign * max(root, 0.0) ** 0.5) / base - 1 for sign in (-1, 1))
-    return Comparison(mean_a, mean_b, difference, difference - half, difference + half, lift, low, high, p)
+    return found(lift=lift, lift_low=low, lift_high=high)
 
 
 def _check_counts(passes: int, n: int) -> None:

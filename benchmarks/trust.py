@@ -21,11 +21,11 @@ from voirdire.kinds.votes.human import candidates, use
 from voirdire.kinds.votes.human.choose import choose_for_pairs, people_prefer
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 from voirdire.trust.copies import near_copies
 from voirdire.trust.discount import family_discount
-from voirdire.trust.residuals import residuals
 
 SIZES = (10, 20, 40)
 DRAWS = 100

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 import voirdire
 from voirdire.cli import VERBS, app, show
 from voirdire.cli.console import plain, progress
-from voirdire.infer.checks import Check
+from voirdire.model.check import Check
 
 HEADER = "judge,first,second,winner"
 ROWS = [

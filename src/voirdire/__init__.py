@@ -15,10 +15,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.fit.result import Fit
 
 # Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
 from voirdire.fit.verb import fit
+from voirdire.kinds.fit import Fit
 from voirdire.moved import keep_old_paths
 
 if TYPE_CHECKING:
@@ -61,6 +61,17 @@ _HOMES = {
     "simulate_votes": "voirdire.simulate",
 }
 keep_old_paths()
+
+# Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
+FIT_VERBS = {
+    "accuracy": "voirdire.fit.accuracy",
+    "next_comparisons": "voirdire.fit.next.suggest",
+    "notebook": "voirdire.report.notebook",
+    "plot": "voirdire.report.figures",
+    "report": "voirdire.report.verb",
+    "save": "voirdire.fit.store",
+    "update": "voirdire.fit.update",
+}
 
 
 def __getattr__(name: str) -> Any:

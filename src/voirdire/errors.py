@@ -33,3 +33,7 @@ class InputError(ValueError):
                 shown.append(f"  ... and {rest} more")
             message = "\n".join([f"{len(self.problems)} problems:", *shown])
         super().__init__(message)
+
+
+class NotThisKindError(InputError, AttributeError):
+    """A fit of one kind of data was asked for what only fits of another have; ``hasattr`` says so beforehand."""

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from voirdire.errors import InputError
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
 from voirdire.infer.method import LAPLACE_DRAWS
+from voirdire.kinds.fit import Fit
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, Adversarial, Copycat, Random, simulate_votes
 

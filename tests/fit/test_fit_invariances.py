@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
+from voirdire.kinds.fit import Fit
 from voirdire.model.specs import load_model
 
 ITEMS, JUDGES, OUTCOMES = ["w", "x", "y"], ["ann", "bob"], ["first", "second", "tie"]

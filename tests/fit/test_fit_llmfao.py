@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from voirdire.fit.crossval import cross_validate
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
+from voirdire.kinds.fit import Fit
 from voirdire.tables.votes import Votes, read_votes
 
 GPT = ["gpt-3.5", "gpt-4"]

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
+from voirdire.kinds.fit import Fit
 
 FLAT = {"strength": {"sd": 1e4}, "ties": {"sd": 1e4}}
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from voirdire.errors import InputError
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import MAX_DRAWS
+from voirdire.kinds.fit import Fit
 
 
 def s(x: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import replace
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
         laplace(problem, mode)
     fitted = voirdire.fit(table, model="crowd-bt", method="map")
     assert fitted.bootstrap(20)["low"].notna().all()
-    monkeypatch.setattr("voirdire.trust.alike.find_mode", None)
+    monkeypatch.setattr(importlib.import_module("voirdire.fit.discount"), "find_mode", None)
     with pytest.raises(InputError, match=r"^3 parameters: .*Fit\.bootstrap"):
         voirdire.fit(table, model="crowd-bt", method=method)
 

@@ -8,7 +8,7 @@ import pandas as pd
 import voirdire
 from voirdire.infer.method import _centre
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import kind as kinds
+from voirdire.kinds.registry import kind_of
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model.specs import load_model
 
@@ -41,7 +41,7 @@ def test_what_is_shown_lies_inside_its_interval() -> None:
     table = pd.DataFrame(rows, columns=["judge", "item", "score"])
     fit = voirdire.fit(table, model="rating-severity")
     shown = {"items": "score", "criteria": "weight", "cutpoints": "cutpoint", "groups": "severity"}
-    for name, make in kinds.results(fit.problem).items():
+    for name, make in kind_of(fit.problem).results.items():
         found = make(fit.problem, fit.posterior, fit.prob)
         for low in (column for column in found if column.endswith("low") and "rank" not in column):
             value = found[low.removesuffix("_low") if low != "low" else shown[name]]

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
 from voirdire.infer import mirror
+from voirdire.kinds.fit import Fit
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model.specs import load_model
 

@@ -18,10 +18,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.fit.predict import probabilities
 from voirdire.infer import engine, tape
 from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
+from voirdire.kinds.votes.chances import probabilities
 from voirdire.model.specs import load_model, locate
 from voirdire.tables.votes import read_votes
 

@@ -33,7 +33,7 @@ def direct(fitted: Fit) -> Any:
     """ArviZ on one row per vote, written out anew."""
     import arviz as az
 
-    from voirdire.fit.predict import probabilities
+    from voirdire.kinds.votes.chances import probabilities
 
     draws = fitted.posterior.draws
     assert draws is not None

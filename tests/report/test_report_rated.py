@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from voirdire import Fit, InputError, fit, kinds
+from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
 from voirdire.kinds.labels.influence import units
 from voirdire.kinds.scores.predict import chances
@@ -271,7 +271,7 @@ def test_a_mode_is_repeated(labelled: Fit) -> None:
 
 def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     """What is said of each table of a fit of both, against the definitions."""
-    votes, scores = kinds.parts(both.problem)
+    votes, scores = (both.problem.part(name) for name in ("votes", "scores"))
     assert votes is not None
     assert scores is not None
     won, said = predictive.shares(both, "votes"), predictive.shares(both, "scores")
@@ -308,7 +308,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
 
 def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(both: Fit) -> None:
     """As for scores alone: the votes, and the other scores, stay."""
-    votes, scores = kinds.parts(both.problem)
+    votes, scores = (both.problem.part(name) for name in ("votes", "scores"))
     assert votes is not None
     assert scores is not None
     counts, chance = rated.scores_left_out(scores, some_draws(both.posterior, 1000))

@@ -17,7 +17,6 @@ from voirdire.kinds.votes.results import judges
 from voirdire.model.specs import load_model
 from voirdire.simulate import AllPairs, Judge, NormalTruth, OneCoin, simulate_votes
 from voirdire.tables.votes import read_votes
-from voirdire.trust.checks import trust_checks
 
 HONEST = {f"honest-{eta:.2f}": OneCoin(eta) for eta in (0.6, 0.65, 0.7, 0.75, 0.78, 0.8, 0.85, 0.9)}
 ITEMS = 10
@@ -44,8 +43,6 @@ def fired(
             draws = mirror.fold(problem.density, draws, problem.data)[0]
         posterior = Posterior(problem.density, found.mean, draws)
         summary = judges(problem, posterior, 0.9)
-        entries = all_checks(problem, posterior, summary, []) + trust_checks(
-            problem, posterior, summary, seed=0
-        )
+        entries = all_checks(problem, posterior, summary, [], seed=0)
         levels.update((entry.check, entry.level) for entry in entries)
     return levels, Counter({check: levels[check, "warn"] + levels[check, "fail"] for check, _ in levels})

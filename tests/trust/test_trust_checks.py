@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire.fit.result import Fit
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import scores
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.trust import item_moments
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
-from voirdire.trust.checks import item_moments
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.discount import family_discount
 from voirdire.trust.influence import _without, top_changers
-from voirdire.trust.residuals import Residuals, residuals
+from voirdire.trust.residuals import Residuals
 
 NONE = np.zeros(0, dtype=np.int64)
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.datasets import load
 from voirdire.datasets.convert import demo_items
-from voirdire.fit.result import Fit
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
 from voirdire.folders import Layout, exactly, new_folder, text_with
+from voirdire.kinds.fit import Fit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,7 +12,7 @@ from voirdire.cli import complete, console
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 FAILED_CHECK = 3
 
@@ -174,12 +174,11 @@ def fit(
 
 def headline(result: Fit) -> str:
     """What was fitted to what, in one line."""
-    from voirdire.kinds import kind as kinds
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     by = result.method if result.method != "nuts" else f"nuts ({result.sampler})"
-    answers = kinds.answers(problem)
+    answers = result.kind.answers(problem)
     return (
         f"{result.model.name} by {by}: {answers}, {len(problem.items):,} items, "
         f"{len(problem.judges):,} judges{criteria}; {result.seconds:.1f} s"
@@ -208,7 +207,7 @@ def show(result: Fit) -> None:
             if part is not None:
                 out.print()
                 out.print(part)
-    if result.model.data == "labels":
+    if "shares" in found:
         parts = [show.shares(found["shares"], result.prob), show.classes(found["items"]), judges]
     else:
         # of pairs that nothing links there is no ranking worth reading

@@ -72,7 +72,7 @@ def _card(model: Model) -> None:
         priors.add_column(column)
     for line in prior_lines(model):
         priors.add_row(*line)
-    if model.data == "votes" and model.ties is None:
+    if model.refuses_ties:
         priors.add_row("ties", "refused", "")
     out = console.stdout()
     out.print(text(model.name, "bold"))
@@ -83,7 +83,7 @@ def _card(model: Model) -> None:
     facts = [
         ("Data", model.data),
         ("Criteria", criteria_in_words(model)),
-        *([("Position of an item", position)] if model.data == "votes" else []),
+        *([("Position of an item", position)] if model.compares else []),
         *(("Reduces to", f"{simpler.model} when {simpler.when}") for simpler in model.reduces_to),
         ("Identifiability", model.identifiability),
         ("Source", model.source),

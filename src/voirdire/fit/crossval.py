@@ -9,24 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit import held_out
-from voirdire.kinds import kind as kinds
-from voirdire.kinds.joint.tables import VotesAndScores, read_votes_and_scores
-from voirdire.kinds.scores import continuous
-from voirdire.kinds.scores.density import form_of
+from voirdire.fit.verb import read_answers
+from voirdire.kinds.kind import Request
+from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, load_model
-from voirdire.tables.detect import read_table
-from voirdire.tables.labels import Labels
-from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-UNITS = ("vote", "pair", "context", "criterion", "judge")
-RATED_UNITS = ("answer", "item", "context", "criterion", "judge")
 
 
 def cross_validate(
@@ -45,7 +35,7 @@ def cross_validate(
     model cannot recall an answer to the very same question. Each model is fitted by its mode on the other folds and
     predicts the held-out answers; a judge or an item without answers in the training folds is predicted from its
     prior's mode. The loss is the mean of -log P(answer), on a continuous scale of the density per point of it, by which
-    only models of such a scale can be compared. See :mod:`voirdire.fit.held_out`.
+    only models of such a scale can be compared. See :meth:`.Kind.held_out`.
 
     Parameters
     ----------
@@ -85,66 +75,45 @@ def cross_validate(
     >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
     [20, 20]
     """
-    table = _read(votes, levels)
-    rows = table.votes if isinstance(table, VotesAndScores) else table
+    table = read_answers(votes, levels, rows=True)
+    kind = KINDS[table.data]
     specs = [load_model(model) for model in models]
     if not specs:
         raise InputError("models is empty; name at least one model")
     for spec in specs:
-        kinds.check_kind(spec, rows if spec.data == "votes" else table)
-    density = [form_of(spec) is continuous for spec in specs if spec.data == "scores"]
-    if any(density) and not all(density):
+        if spec.data not in kind.compared:
+            check_kind(spec, table)
+    densities = {kind.predicts_density(spec) for spec in specs}
+    if len(densities) > 1:
         raise InputError(
             "models: of scores between levels a density is predicted, of levels a probability; compare models of one "
             "kind of scale"
         )
-    group = _groups(rows, by)
+    group = _groups(table, by)
     count = int(group.max()) + 1
     if folds < 2 or folds > count:
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
+    request = Request(levels=levels, classes=classes)
     losses, right = {}, {}
     for spec in specs:
-        if isinstance(table, Scores):
-            log, hit = held_out.of_scores(spec, table, fold, levels)
-        elif isinstance(table, Labels):
-            log, hit = held_out.of_labels(spec, table, fold, classes)
-        else:
-            log, hit = held_out.of_votes(spec, table, fold, levels)
+        log, hit = kind.held_out(spec, table, fold, request)
         losses[spec.name], right[spec.name] = -log, hit
     return _table(losses, right, group, count)
 
 
-def _read(votes: object, levels: Sequence[object] | None) -> kinds.Table:
-    if isinstance(votes, list | tuple):
-        return read_votes_and_scores([read_table(one, votes=True) for one in votes])
-    return read_table(votes, levels=levels, votes=True)
-
-
-def _groups(table: Votes | Scores | Labels, by: Sequence[str] | None) -> Ints:
-    rated = not isinstance(table, Votes)
-    if by is None:
-        by = ("judge", "item") if rated else ("pair",)
-    known = RATED_UNITS if rated else UNITS
-    problems = [f"by: {unit!r} is none of {', '.join(known)}" for unit in by if unit not in known]
-    context = table.row_context if isinstance(table, Votes) else table.context
-    if "context" in by and context is None:
+def _groups(table: Any, by: Sequence[str] | None) -> Ints:
+    by = table.question if by is None else by
+    units = table.groupings()
+    problems = [f"by: {unit!r} is none of {', '.join(units)}" for unit in by if unit not in units]
+    if "context" in by and units["context"] is None:
         problems.append("by: the table has no context column; leave 'context' out")
     if not by:
         problems.append("by is empty; name at least one unit")
     if problems:
         raise InputError(problems)
-    keys: dict[str, Any] = {"context": context}
-    if isinstance(table, Votes):
-        cell = table.row_cell
-        low, high = np.minimum(table.first, table.second)[cell], np.maximum(table.first, table.second)[cell]
-        keys |= {"vote": np.arange(table.rows), "pair": low * len(table.items) + high}
-        keys |= {"criterion": table.criterion[cell], "judge": table.judge[cell]}
-    else:
-        keys |= {name: getattr(table, name) for name in ("item", "criterion", "judge")}
-        keys["answer"] = np.arange(table.rows)
-    _, group = np.unique(np.stack([keys[unit] for unit in by]), axis=1, return_inverse=True)
+    _, group = np.unique(np.stack([units[unit] for unit in by]), axis=1, return_inverse=True)
     return np.asarray(group.ravel())
 
 

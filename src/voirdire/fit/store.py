@@ -12,26 +12,15 @@ from zipfile import ZipFile
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.anchored import Anchored
-from voirdire.fit.result import Fit
 from voirdire.folders import Layout, check_seal, json_with, new_folder, npz_with, read_json, sealed
-from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import kind as kinds
-from voirdire.kinds.joint.problem import pose_joint
-from voirdire.kinds.joint.tables import VotesAndScores
-from voirdire.kinds.kind import packed, unpacked
-from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.kinds.scores.human import ScoredAnchors
-from voirdire.kinds.scores.problem import pose_scores
-from voirdire.kinds.votes.human.table import Anchors
-from voirdire.kinds.votes.problem import pose
-from voirdire.model.problem import Problem
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.fits import FITS
+from voirdire.kinds.human import Anchored
+from voirdire.kinds.kind import Packed
+from voirdire.kinds.registry import KINDS
+from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
-from voirdire.tables.counted import CountedVotes
-from voirdire.tables.labels import Labels
-from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 
 FORMAT = 1
 LARGEST = 2**32  # bytes of arrays that are read
@@ -45,8 +34,6 @@ LAYOUT = Layout(
         "arrays.npz": npz_with("centre"),
     },
 )
-_CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
-_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
 
 
 def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
@@ -63,46 +50,8 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
     if fit.posterior.draws is not None:
         arrays["draws"] = fit.posterior.draws
     arrays |= {f"stat_{name}": value for name, value in fit.sample_stats.items()}
-    names: dict[str, Any] = {}
-    tables: dict[str, Votes | None] = {}
-    people = None
-    of_votes, of_scores = kinds.parts(fit.problem)
-    if of_votes is not None:
-        people = of_votes.anchors
-        tables = {
-            "votes": of_votes.votes,
-            "criteria": of_votes.criteria_votes,
-            "anchors": None if people is None else people.votes,
-        }
-        if of_votes.discount is not None:
-            arrays["discount"] = of_votes.discount
-    if isinstance(fit.problem, LabelsProblem):
-        names["labels"], codes = packed(fit.problem.table)
-        names["classes"] = fit.problem.labels[: fit.problem.classes]
-        arrays |= {f"labels_{name}": value for name, value in codes.items()}
-        arrays["known"] = fit.problem.known
-    if of_scores is not None:
-        names["scores"], codes = packed(of_scores.table)
-        names["levels"] = of_scores.scale.levels
-        names["weights"] = of_scores.density.given
-        arrays |= {f"scores_{name}": value for name, value in codes.items()}
-        if of_votes is None:
-            tables["criteria"] = of_scores.criteria_votes
-            if of_scores.discount is not None:
-                arrays["discount"] = of_scores.discount
-        if of_scores.anchors is not None:
-            scored = of_scores.anchors
-            names["people"], codes = packed(scored.table)
-            names["people_notes"] = scored.notes
-            arrays |= {f"people_{name}": value for name, value in codes.items()}
-    for key, votes in tables.items():
-        if votes is not None:
-            names[key] = {name: getattr(votes, name) for name in _NAMES}
-            stored = [
-                name for name in _CODES if not (name.startswith("row_") and isinstance(votes, CountedVotes))
-            ]
-            codes = {name: getattr(votes, name) for name in stored}
-            arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
+    packed = fit.kind.pack(fit.problem)
+    arrays |= packed.arrays
     run = {
         "format": FORMAT,
         "model": asdict(fit.model),
@@ -114,8 +63,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "versions": fit.versions,
         "notes": fit.notes,
         "method_checks": [check.as_dict() for check in fit.method_checks],
-        "tables": names,
-        "anchors": None if people is None else {"overall": people.overall, "notes": people.notes},
+        **packed.sections,
         "families": fit.families,
         "anchored": None if fit.anchored is None else asdict(fit.anchored),
     }
@@ -197,12 +145,13 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 
 def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
-    problem = _problem(run, arrays)
+    model = _model(run["model"])
+    problem = KINDS[model.data].unpack(model, Packed(run, arrays))
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):
         raise ValueError("the arrays are not those of the model")
     stats = {name.removeprefix("stat_"): value for name, value in arrays.items() if name.startswith("stat_")}
-    return Fit(
+    return FITS[model.data](
         problem,
         posterior,
         run["method"],
@@ -219,54 +168,11 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     )
 
 
-def _problem(run: dict[str, Any], arrays: dict[str, Any]) -> Problem:
-    model, tables = _model(run["model"]), run["tables"]
-    if model.data == "labels":
-        table = Labels(**unpacked(tables["labels"], _codes(arrays, "labels_")))
-        return pose_labels(model, table, classes=tables["classes"], known=arrays["known"])
-    on_criteria = _votes(tables["criteria"], arrays, "criteria") if "criteria" in tables else None
-    people = None
-    if run.get("anchors") is not None:
-        how = run["anchors"]
-        people = Anchors(_votes(tables["anchors"], arrays, "anchors"), how["overall"], tuple(how["notes"]))
-    discount = arrays.get("discount")
-    if model.data == "votes":
-        votes = _votes(tables["votes"], arrays, "votes")
-        return pose(model, votes, on_criteria, anchors=people, discount=discount)
-    scored = Scores(**unpacked(tables["scores"], _codes(arrays, "scores_")))
-    weights = tables.get("weights")
-    criteria = on_criteria if weights is None else tuple(weights)
-    if model.data == "scores":
-        anchors = None
-        if "people" in tables:
-            given = Scores(**unpacked(tables["people"], _codes(arrays, "people_")))
-            anchors = ScoredAnchors(given, tuple(tables["people_notes"]))
-        how = {"levels": tables["levels"], "criteria": criteria, "discount": discount, "anchors": anchors}
-        return pose_scores(model, scored, **how)
-    both = VotesAndScores(_votes(tables["votes"], arrays, "votes"), scored)
-    how_posed: dict[str, Any] = {"levels": tables["levels"], "criteria": criteria, "anchors": people}
-    return pose_joint(model, both, **how_posed, discount=discount)
-
-
-def _codes(arrays: dict[str, Any], prefix: str) -> dict[str, Any]:
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
-
-
 def _anchored(content: dict[str, Any] | None) -> Anchored | None:
     if content is None:
         return None
     rows = {name: tuple(content[name]) for name in ("methods", "pairs")}
     return Anchored(content["mode"], content["chosen"], **rows)
-
-
-def _votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
-    content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
-    content |= {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}
-    if content["row_cell"] is None:
-        for name in ("contexts", *(name for name in _CODES if name.startswith("row_"))):
-            del content[name]
-        return CountedVotes(**content)
-    return Votes(**content)
 
 
 def _model(content: dict[str, Any]) -> Model:

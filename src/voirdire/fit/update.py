@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.again import has_anchors, reposed, with_added
-from voirdire.kinds import kind as kinds
-from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.scores.weights import read_criteria
-from voirdire.kinds.votes.density import VotesDensity
+from voirdire.fit.discount import discounted
+from voirdire.infer.method import Method, infer
+from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions
-from voirdire.tables.joined import joined
-from voirdire.tables.votes import Votes, read_votes
 from voirdire.typing import Floats
 
-if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+F = TypeVar("F", bound=Fit)
 
 
-def update(fit: Fit, votes: object, criteria: object = None) -> Fit:
+def update(fit: F, votes: object, criteria: object = None) -> F:
     """Fit the same model, by the same method, to the answers of a fit and new ones.
 
     Everything is as in a fit to all answers at once, up to the tolerance of the search, except that the search begins
@@ -55,49 +50,26 @@ def update(fit: Fit, votes: object, criteria: object = None) -> Fit:
     >>> int(update(old, table.assign(second="z")).judges()["votes"].sum())
     6
     """
-    from voirdire.infer.method import Method, infer
-    from voirdire.infer.mode import find_mode
-    from voirdire.trust.alike import discounted
-
     start = time.perf_counter()
-    known = fit.problem
-    if fit.anchored is not None or has_anchors(known):
+    known, kind = fit.problem, fit.kind
+    if fit.anchored is not None or kind.has_anchors(known):
         raise InputError("update() is for fits without anchors; fit all answers again with the anchors")
-    everything = with_added(known, votes)
-    weighed = None if criteria is None else _on_criteria(known, everything.criteria, criteria)
-    posed = reposed(known, table=everything, criteria=weighed)
-    near = carried(fit.posterior.centre, known, posed)
-    notes: tuple[str, ...] = ()
-    if isinstance(posed, LabelsProblem):
-        mode = find_mode(posed, start=near)
-    else:
-        panel = discounted(posed, fit.families, near)
-        posed, mode, notes = panel.problem, panel.mode, panel.notes
+    everything = kind.join(known, votes)
+    weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
+    posed = kind.reposed(known, table=everything, criteria=weighed)
+    panel = discounted(posed, fit.families, carried(fit.posterior.centre, known, posed))
     how = Method(fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
-    found = infer(posed, mode, how)
+    found = infer(panel.problem, panel.mode, how)
     kept = [note for note in fit.notes if not note.startswith(("Near-copies:", "Families:"))]
     return replace(
         fit,
-        problem=posed,
+        problem=panel.problem,
         posterior=found.posterior,
         seconds=time.perf_counter() - start,
         method_checks=found.checks,
-        notes=(*kept, *notes),
+        notes=(*kept, *panel.notes),
         sample_stats=found.sample_stats,
     )
-
-
-def _on_criteria(problem: Problem, criteria: tuple[str, ...], given: object) -> Votes | tuple[float, ...]:
-    """Old and new votes on criteria, or the new weights."""
-    votes, scores = kinds.parts(problem)
-    if scores is None:
-        found: Votes | tuple[float, ...] = read_votes(given, name="votes on criteria")
-    else:
-        found = read_criteria(given, criteria)
-    old = None if (part := votes or scores) is None else part.criteria_votes
-    if old is None or not isinstance(found, Votes):
-        return found
-    return joined(old, found)
 
 
 def carried(x: Floats, old: Problem, new: Problem) -> Floats:
@@ -105,7 +77,7 @@ def carried(x: Floats, old: Problem, new: Problem) -> Floats:
     if old.density == new.density and old.coords == new.coords:
         return x
     density = new.density
-    values = density.values(_beginning(new), np)
+    values = density.values(density.starts(new.data)[0], np)
     known = old.density.values(x, np)
     for parameter in density.parameters:
         if parameter.name not in known:
@@ -117,16 +89,6 @@ def carried(x: Floats, old: Problem, new: Problem) -> Floats:
         value[here] = known[parameter.name][np.ix_(*kept) if kept else ()]
         values[parameter.name] = value - value.mean(axis=-1, keepdims=True) if parameter.zero_sum else value
     return np.asarray(density.flat(values, np), dtype=float)
-
-
-def _beginning(problem: Problem) -> Floats:
-    """Where a search begins that knows nothing of the mode."""
-    from voirdire.infer.starts import starting_point
-
-    density = problem.density
-    if isinstance(density, VotesDensity):
-        return starting_point(density, problem.data, np.ones(density.judges))
-    return density.starts(problem.data)[0]
 
 
 def _sizes(fit: Fit) -> tuple[int, int, int]:

@@ -8,26 +8,20 @@ from collections.abc import Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.fit.anchored import MODES, Anchored
-from voirdire.fit.result import Fit
-from voirdire.infer.method import Inferred, Method, Progress, check_size, infer
-from voirdire.kinds import kind as kinds
+from voirdire.fit.discount import discounted
+from voirdire.infer.method import Method, Progress, check_size, infer
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.fits import FITS
+from voirdire.kinds.human import MODES, in_words
 from voirdire.kinds.joint.tables import read_votes_and_scores
-from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes.human.table import read_anchors
-from voirdire.kinds.votes.problem import VotesProblem, pose
-from voirdire.model.problem import Problem
+from voirdire.kinds.kind import Request
+from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, Priors, load_model
 from voirdire.settings import least_draws
-from voirdire.tables.counted import CountedVotes
 from voirdire.tables.detect import read_table
-from voirdire.tables.votes import Votes, read_votes
-
-# the problem, its posterior, how anchors were used, the families named, and the choices made, in words
-_Done = tuple[Problem, Inferred, Anchored | None, dict[str, str] | None, list[str]]
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
 
@@ -127,31 +121,34 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob)
     _check_anchor_request(anchors, anchor_mode)
-    table: kinds.Table
-    if isinstance(votes, list | tuple):
-        table = read_votes_and_scores(votes)
-    else:
-        table = read_table(votes, levels=levels, votes=True, rows=False)
+    request = Request(criteria, anchors, anchor_mode, families, levels, classes)
+    table = read_answers(votes, levels)
+    kind = KINDS[table.data]
     notes: list[str] = []
     if model is None:
-        model, why = kinds.default_model(table, criteria)
+        model, why = kind.default_model(table, criteria)
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
-    kinds.check_kind(spec, table)
+    check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
-    if isinstance(table, Votes):
-        _not_for("votes", {"levels": levels, "classes": classes})
-        done = _fit_votes(spec, table, criteria, anchors, anchor_mode, families, how)
+    kind.check_request(request)
+    posed, more = kind.pose(spec, table, request)
+    check_size(posed, how)
+    panel = discounted(posed, families)
+    problem = panel.problem
+    notes += [*more, *panel.notes]
+    anchored = None
+    if anchors is None:
+        found = infer(problem, panel.mode, how)
     else:
-        done = _fit_rated(spec, table, criteria, anchors, anchor_mode, families, levels, classes, how)
-    problem, found, anchored, grouped, more = done
-    notes += more
+        found, anchored = kind.infer_anchored(problem, panel.mode, panel.families, anchor_mode, how)
+        notes.append(in_words(anchored, anchor_mode, kind.words.replace(" and ", ", ")))
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"
         notes.append(
             f"About {few} of {how.size:,} draws lie beyond each end of the intervals: the ends are rough."
         )
-    return Fit(
+    return FITS[kind.name](
         problem,
         found.posterior,
         method,
@@ -164,103 +161,15 @@ def fit(
         tuple(notes),
         found.sample_stats,
         anchored,
-        grouped,
+        panel.families,
     )
 
 
-def _fit_rated(
-    spec: Model,
-    table: kinds.Rated,
-    criteria: object,
-    anchors: object,
-    anchor_mode: str | None,
-    families: object,
-    levels: Sequence[object] | None,
-    classes: Sequence[object] | None,
-    how: Method,
-) -> _Done:
-    from voirdire.infer.mode import find_mode
-    from voirdire.kinds.votes.human.infer import in_words
-    from voirdire.trust.alike import discounted
-
-    unused: dict[str, dict[str, object]] = {
-        "scores": {"classes": classes},
-        "labels": {"criteria": criteria, "families": families},
-        "mixed": {"classes": classes, "anchor_mode='cut'": anchor_mode if anchor_mode == "cut" else None},
-    }
-    _not_for(kinds.NAMES.get(spec.data, spec.data), unused[spec.data])
-    posed = kinds.pose_rated(spec, table, criteria=criteria, levels=levels, classes=classes, anchors=anchors)
-    notes = [*kinds.notes(posed)]
-    check_size(posed, how)
-    if isinstance(posed, LabelsProblem):
-        if anchors is None:
-            return posed, infer(posed, find_mode(posed), how), None, None, notes
-        from voirdire.kinds.labels.anchored import infer_anchored as infer_labelled
-
-        found, anchored = infer_labelled(posed, anchor_mode, how)
-        return posed, found, anchored, None, [*notes, in_words(anchored, anchor_mode, "labels")]
-    panel = discounted(posed, families)
-    notes += panel.notes
-    if isinstance(panel.problem, ScoresProblem) and anchors is not None:
-        from voirdire.kinds.scores.anchored import infer_anchored as infer_scored
-
-        found, anchored = infer_scored(panel.problem, panel.mode, anchor_mode, how)
-        return (
-            panel.problem,
-            found,
-            anchored,
-            panel.families,
-            [*notes, in_words(anchored, anchor_mode, "scores")],
-        )
-    jointly = None
-    if anchors is not None:
-        jointly = Anchored("joint", "joint", ())
-        notes.append(in_words(jointly, anchor_mode, "votes, scores"))
-    return panel.problem, infer(panel.problem, panel.mode, how), jointly, panel.families, notes
-
-
-def _fit_votes(
-    spec: Model,
-    votes: Votes,
-    criteria: object,
-    anchors: object,
-    anchor_mode: str | None,
-    families: object,
-    how: Method,
-) -> _Done:
-    from voirdire.trust.alike import discounted
-
-    notes: list[str] = []
-    if isinstance(votes, CountedVotes):
-        notes.append("The table was counted where it is: the order of votes and their contexts are not kept.")
-    people = None if anchors is None else read_anchors(anchors, votes)
-    on_criteria = None if criteria is None else read_votes(criteria, name="votes on criteria")
-    posed = pose(spec, votes, on_criteria, anchors=people)
-    check_size(posed, how)
-    notes += () if people is None else people.notes
-    panel = discounted(posed, families)
-    notes += panel.notes
-    if on_criteria is not None and posed.criteria_votes is None:
-        notes.append(
-            f"The votes on criteria are not used: {spec.name} takes all criteria as equally important."
-        )
-    if people is None:
-        return panel.problem, infer(panel.problem, panel.mode, how), None, panel.families, notes
-    from voirdire.kinds.votes.human.infer import in_words, infer_anchored
-
-    assert isinstance(panel.problem, VotesProblem)  # as posed
-    found, anchored = infer_anchored(panel.problem, panel.mode, panel.families, anchor_mode, how)
-    return panel.problem, found, anchored, panel.families, [*notes, in_words(anchored, anchor_mode)]
-
-
-def _not_for(data: str, given: dict[str, object]) -> None:
-    problems = [
-        f"{name if '=' in name else name + '='} is not for tables of {data}; leave it out"
-        for name, value in given.items()
-        if value is not None
-    ]
-    if problems:
-        raise InputError(problems)
+def read_answers(table: object, levels: Sequence[object] | None = None, *, rows: bool = False) -> Any:
+    """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
+    if isinstance(table, list | tuple):
+        return read_votes_and_scores(table, rows=rows)
+    return read_table(table, levels=levels, votes=True, rows=rows)
 
 
 def _check_request(how: Method, prob: float) -> None:

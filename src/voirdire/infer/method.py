@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import checks as check
-from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import kind as kinds
+from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold(density, mode.x, problem.data)
-        found.append(kinds.mirror_check(problem, mirror.mass_from_oriented(ratio), at_mode=True))
+        found.append(problem.orientation(mirror.mass_from_oriented(ratio), at_mode=True))
     return Inferred(Posterior(density, mode.x, None), tuple(found))
 
 
@@ -155,7 +154,7 @@ def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: li
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
         weighted = k is not None
         mass = mirror.mass_from_symmetric(ratio) if weighted else mirror.mass_from_unweighed(ratio, turned)
-        found.append(kinds.mirror_check(problem, mass))
+        found.append(problem.orientation(mass))
     return Inferred(Posterior(density, _centre(approximation.mean, draws), draws), tuple(found))
 
 
@@ -179,7 +178,7 @@ def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[
     if density.has_mirror:
         draws, ratio, turned = mirror.fold(density, draws, problem.data)
         mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
-        found.append(kinds.mirror_check(problem, mass))
+        found.append(problem.orientation(mass))
         if not symmetric and turned.any():
             found.append(check.both_modes(float(turned.mean())))
     found += check.sampling(diagnose(density, draws, run.diverging, run.energy))

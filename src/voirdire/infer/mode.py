@@ -11,20 +11,15 @@ import numpy as np
 
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.search import Found, search
-from voirdire.infer.starts import agreement_signs, starting_point
-from voirdire.kinds.votes.density import VotesDensity
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
-MIRROR_MARGIN = 5.0  # on the log prior: below it the mirrored mode might win after a search of its own
-REVERSED_SHARE = 0.25
 ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
-ALIKE = 0.95  # cosine of the judges' informedness under two points from which one mode is reached
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +110,11 @@ def find_modes(
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
     else:
         run = _together(density, pad(tables, roomy=roomy), tolerance, max_iterations)
-    own = [_own_starts(density, table) for table in tables]
+    own = [density.starts(table) for table in tables]
     first = [points[0] for points in own] if starts is None else starts
     found = [[mode] for mode in run(first, [])]
     others = [
-        points[1:] + _starts_of_doubt(density, modes[0].x, table)
+        points[1:] + density.starts_in_doubt(modes[0].x, table)
         for points, modes, table in zip(own, found, tables, strict=True)
     ]
     for turn in range(max(map(len, others))):
@@ -128,48 +123,6 @@ def find_modes(
         for modes, mode, more in zip(found, run(again, found), others, strict=True):
             modes += [mode] if turn < len(more) else []
     return [_best(modes) for modes in found]
-
-
-def _own_starts(density: LogDensity, data: Data) -> list[Floats]:
-    """Starts that are searched from whatever is found."""
-    if isinstance(density, VotesDensity):
-        return [starting_point(density, data, np.ones(density.judges))]
-    return density.starts(data)
-
-
-def _starts_of_doubt(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
-    if not isinstance(density, VotesDensity) or not in_doubt(density, x, data):
-        return []
-    mirrored = np.asarray(density.mirror(x, np))
-    signed = starting_point(density, data, agreement_signs(density, data))
-    return [mirrored] if _same_signs(density, signed, x, data) else [mirrored, signed]
-
-
-def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:
-    """Whether a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
-    part = data["votes"]
-    root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
-    one, other = (root * _informedness(density.values(point, np)) for point in (start, x))
-    return bool(abs(one @ other) >= ALIKE * np.linalg.norm(one) * np.linalg.norm(other))
-
-
-def in_doubt(density: LogDensity, x: Floats, data: Data) -> bool:
-    """Whether a mode might not be the highest, so that other starts are worth their cost."""
-    if not density.has_mirror or "pinned" in data:
-        return False
-    there = density.log_oriented(density.mirror(x, np), data, np)
-    if there > density.log_oriented(x, data, np) - MIRROR_MARGIN:
-        return True
-    informedness = _informedness(density.values(x, np))
-    part = data["votes"]
-    information = np.bincount(part["judge"], part["weight"], density.judges) * informedness
-    return bool(-information[information < 0].sum() > REVERSED_SHARE * np.abs(information).sum())
-
-
-def _informedness(values: dict[str, Any]) -> Floats:
-    """How much each judge's answers say, from -1 (always wrong) to 1."""
-    coins = [values[name] for name in ("reliability", "coin_first", "coin_second") if name in values]
-    return np.asarray(np.mean(np.tanh(0.5 * np.stack(coins)), axis=0))
 
 
 def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:

@@ -129,7 +129,7 @@ def readme() -> str:
     parts = [
         "# Models",
         "Written by `make models-table` from the TOML files in this folder: change those. A file holds a model's\n"
-        "equation and every number of its prior; its terms (`kind`) are functions in `src/voirdire/terms/`.\n"
+        "equation and every number of its prior; its terms (`kind`) are functions in `src/voirdire/model/terms/`.\n"
         "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a number for one fit,\n"
         "and `--model FILE.toml` fits a model file of your own.",
         table(""),
@@ -140,7 +140,7 @@ def readme() -> str:
 
 def _markdown_card(model: Model) -> str:
     terms = [f"- {name}: `{kind}`{numbers and ', ' + numbers}" for name, kind, numbers in prior_lines(model)]
-    if model.data == "votes" and model.ties is None:
+    if model.refuses_ties:
         terms.append("- ties: refused")
     parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
     parts += [model.identifiability]

@@ -88,8 +88,12 @@ class LogDensity(ABC):
         """A name for each of :meth:`log_parts`."""
 
     def starts(self, data: Data) -> list[Floats]:
-        """Points from which the mode is searched; votes have theirs in :mod:`voirdire.infer.mode`."""
+        """Points from which the mode is searched, whatever is found."""
         return [np.zeros(self.size)]
+
+    def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
+        """More points to search from where the mode that was found, ``x``, might not be the highest."""
+        return []
 
     def by_hand(self, data: Data) -> ByHand | None:
         """The search's functions where derived by hand they are better than automatic ones."""

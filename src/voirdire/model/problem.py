@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+from voirdire.model.check import Check
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.specs import Model
 from voirdire.typing import Ints
@@ -24,6 +26,21 @@ class Problem:
     def model(self) -> Model:
         """The model."""
         return self.density.model
+
+    def part(self, data: str) -> Any:
+        """The problem as one of a kind of data, or the part of it that is; None where it has none of that kind."""
+        return self if data == self.model.data else None
+
+    def orientation(self, mass: float, at_mode: bool = False) -> Check:
+        """What the posterior mass of the twins says, that only the prior (and people) tell apart.
+
+        Parameters
+        ----------
+        mass : float
+        at_mode : bool
+            Whether it was found at the mode alone.
+        """
+        raise NotImplementedError(f"model {self.model.name} has no twins")
 
     @property
     def coords(self) -> dict[str, list[str]]:

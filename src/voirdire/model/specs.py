@@ -30,42 +30,70 @@ from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unkn
 
 Priors = Mapping[str, Mapping[str, float]]
 
-# The sections that a model of each kind of data may have, with the terms that they may name.
-SECTIONS: dict[str, dict[str, Mapping[str, Any]]] = {
-    "votes": {
-        "strength": STRENGTH,
-        "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
-        "ties": TIES,
-        "weights": WEIGHTS,
-        "anchors": ANCHORS,
-    },
-    "labels": {"classes": CLASSES, "reliability": CONFUSION},
-    "scores": {
-        "strength": SCORE_STRENGTH,
-        "severity": SEVERITY,
-        "cutpoints": CUTPOINTS,
-        "reliability": {name: term for name, term in RATERS.items() if name not in LINKED},
-        "repeats": REPEATS,
-        "weights": WEIGHTS,
-        "anchors": SCORE_ANCHORS,
-    },
-    "mixed": {
-        "strength": STRENGTH,
-        "severity": SEVERITY,
-        "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
-        "reliability": LINKED,
-        "ties": TIES,
-        "repeats": REPEATS,
-        "weights": WEIGHTS,
-        "anchors": ANCHORS,
-    },
+
+@dataclass(frozen=True)
+class Grammar:
+    """What a model file of a kind of data may hold.
+
+    Attributes
+    ----------
+    sections : dict
+        The sections, with the terms that each may name.
+    needed : tuple of str
+        Those that it must have.
+    collapses : bool
+        Whether it may take all criteria as one; else, of votes and scores, criteria are kept separate.
+    weighs : bool
+        Whether separate criteria need a section of weights.
+    """
+
+    sections: dict[str, Mapping[str, Any]]
+    needed: tuple[str, ...]
+    collapses: bool = True
+    weighs: bool = False
+
+
+GRAMMARS = {
+    "votes": Grammar(
+        {
+            "strength": STRENGTH,
+            "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
+            "ties": TIES,
+            "weights": WEIGHTS,
+            "anchors": ANCHORS,
+        },
+        ("strength", "reliability"),
+        weighs=True,
+    ),
+    "labels": Grammar({"classes": CLASSES, "reliability": CONFUSION}, ("classes", "reliability")),
+    "scores": Grammar(
+        {
+            "strength": SCORE_STRENGTH,
+            "severity": SEVERITY,
+            "cutpoints": CUTPOINTS,
+            "reliability": {name: term for name, term in RATERS.items() if name not in LINKED},
+            "repeats": REPEATS,
+            "weights": WEIGHTS,
+            "anchors": SCORE_ANCHORS,
+        },
+        ("strength", "reliability", "weights"),
+    ),
+    "mixed": Grammar(
+        {
+            "strength": STRENGTH,
+            "severity": SEVERITY,
+            "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
+            "reliability": LINKED,
+            "ties": TIES,
+            "repeats": REPEATS,
+            "weights": WEIGHTS,
+            "anchors": ANCHORS,
+        },
+        ("strength", "severity", "cutpoints", "reliability", "weights"),
+        collapses=False,
+    ),
 }
-_NEEDED = {
-    "votes": ("strength", "reliability"),
-    "labels": ("classes", "reliability"),
-    "scores": ("strength", "reliability", "weights"),
-    "mixed": ("strength", "severity", "cutpoints", "reliability", "weights"),
-}
+SECTIONS = {data: grammar.sections for data, grammar in GRAMMARS.items()}
 SECTION_NAMES = tuple(dict.fromkeys(name for sections in SECTIONS.values() for name in sections))
 _HUGE = 1e300  # TOML knows infinity, nan and integers beyond any float
 _MUST = "{key} must be {words}, not {value!r}"
@@ -149,7 +177,17 @@ class Model:
     @property
     def position_aware(self) -> bool:
         """Whether judges may lean to a position."""
-        return self.data in ("votes", "mixed") and RELIABILITY[self.reliability.kind].position_aware
+        return self.reliability.kind in RELIABILITY and RELIABILITY[self.reliability.kind].position_aware
+
+    @property
+    def compares(self) -> bool:
+        """Whether answers are comparisons, some of them at least."""
+        return "ties" in SECTIONS[self.data]
+
+    @property
+    def refuses_ties(self) -> bool:
+        """Whether answers of its kind may be ties, and the model has no term for them."""
+        return self.compares and self.ties is None
 
     def part(self, data: str) -> Model:
         """The part of a model of votes and scores that is about one of them.
@@ -270,10 +308,11 @@ def _section(content: dict[str, Any] | str | None) -> Section | None:
 
 def _problems(content: dict[str, Any]) -> list[str]:
     data = content["data"] if content.get("data") in list(SECTIONS) else "votes"
-    kinds = SECTIONS[data]
+    grammar = GRAMMARS[data]
+    kinds = grammar.sections
     rules = _TOP | dict.fromkeys(kinds, ANY)
-    problems = [fault for _, fault in faults(content, rules, (*_TEXT, *_NEEDED[data]))]
-    if data in ("votes", "mixed") and "ties" not in content:
+    problems = [fault for _, fault in faults(content, rules, (*_TEXT, *grammar.needed))]
+    if "ties" in kinds and "ties" not in content:
         problems.append("'ties' is missing: a [ties] section, or ties = \"refuse\"")
     for name, terms in kinds.items():
         section = content.get(name)
@@ -286,11 +325,11 @@ def _problems(content: dict[str, Any]) -> list[str]:
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
-    if data == "mixed" and content.get("criteria") == "collapse":
+    if not grammar.collapses and content.get("criteria") == "collapse":
         problems.append("models of votes and scores keep criteria = 'separate'")
     elif content.get("criteria") == "collapse" and "weights" in content:
         problems.append("[weights] needs criteria = 'separate'")
-    if data == "votes" and content.get("criteria") == "separate" and "weights" not in content:
+    if grammar.weighs and content.get("criteria") == "separate" and "weights" not in content:
         problems.append("criteria = 'separate' needs a [weights] section")
     return problems
 

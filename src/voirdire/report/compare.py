@@ -15,7 +15,7 @@ from voirdire.report import loo
 from voirdire.report.table import is_missing
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 FEW = 3  # common items below which a rank correlation says nothing
 
@@ -67,7 +67,7 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     InputError
         Fewer than two, one given twice, or a folder that holds no fit.
     """
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
     from voirdire.report.sources import read_run
 
     if len(folders) < 2:
@@ -181,9 +181,9 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
 
 def _same_votes(one: Fit, two: Fit) -> bool:
     """Whether two fits are of the same votes."""
-    from voirdire.kinds.kind import votes_problem
+    from voirdire.kinds.registry import votes_of
 
-    a, b = (votes_problem(fit.problem, "compare").votes for fit in (one, two))
+    a, b = (votes_of(fit.problem, "compare").votes for fit in (one, two))
     names = ("judges", "criteria", "items")
     codes = ("judge", "criterion", "first", "second", "counts")
     return all(getattr(a, key) == getattr(b, key) for key in names) and all(

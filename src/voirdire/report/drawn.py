@@ -16,7 +16,7 @@ from voirdire.report.possible import check
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def figure(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.kinds import kind as kinds
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
 from voirdire.report.made import made
@@ -19,7 +18,7 @@ from voirdire.report.sections.trust import trust
 from voirdire.report.table import Table, is_missing, share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
 _SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")
@@ -83,7 +82,7 @@ def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     else:
         yield "Items", f"{len(items):,}", f"{settled(items):,} settled (probability {SURE:g})"
     yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit))
-    for name, count in kinds.counts(fit.problem).items():
+    for name, count in fit.kind.counts(fit.problem).items():
         of = name if fit.model.data == "mixed" else fit.model.data
         yield of.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
 
@@ -99,7 +98,7 @@ def _counts(fit: Fit) -> str:
     problem = fit.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
     judges = "1 judge" if len(problem.judges) == 1 else f"{len(problem.judges):,} judges"
-    return f"{kinds.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
+    return f"{fit.kind.answers(problem)}, {len(problem.items):,} items, {judges}{criteria}"
 
 
 def _further(result: dict[str, Any]) -> Iterator[Table]:

@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.report.replicated import coded, table_of
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -53,14 +53,14 @@ def pointwise(fit: Fit) -> Pointwise:
     >>> pointwise(fit(table, model="bradley-terry")).elpd.shape
     (9,)
     """
-    from voirdire.fit.predict import probabilities
     from voirdire.infer.diagnose import loo
-    from voirdire.kinds.kind import votes_problem
+    from voirdire.kinds.registry import votes_of
+    from voirdire.kinds.votes.chances import probabilities
 
     votes = table_of(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
-    density = votes_problem(fit.problem, "loo").density
+    density = votes_of(fit.problem, "loo").density
     chains, length = fit.posterior.draws.shape[:2]
     values = fit.problem.density.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
     table = coded(fit, votes)

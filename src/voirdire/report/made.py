@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from voirdire.kinds import kind as kinds
 from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def made(fit: Fit) -> Iterator[Block]:
@@ -61,7 +60,7 @@ def _data(fit: Fit) -> Iterator[tuple[str, str]]:
     yield "Items", f"{len(problem.items):,}"
     yield "Criteria", f"{len(problem.criteria):,}"
     yield "Judgements", f"{int(problem.judge_votes.sum()):,}"
-    of_votes, _ = kinds.parts(problem)
+    of_votes = problem.part("votes")
     votes = None if of_votes is None else of_votes.votes
     if votes is None or not hasattr(votes, "row_outcome"):
         return

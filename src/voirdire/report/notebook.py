@@ -10,7 +10,7 @@ from voirdire.report.page import shorten
 from voirdire.report.table import Table, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 MOST = 10  # rows of a table
 _LETTERS = 1200  # of a text

@@ -16,18 +16,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 
 DRAWS = 40  # averaged over: the mean of a product of probabilities needs few
 FEW = 5  # common votes below which a ratio says nothing
 RATE = 0.1  # of false discoveries among the pairs that are called clear
+_MEASURED: WeakKeyDictionary[Fit, Observed] = WeakKeyDictionary()  # a page asks several times
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +117,9 @@ def observed_over_expected(fit: Fit) -> Observed:
     >>> found.observed[0].tolist(), found.common[0].tolist()
     ([1.0, 1.0], [2.0, 2.0])
     """
-    return fit._observed  # measured once: a page asks several times
+    if fit not in _MEASURED:
+        _MEASURED[fit] = measure(fit)
+    return _MEASURED[fit]
 
 
 def measure(fit: Fit) -> Observed:

@@ -10,7 +10,7 @@ from voirdire.report.page import Block, Facts, Text, named
 from voirdire.report.table import table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 RESAMPLES = 2000
 MEASURES = ("agreement_rate", "cohen_kappa")

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def check(fit: Fit, kind: str) -> None:
@@ -46,10 +46,9 @@ def _answers(fit: Fit) -> None:
 
 
 def _score_answers(fit: Fit) -> None:
-    from voirdire.kinds import kind as kinds
     from voirdire.report.rated import rated_problem
 
-    if kinds.parts(fit.problem)[1] is None:
+    if fit.problem.part("scores") is None:
         raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no scores")
     rated_problem(fit)
 

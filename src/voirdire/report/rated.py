@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds import kind as kinds
 from voirdire.kinds.labels.influence import codes, labels_given, units, without
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.scores import ordinal
@@ -29,7 +28,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.report.replicated import REPLICATES, binned
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -68,7 +67,8 @@ def rated_problem(fit: Fit) -> ScoresProblem | LabelsProblem:
     InputError
         The model takes scores as numbers, or knows no classes: it gives no probability of single answers.
     """
-    problem, (_, scores) = fit.problem, kinds.parts(fit.problem)
+    problem = fit.problem
+    scores: ScoresProblem | None = problem.part("scores")
     if scores is not None and form_of(scores.model) is ordinal:
         return scores
     if isinstance(problem, LabelsProblem) and problem.density.latent:

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds import kind as kinds
+from voirdire.kinds.registry import votes_of
 from voirdire.tables.votes import Votes
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,10 +30,11 @@ def table_of(fit: Fit) -> Votes:
     InputError
         The fit has no votes, or its model pools them before it looks at them.
     """
-    votes, _ = kinds.parts(fit.problem)
+    votes = fit.problem.part("votes")
     if votes is None or fit.model.pool != "none":
         raise InputError(f"model {fit.model.name} gives no probability of single votes: nothing to draw")
-    return votes.votes
+    found: Votes = votes.votes
+    return found
 
 
 def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
@@ -45,11 +46,11 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
-    from voirdire.fit.predict import probabilities
+    from voirdire.kinds.votes.chances import probabilities
 
     votes = table_of(fit)
     recoded = coded(fit, votes)
-    density = kinds.votes_problem(fit.problem, "report").density
+    density = votes_of(fit.problem, "report").density
     return [probabilities(fit.model, density, [one], recoded) for one in some_draws(fit.posterior, most)]
 
 

@@ -19,7 +19,7 @@ from voirdire.settings import read_toml
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 FORMAT = 1
 KINDS = ("agree", "metaeval")

@@ -13,7 +13,7 @@ from voirdire.report.page import Page
 from voirdire.report.sources import Rows, StudyRun, read_run
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 #: Formats and the ending of their files.
 FORMATS = {"html": ".html", "md": ".md", "latex": ".tex"}

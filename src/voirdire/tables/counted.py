@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class CountedVotes(Votes):
     >>> votes.rows, votes.row_outcome.tolist()
     (3, [0, 0, 1])
     """
+
+    has_rows: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
+from voirdire.errors import InputError
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
+from voirdire.tables.rated import Rated
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import Votes, read_votes
 
-_KINDS = {"winner": "votes", "score": "scores", "label": "labels"}
+COLUMNS = {"winner": Votes.data, "score": Scores.data, "label": Labels.data}
 
 
 def read_table(
@@ -45,21 +49,44 @@ def read_table(
     >>> type(read_table(pd.DataFrame({"judge": ["a"], "item": "x", "label": "yes"}))).__name__
     'Labels'
     """
-    if isinstance(table, Votes | Scores):
-        return table
-    if isinstance(table, Labels):
-        return read_labels(table, levels=levels)
+    readers: dict[str, Callable[..., Votes | Scores | Labels]] = {
+        Votes.data: partial(read_votes, rows=rows),
+        Scores.data: read_scores,
+        Labels.data: partial(read_labels, levels=levels),
+    }
+    if isinstance(table, Votes | Rated):
+        return readers[table.data](table)
     problems = Problems("votes" if votes else "table")
-    found = [_KINDS[column] for column in columns_among(table, list(_KINDS), problems)]
+    found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
     problems.raise_any()
-    if not found and votes:
-        return read_votes(table, rows=rows)
-    if not found:
+    if not found and not votes:
         problems.stop(
             "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"
         )
     if len(found) > 1:
         problems.stop(f"the columns are those of {' and '.join(found)}; keep one of winner, score and label")
-    if found[0] == "votes":
-        return read_votes(table, rows=rows)
-    return read_scores(table) if found[0] == "scores" else read_labels(table, levels=levels)
+    return readers[found[0] if found else Votes.data](table)
+
+
+def read_new(table: object, *old: Votes | Scores | Labels, levels: Sequence[object] | None = None) -> Any:
+    """Read new answers of the kind of one of the tables that are there.
+
+    Raises
+    ------
+    InputError
+        The table is wrong, or of another kind.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> scores = read_scores(pd.DataFrame({"judge": ["a"], "item": "x", "score": 1}))
+    >>> read_new(pd.DataFrame({"judge": ["a"], "item": "x", "label": "1"}), scores)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: the new table has labels, but the fit is one of scores
+    """
+    new = read_table(table, levels=levels, votes=True, rows=False)
+    have = [one.data for one in old]
+    if new.data not in have:
+        raise InputError(f"the new table has {new.data}, but the fit is one of {' and '.join(have)}")
+    return new

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.tables.counted import CountedVotes
 from voirdire.tables.encode import IntArray, positions
-from voirdire.tables.labels import Labels, in_order
+from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, given_twice
 from voirdire.tables.scores import Scores
@@ -43,10 +41,9 @@ def joined(old: T, new: T) -> T:
     >>> both.items, both.counts.tolist()
     (('x', 'y', 'z'), [[1, 0, 0], [0, 0, 1]])
     """
-    kind = "votes" if isinstance(old, Votes) else "scores" if isinstance(old, Scores) else "labels"
     if old.has_criteria != new.has_criteria:
-        _differ(kind, "criteria", old.has_criteria)
-    both: Any = _votes if isinstance(old, Votes) else partial(_rated, kind=kind)
+        _differ(old.data, "criteria", old.has_criteria)
+    both: Any = _votes if isinstance(old, Votes) else _rated
     return both(old, new)  # type: ignore[no-any-return]
 
 
@@ -58,7 +55,7 @@ def _differ(kind: str, column: str, old_has: bool) -> None:
 def _votes(old: Votes, new: Votes) -> Votes:
     names = tuple(_together(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
     parts = [_placed(table, names) for table in (old, new)]
-    only_counts = any(isinstance(table, CountedVotes) for table in (old, new))
+    only_counts = not (old.has_rows and new.has_rows)
     if only_counts:
         codes = [np.concatenate([np.repeat(part[axis], 3) for part in parts]) for axis in range(4)]
         outcome = np.tile(np.arange(3), len(codes[0]) // 3)
@@ -90,7 +87,7 @@ def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     ]
 
 
-def _rated(old: Rated, new: Rated, kind: str) -> Rated:
+def _rated(old: Rated, new: Rated) -> Rated:
     found: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
     for column, plural in {**_NAMES, **_MORE, **_BOTH}.items():
         if not hasattr(old, plural):
@@ -98,7 +95,7 @@ def _rated(old: Rated, new: Rated, kind: str) -> Rated:
         codes = [getattr(table, column) for table in (old, new)]
         missing = [code is None for code in codes]
         if column in _BOTH and missing[0] != missing[1]:
-            _differ(kind, plural, missing[1])
+            _differ(old.data, plural, missing[1])
         if any(missing):
             found |= {plural: (), column: None}
             continue
@@ -111,19 +108,11 @@ def _rated(old: Rated, new: Rated, kind: str) -> Rated:
             ]
         )
     if found.get("run") is not None:
-        problems = Problems(f"new {kind}")
+        problems = Problems(f"new {old.data}")
         present = {name: value for name, value in found.items() if value is not None}
         given_twice(present, problems, before=old.rows)
         problems.raise_any()
-    if isinstance(old, Labels):
-        assert isinstance(new, Labels)
-        labels = old.labels if old.declared else in_order(_together(old.labels, new.labels))
-        codes = [positions(table.labels, labels)[table.label] for table in (old, new)]
-        found |= {"labels": labels, "label": np.concatenate(codes), "declared": old.declared}
-    else:
-        assert isinstance(old, Scores)
-        assert isinstance(new, Scores)
-        found["score"] = np.concatenate([old.score, new.score])
+    found |= old.joined_answers(new)
     return type(old)(**{field.name: found[field.name] for field in fields(old)})
 
 

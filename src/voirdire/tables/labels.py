@@ -39,6 +39,7 @@ class Labels(Rated):
     """
 
     answer: ClassVar[str] = "label"
+    data: ClassVar[str] = "labels"
 
     labels: tuple[str, ...]
     label: IntArray
@@ -48,6 +49,13 @@ class Labels(Rated):
     def answers(self) -> NDArray[Any]:
         """The label of each row, by name."""
         return np.array(self.labels)[self.label]
+
+    def joined_answers(self, new: Labels) -> dict[str, Any]:
+        """Labels of this table and then of another, with their names: those declared, or of both."""
+        every = tuple(sorted({*self.labels, *new.labels}))
+        labels = self.labels if self.declared else in_order(every)
+        codes = [positions(table.labels, labels)[table.label] for table in (self, new)]
+        return {"labels": labels, "label": np.concatenate(codes), "declared": self.declared}
 
 
 def read_labels(

@@ -49,6 +49,10 @@ class Rated:
         Whether the table has a criterion column, an item column.
     """
 
+    data: ClassVar[str]
+    called: ClassVar[str] = "the table has"
+    question: ClassVar[tuple[str, ...]] = ("judge", "item")  # units whose answers are to one question
+
     judges: tuple[str, ...]
     criteria: tuple[str, ...]
     items: tuple[str, ...]
@@ -68,6 +72,15 @@ class Rated:
 
     #: The column of answers, which tells tables apart.
     answer: ClassVar[str]
+
+    def groupings(self) -> dict[str, IntArray | None]:
+        """What each answer belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
+        names = ("item", "context", "criterion", "judge")
+        return {"answer": np.arange(self.rows)} | {name: getattr(self, name) for name in names}
+
+    def joined_answers(self, new: Any) -> dict[str, Any]:
+        """What was answered in this table and then in another of its kind, by the names of the fields."""
+        raise NotImplementedError
 
     @property
     def rows(self) -> int:

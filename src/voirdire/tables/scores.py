@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,15 @@ class Scores(Rated):
     """
 
     answer: ClassVar[str] = "score"
+    data: ClassVar[str] = "scores"
 
     score: NDArray[np.float64]
     groups: tuple[str, ...] = ()
     group: IntArray | None = None
+
+    def joined_answers(self, new: Scores) -> dict[str, Any]:
+        """Scores of this table and then of another."""
+        return {"score": np.concatenate([self.score, new.score])}
 
 
 def read_scores(table: object, *, name: str = "scores", judge: str | None = None) -> Scores:

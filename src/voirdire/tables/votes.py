@@ -62,6 +62,11 @@ class Votes:
     (('x', 'y'), [0, 1], [[1, 0, 0], [0, 0, 1]])
     """
 
+    data: ClassVar[str] = "votes"
+    called: ClassVar[str] = "the table has"
+    has_rows: ClassVar[bool] = True  # whether the order of the votes is known
+    question: ClassVar[tuple[str, ...]] = ("pair",)  # units whose votes are on one question
+
     judges: tuple[str, ...]
     criteria: tuple[str, ...]
     items: tuple[str, ...]
@@ -75,6 +80,18 @@ class Votes:
     contexts: tuple[str, ...] = ()
     row_context: IntArray | None = None
     has_criteria: bool = False
+
+    def groupings(self) -> dict[str, IntArray | None]:
+        """What each vote belongs to, by the name of the unit, as codes of shape (rows,); None without such a column."""
+        cell = self.row_cell
+        low, high = np.minimum(self.first, self.second)[cell], np.maximum(self.first, self.second)[cell]
+        return {
+            "vote": np.arange(self.rows),
+            "pair": low * len(self.items) + high,
+            "context": self.row_context,
+            "criterion": self.criterion[cell],
+            "judge": self.judge[cell],
+        }
 
     @property
     def rows(self) -> int:

@@ -1,65 +1,40 @@
-"""The trust checks of a fit of votes: each a level, a number and a sentence that says what to do next."""
+"""Trust checks of every kind of answer: judges that depend on each other, judges that decide what is first."""
 
 from __future__ import annotations
 
-from statistics import NormalDist
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
-from voirdire.infer.checks import Check, listed
 from voirdire.infer.posterior import Posterior, scores
-from voirdire.kinds.scores.shared_errors import SharedErrors
-from voirdire.kinds.votes.human.comparisons import answered, comparisons
-from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.check import Check
 from voirdire.model.problem import Problem
-from voirdire.model.terms import RELIABILITY
-from voirdire.tables.graph import components
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.influence import top_changers
-from voirdire.trust.residuals import Residuals, residuals
-from voirdire.typing import Floats, Ints
+from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
 
 ALPHA = 0.01  # of the tests of one check together
-CLEAR_BIAS = 0.1  # first items chosen beyond a half: of ten answers, one turned by position
-MISFIT = 1.5  # squared residuals, in units of their expectation
 CLEAR = 0.9  # probability from which a lead counts as clear
-IDENTICAL = 0.97  # share of a judge's answers that are the same under two criteria
-FEWEST = 50  # answers under both criteria from which that says something
-SAME = 0.9  # correlation of strengths under two criteria
-_SHOWN = 3
-
-
-def trust_checks(
-    problem: VotesProblem, posterior: Posterior, judges: dict[str, Any], seed: int, chosen: str | None = None
-) -> list[Check]:
-    """All checks that compare the votes with what the fitted model expects of them.
-
-    Parameters
-    ----------
-    judges : dict of array
-        The judges' summary (:func:`voirdire.kinds.votes.results.judges`).
-    chosen : str, optional
-        The method that answers pairs from anchors.
-    """
-    found = [] if problem.anchors is None else [against_anchors(problem)]
-    found += same_criteria(problem, posterior)
-    if problem.model.pool == "majority":
-        return found
-    left = residuals(problem, posterior)
-    return [
-        *found,
-        *dependent_judges(problem, left, seed, chosen),
-        *position(problem, left, judges),
-        *splitting_items(problem, left),
-        *influence(problem, posterior),
-    ]
+SHOWN = 3
 
 
 def dependent_judges(
-    problem: Problem, left: Residuals | SharedErrors, seed: int, chosen: str | None = None
+    problem: Problem,
+    left: Residuals | SharedErrors,
+    seed: int,
+    chosen: str | None = None,
+    remedy: Callable[[], str] = lambda: "Drop copies",
 ) -> list[Check]:
-    """Whether judges agree more than independent ones would, and how many the panel is worth."""
+    """Whether judges agree more than independent ones would, and how many the panel is worth.
+
+    Parameters
+    ----------
+    chosen : str, optional
+        The method that answers pairs from anchors.
+    remedy : callable
+        What to do about a panel that is not to be trusted, in words.
+    """
     count = len(left.judges)
     if count < 2:
         return []
@@ -72,9 +47,9 @@ def dependent_judges(
     if not alike:
         return [Check("dependence", "ok", found.size, f"{worth}: none agree more than the model expects.")]
     names = [
-        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:_SHOWN]
+        f"{problem.judges[left.judges[i]]} and {problem.judges[left.judges[j]]}" for i, j in alike[:SHOWN]
     ]
-    more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
+    more = f" and {len(alike) - SHOWN} more pairs" if len(alike) > SHOWN else ""
     message = f"{worth}: {'; '.join(names)}{more} agree far more than the model expects of independent judges"
     if chosen is not None and chosen not in ("joint", "cut"):
         message += f". The pairs do not rest on their consensus but on the anchors ({chosen}); strengths and ranks do."
@@ -82,7 +57,7 @@ def dependent_judges(
     if found.high < 0.5 * count:
         message += (
             ". Their shared mistakes count as evidence many times over: this ranking and its intervals must not be "
-            f"trusted as they are. {_ask(problem)}; name families of judges (families=...)."
+            f"trusted as they are. {remedy()}; name families of judges (families=...)."
         )
         return [Check("dependence", "fail", found.size, message)]
     message += (
@@ -92,101 +67,15 @@ def dependent_judges(
     return [Check("dependence", "warn", found.size, message)]
 
 
-def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:
-    """Judges whose answers depend on which item is shown first."""
-    if RELIABILITY[problem.model.reliability.kind].position_aware:
-        low, high = (np.asarray(judges[f"position_bias_{end}"], dtype=float) for end in ("low", "high"))
-        leaning = np.flatnonzero(np.fmax(low, -high) > CLEAR_BIAS)
-        if np.isnan(low).all():
-            return []
-        if not len(leaning):
-            return [Check("position", "ok", 0.0, f"No judge's position bias is clearly beyond {CLEAR_BIAS}.")]
-        message = (
-            f"{listed([problem.judges[k] for k in leaning])} clearly biased by position; the model allows for it. Show "
-            "these judges every pair in both orders, or replace them."
-        )
-        return [Check("position", "warn", float(len(leaning)), message)]
-    variance = left.first_variance.mean(axis=0)
-    z = left.first.mean(axis=0) / np.sqrt(np.maximum(variance, 1e-12))
-    size = left.first.mean(axis=0) / np.maximum(problem.judge_votes[left.judges], 1)
-    bound = -NormalDist().inv_cdf(0.5 * ALPHA / max(len(z), 1))
-    leaning = np.flatnonzero((np.abs(z) > bound) & (np.abs(size) > CLEAR_BIAS) & (variance > 2.0))
-    if not len(leaning):
-        return [Check("position", "ok", 0.0, "No judge picks a position more often than the model expects.")]
-    message = (
-        f"{listed([problem.judges[k] for k in left.judges[leaning]])} picking one position far more often than model "
-        f"{problem.model.name} allows for, which turns position into strength; use crowd-bt-position or maple-position."
-    )
-    return [Check("position", "fail", float(len(leaning)), message)]
-
-
-def splitting_items(problem: VotesProblem, left: Residuals) -> list[Check]:
-    """Items that some judges like and others dislike more than the model expects.
-
-    S_ki is the sum of judge k's residuals over the comparisons of item i, counted for i, and V_ki its variance.
-    Judges that differ in reliability alone leave sum_k S_ki^2 near sum_k V_ki, with a variance of about 2 sum_k V_ki^2.
-    """
-    size = len(problem.items)
-    square, variance = item_moments(left, size)
-    expected = variance.sum(axis=0)
-    misfit = square / np.maximum(expected, 1e-12)
-    z = (square - expected) / np.sqrt(np.maximum(2.0 * (variance**2).sum(axis=0), 1e-12))
-    bound = -NormalDist().inv_cdf(ALPHA / max(size, 1))
-    split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
-    split = split[np.argsort(-misfit[split], kind="stable")]
-    if not len(split):
-        return [Check("split-items", "ok", 0.0, "No item divides the judges more than the model expects.")]
-    message = (
-        f"{listed([problem.items[i] for i in split])} dividing the judges more than their reliability "
-        f"explains: they may "
-        "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
-    )
-    return [Check("split-items", "warn", float(len(split)), message)]
-
-
-def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:
-    """Sums over judges of S_ki^2, shape (items,), and V_ki, shape (judges, items), both averaged over draws.
-
-    Only sums by judge and item are held, for one draw at a time: a matrix of comparisons and items would take 80 GB
-    for 1,000,000 comparisons of 10,000 items.
-
-    Examples
-    --------
-    Of two comparisons, a with b and b with c, one judge prefers a and c, each by 1 more than expected:
-
-    >>> left = Residuals(
-    ...     np.arange(1), np.array([[[1.0, -1.0]]]), np.ones((1, 1, 2)), np.zeros((1, 1)), np.ones((1, 1)),
-    ...     np.array([0, 1]), np.array([1, 2]), np.zeros(2, dtype=np.int64),
-    ... )
-    >>> square, variance = item_moments(left, 3)
-    >>> square.tolist(), variance.tolist()
-    ([1.0, 4.0, 1.0], [[1.0, 2.0, 1.0]])
-    """
-    judges = left.r.shape[1]
-    start = items * np.arange(judges)[:, None]
-    one, other = (start + left.one).ravel(), (start + left.other).ravel()
-
-    def summed(x: Floats, place: Ints) -> Floats:
-        sums = np.bincount(place, x.ravel(), judges * items).reshape(judges, items)
-        return np.asarray(sums, dtype=np.float64)
-
-    square = np.zeros(items)
-    for r in left.r:
-        square += ((summed(r, one) - summed(r, other)) ** 2).sum(axis=0)
-    v = left.v.mean(axis=0)
-    return square / len(left.r), summed(v, one) + summed(v, other)
-
-
 def influence(problem: Problem, posterior: Posterior) -> list[Check]:
     """Judges without whom another item would be first."""
-    apart = isinstance(problem, VotesProblem) and any(len(g) > 1 for g in components(problem.votes))
-    if posterior.draws is None or len(problem.judges) < 2 or apart:
+    if posterior.draws is None or len(problem.judges) < 2:
         return []
     changed = top_changers(problem, posterior)
     if not changed:
         return [Check("influence", "ok", 0.0, "No single judge decides which item is first.")]
-    said = [f"without {judge} it is {item}" for judge, item in changed[:_SHOWN]]
-    more = f" (and {len(changed) - _SHOWN} more judges)" if len(changed) > _SHOWN else ""
+    said = [f"without {judge} it is {item}" for judge, item in changed[:SHOWN]]
+    more = f" (and {len(changed) - SHOWN} more judges)" if len(changed) > SHOWN else ""
     if not any(_clearly_first(problem, posterior, item) for _, item in changed):
         message = f"The first item has no clear lead: {'; '.join(said)}{more}."
         return [Check("influence", "ok", float(len(changed)), message)]
@@ -203,82 +92,3 @@ def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
     draws = scores(problem.density, posterior.values)
     first = int(np.argmax(scores(problem.density, posterior.central_values)))
     return bool((draws[:, first] > draws[:, problem.items.index(rival)]).mean() > CLEAR)
-
-
-def same_criteria(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """Criteria under which all items stand alike, or every judge answers alike: nobody can tell them apart."""
-    if posterior.values is None or len(problem.criteria) < 2 or len(problem.items) < 3:
-        return []
-    strength = posterior.values["strength"]
-    pairs = []
-    for one in range(len(problem.criteria)):
-        for other in range(one + 1, len(problem.criteria)):
-            a, b = strength[:, one], strength[:, other]
-            top = (a * b).sum(axis=1)
-            correlation = top / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
-            if np.quantile(correlation, 0.05) > SAME or _same_answers(problem, one, other) > IDENTICAL:
-                pairs.append(f"{problem.criteria[one]} and {problem.criteria[other]}")
-    if not pairs:
-        return [Check("criteria", "ok", 0.0, "Every criterion says something of its own.")]
-    message = (
-        f"{listed(pairs, verb=False)} rank the items alike: judges do not tell them apart. "
-        "Merge them, or define them more sharply."
-    )
-    return [Check("criteria", "warn", float(len(pairs)), message)]
-
-
-def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
-    """Share of comparisons that a judge made under both criteria and answered alike; 0 where there are too few."""
-    votes = problem.votes
-    size = len(votes.items)
-    keys = (votes.judge * size + votes.first) * size + votes.second
-    under = [np.flatnonzero(votes.criterion == code) for code in (one, other)]
-    _, a, b = np.intersect1d(keys[under[0]], keys[under[1]], return_indices=True)
-    left, right = votes.counts[under[0][a]], votes.counts[under[1][b]]
-    total = np.minimum(left.sum(axis=1), right.sum(axis=1)).sum()
-    return float(np.minimum(left, right).sum() / total) if total >= FEWEST else 0.0
-
-
-def against_anchors(problem: VotesProblem) -> Check:
-    """Whether the majority of the judges agrees with people."""
-    assert problem.anchors is not None
-    criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
-    found = comparisons(problem.coded_votes, criteria=criteria)
-    rows, answers = answered(found, problem.anchors, criteria=criteria)
-    side = np.sign(np.sign(found.mean_answers[:, rows]).sum(axis=0)) * answers
-    right, decided = int((side > 0).sum()), int((side != 0).sum())
-    if not decided:
-        message = "No anchor is on a pair that the judges decided: they cannot show whom to trust. Answer such pairs."
-        return Check("anchors", "warn", None, message)
-    share = right / decided
-    from scipy import stats
-
-    interval = stats.binomtest(right, decided).proportion_ci(0.9, method="wilson")
-    split = len(side) - decided
-    said = (
-        f"The majority of the judges agrees with people on {right} of {decided} anchors ({share:.0%}, 90% interval "
-        f"{interval.low:.0%} to {interval.high:.0%}{f'; the judges are split on {split} more' if split else ''})"
-    )
-    if interval.low > 0.5:
-        return Check("anchors", "ok", share, f"{said}.")
-    if interval.high < 0.5:
-        message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
-        return Check("anchors", "fail", share, message)
-    message = f"{said}, which cannot be told from chance. Collect about 20 more on {pairs_to_ask(problem)}."
-    return Check("anchors", "warn", share, message)
-
-
-def _ask(problem: Problem) -> str:
-    if isinstance(problem, VotesProblem):
-        return f"Collect about 20 human answers on {pairs_to_ask(problem)} and pass them as anchors"
-    return "Drop copies"
-
-
-def pairs_to_ask(problem: VotesProblem) -> str:
-    """The pairs on which judges disagree most, in words."""
-    found = comparisons(problem.coded_votes, criteria=False)
-    side = np.sign(found.mean_answers)
-    voters = np.abs(side).sum(axis=0)
-    order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:_SHOWN]
-    names = [f"{problem.items[found.one[i]]} against {problem.items[found.other[i]]}" for i in order]
-    return f"pairs where judges disagree, such as {', '.join(names)}"

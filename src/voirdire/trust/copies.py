@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.scores.shared_errors import SharedErrors
 from voirdire.model.problem import Problem
 from voirdire.trust.dependence import correlations, most_alike
 from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
 
 NEAR_COPY = 0.5
 ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for copies
@@ -44,7 +44,7 @@ def near_copies(problem: Problem, found: Residuals | SharedErrors) -> dict[str, 
     >>> from voirdire.kinds.votes.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.model.specs import load_model
-    >>> from voirdire.trust.residuals import residuals
+    >>> from voirdire.kinds.votes.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": OneCoin(0.8), "d": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))

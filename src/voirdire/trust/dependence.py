@@ -7,8 +7,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voirdire.kinds.scores.shared_errors import SharedErrors
 from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 SMALLEST = 2.0  # summed variance below which two judges share too little to be tested

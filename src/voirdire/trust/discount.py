@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.kinds.scores.shared_errors import SharedErrors
 from voirdire.model.problem import Problem
 from voirdire.tables.families import family_codes
 from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
@@ -36,7 +36,7 @@ def family_discount(problem: Problem, families: dict[str, str], found: Residuals
     >>> from voirdire.kinds.votes.problem import pose
     >>> from voirdire.simulate import Copycat, OneCoin, simulate_votes
     >>> from voirdire.model.specs import load_model
-    >>> from voirdire.trust.residuals import residuals
+    >>> from voirdire.kinds.votes.residuals import residuals
     >>> from voirdire.tables.votes import read_votes
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": Copycat("a")}
     >>> panel |= {"d": OneCoin(0.8), "e": OneCoin(0.9), "f": OneCoin(0.9)}

@@ -20,10 +20,6 @@ from functools import cached_property
 
 import numpy as np
 
-from voirdire.fit.predict import probabilities
-from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.tables.pairs import pair_keys
 from voirdire.typing import Floats, Ints
 
 DRAWS = 16
@@ -94,55 +90,3 @@ class Residuals:
             i, j = one[start : start + step], other[start : start + step]
             t, var, scale = (part[i] * part[j] @ weights.T for part in (self.r[0], self.v[0], self._roots[0]))
             yield t, var, scale
-
-
-def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
-    """Residual answers at some draws of a posterior (at its centre where there are none).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.fit.verb import fit
-    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 4, "second": "y", "winner": ["x", "x", "y", "x"]})
-    >>> found = fit(table, model="bradley-terry", method="map")
-    >>> residuals(found.problem, found.posterior).r.shape
-    (1, 1, 1)
-    """
-    votes = problem.coded_votes
-    separate = problem.model.criteria == "separate"
-    keys, column = np.unique(pair_keys(votes, criteria=separate), return_inverse=True)
-    chosen = _judges(problem, len(keys))
-    row = np.full(len(problem.judges), -1)
-    row[chosen] = np.arange(len(chosen))
-    kept = row[votes.judge] >= 0
-    place = row[votes.judge][kept] * len(keys) + column[kept]
-    total = votes.counts.sum(axis=1)
-    net = (votes.counts[:, 0] - votes.counts[:, 1]).astype(float)
-    turned = np.where(votes.first > votes.second, -1.0, 1.0)
-    shape = (len(chosen), len(keys))
-    r, v, first, first_variance = [], [], [], []
-    for values in some_draws(posterior, DRAWS):
-        p = probabilities(problem.model, problem.density, [values], votes)
-        mean, variance = p[:, 0] - p[:, 1], p[:, 0] + p[:, 1] - (p[:, 0] - p[:, 1]) ** 2
-        residual, spread = net - total * mean, total * variance
-        r.append(np.bincount(place, (turned * residual)[kept], shape[0] * shape[1]).reshape(shape))
-        v.append(np.bincount(place, spread[kept], shape[0] * shape[1]).reshape(shape))
-        first.append(np.bincount(row[votes.judge][kept], residual[kept], len(chosen)))
-        first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
-    size = len(votes.items)
-    return Residuals(
-        chosen,
-        np.stack(r),
-        np.stack(v),
-        np.stack(first),
-        np.stack(first_variance),
-        keys // size % size,
-        keys % size,
-        keys // size**2,
-    )
-
-
-def _judges(problem: VotesProblem, comparisons: int) -> Ints:
-    most = max(2, LARGEST // max(comparisons, 1))
-    order = np.argsort(-problem.judge_votes, kind="stable")[:most]
-    return np.sort(order[problem.judge_votes[order] > 0])

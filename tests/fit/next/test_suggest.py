@@ -15,9 +15,10 @@ from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.next.questions import answers, questions
 from voirdire.fit.next.suggest import _draws, next_comparisons
-from voirdire.fit.result import Fit
 from voirdire.fit.verb import fit
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.votes.fit import VotesFit
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
@@ -54,7 +55,7 @@ def made(table: pd.DataFrame, model: str, anchors: pd.DataFrame | None = None) -
     problem = pose(load_model(model), read, anchors=people)
     draws = np.random.default_rng(0).normal(size=(1, 600, problem.density.size))
     posterior = Posterior(problem.density, draws.mean(axis=(0, 1)), draws)
-    return Fit(problem, posterior, "laplace", "", 0, 0.9, 0.0, {}, ())
+    return VotesFit(problem, posterior, "laplace", "", 0, 0.9, 0.0, {}, ())
 
 
 @pytest.fixture(scope="module")

@@ -10,11 +10,12 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
-from voirdire.kinds.scores.shared_errors import SharedErrors, shared_errors
+from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
 from voirdire.trust.copies import near_copies
 from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.shared_errors import SharedErrors
 
 
 def table(errors: np.ndarray, sd: float, seed: int) -> pd.DataFrame:

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
-from voirdire.infer.refit import resampled
+from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.concordance import against_anchors
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.model.specs import load_model

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import checks
-from voirdire.infer.checks import Check
+from voirdire.kinds import checks as shared
 from voirdire.kinds.votes import checks as vote_checks
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.check import Check, worst
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -79,22 +80,22 @@ def test_weights_without_votes_are_the_priors() -> None:
     ("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")]
 )
 def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
-    found = checks.mirror(mass)
+    found = shared.mirror(mass)
     assert (found.level, found.value) == (level, mass)
     assert f"{mass:.2g} posterior probability that this panel is wrong as a whole" in found.message
     assert ("Collect human answers" in found.message) == (level != "ok")
-    assert "at the mode alone" in checks.mirror(mass, at_mode=True).message
+    assert "at the mode alone" in shared.mirror(mass, at_mode=True).message
 
 
 def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:
     problem = posed([(judge, "x", "y", "x") for judge in ("ann", "bob", "cem")])
-    found = checks.below_chance(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
+    found = shared.below_chance(problem, {"reliability_high": np.array([0.49, 0.51, 0.2])})
     assert [check.level for check in found] == ["warn"]
     assert found[0].value == 2.0
     assert found[0].message.startswith("ann, cem are clearly worse than chance")
-    fine = checks.below_chance(problem, {"reliability_high": np.array([0.6, 0.51, 0.9])})
+    fine = shared.below_chance(problem, {"reliability_high": np.array([0.6, 0.51, 0.9])})
     assert [check.level for check in fine] == ["ok"]
-    assert checks.below_chance(problem, {"reliability_high": np.full(3, np.nan)}) == []
+    assert shared.below_chance(problem, {"reliability_high": np.full(3, np.nan)}) == []
 
 
 def test_many_names_are_counted() -> None:
@@ -120,6 +121,6 @@ def test_draws_in_both_modes_are_told() -> None:
 
 def test_the_worst_level_wins() -> None:
     made = [Check("a", level, 0.0, "") for level in ("ok", "warn", "ok")]
-    assert checks.worst(made) == "warn"
-    assert checks.worst([*made, Check("b", "fail", None, "")]) == "fail"
-    assert checks.worst([]) == "ok"
+    assert worst(made) == "warn"
+    assert worst([*made, Check("b", "fail", None, "")]) == "fail"
+    assert worst([]) == "ok"

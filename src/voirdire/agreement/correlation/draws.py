@@ -16,7 +16,7 @@ from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 FIT = "fit"
 

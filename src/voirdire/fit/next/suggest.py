@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
 from voirdire.fit.next.questions import PERSON, Questions, answers, panel_votes, questions
 from voirdire.infer.posterior import scores
-from voirdire.kinds.kind import votes_problem
+from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.human.use import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
@@ -20,7 +20,7 @@ from voirdire.typing import Floats
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 Who: TypeAlias = Literal["person", "judge"]
@@ -93,7 +93,7 @@ def next_comparisons(
     """
     about = about if about is not None else "judges" if who == PERSON else "ranking"
     _check(fit, count, who, about, seed)
-    problem, rng = votes_problem(fit.problem, "next_comparisons"), np.random.default_rng(seed)
+    problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _draws(fit, about, rng)
     again = bool(problem.votes.contexts) if repeats is None else repeats
     asked = questions(problem, values, who, again)
@@ -109,7 +109,7 @@ def next_comparisons(
 
 
 def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
-    problem = votes_problem(fit.problem, "next_comparisons")
+    problem = votes_of(fit.problem, "next_comparisons")
     problems = []
     if not isinstance(count, int | np.integer) or count < 1:
         problems.append(f"count {count!r} is not a positive whole number")
@@ -134,7 +134,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
 def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floats]:
     """Draws and their weights: for judges in both orientations, for rankings as the posterior has them."""
     assert fit.posterior.draws is not None
-    problem, density = votes_problem(fit.problem, "next_comparisons"), fit.problem.density
+    problem, density = votes_of(fit.problem, "next_comparisons"), fit.problem.density
     x = fit.posterior.draws.reshape(-1, density.size)
     x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
     log = np.zeros(len(x))

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.checks import Check, listed
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.joint.problem import JointProblem
+from voirdire.kinds.joint.residuals import residuals
 from voirdire.kinds.scores.checks import constant
+from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.checks import unvoted_weights as unvoted
+from voirdire.kinds.votes.residuals import residuals as vote_residuals
+from voirdire.model.check import Check, listed
+from voirdire.trust.checks import dependent_judges, influence
 
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
@@ -19,18 +23,14 @@ def all_checks(
     problem: JointProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
 ) -> list[Check]:
     """Checks that every fit of votes and scores makes, after those of its method."""
-    from voirdire.trust import checks as trusting
-    from voirdire.trust.kinds import answered_beyond
-    from voirdire.trust.residuals import residuals
-
-    votes, left = problem.of_votes, residuals(problem.of_votes, posterior)
+    votes, left = problem.of_votes, vote_residuals(problem.of_votes, posterior)
     trust = [
         *([] if votes.anchors is None else [trusting.against_anchors(votes)]),
         *trusting.same_criteria(votes, posterior),
-        *trusting.dependent_judges(problem, answered_beyond(problem, posterior), seed),
+        *dependent_judges(problem, residuals(problem, posterior), seed),
         *trusting.position(votes, left, judge_summary),
         *trusting.splitting_items(votes, left),
-        *trusting.influence(problem, posterior),
+        *influence(problem, posterior),
     ]
     own = [linked(problem), link(problem), *constant(problem.of_scores), *_weights(problem)]
     return [*found, *own, *trust]

@@ -27,6 +27,7 @@ import numpy as np
 
 from voirdire.kinds.scores.density import ScoresDensity
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.specs import Section
 from voirdire.model.terms.arrays import Array
@@ -142,8 +143,6 @@ class JointDensity(LogDensity):
 
     def starts(self, data: Data) -> list[Floats]:
         """The start of the scores, and of the votes where an item has no score."""
-        from voirdire.infer.starts import starting_point
-
         votes = part(data, OF_VOTES)
         x = starting_point(self.of_votes, votes, np.ones(self.judges))
         found = self.of_votes.values(x, np)

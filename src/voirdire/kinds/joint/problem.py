@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from voirdire.kinds.joint.density import JointDensity
 from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
@@ -31,6 +32,12 @@ class JointProblem(Problem):
     density: JointDensity
     of_votes: VotesProblem
     of_scores: ScoresProblem
+
+    def part(self, data: str) -> Any:
+        """The votes, the scores, or both."""
+        return {self.of_votes.model.data: self.of_votes, self.of_scores.model.data: self.of_scores}.get(
+            data, super().part(data)
+        )
 
     @property
     def coords(self) -> dict[str, list[str]]:

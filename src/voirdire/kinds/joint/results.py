@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.joint.problem import JointProblem
 from voirdire.kinds.scores import results as score_results
+from voirdire.kinds.scores.predict import predict as predict_scores
 from voirdire.kinds.votes import results as summaries
+from voirdire.kinds.votes.chances import predict as predict_votes
+from voirdire.tables.detect import read_table
 
 _OF_VOTES = ("position_bias", "first_rate", "tie_rate")  # what a judge that never voted does not show
 _OF_SCORES = ("severity", "variance_item", "variance_judge_item", "variance_run")  # nor one that never scored
@@ -60,13 +64,14 @@ def groups(problem: JointProblem, posterior: Posterior, prob: float) -> Columns:
 
 
 def predict(problem: JointProblem, posterior: Posterior, table: Any) -> Columns:
-    """Probabilities of the answers of a table of votes or of scores; see :func:`voirdire.fit.predict.predict`."""
-    from voirdire.fit.predict import predict_votes
-    from voirdire.kinds.scores.predict import predict as predict_scores
-    from voirdire.tables.detect import read_table
-    from voirdire.tables.scores import Scores
-
+    """Probabilities of the answers of a table of votes or of scores; see :meth:`.Fit.predict`."""
     read = read_table(table, votes=True)
-    if isinstance(read, Scores):
-        return predict_scores(problem.of_scores, posterior, read)
-    return predict_votes(problem.of_votes, posterior, read)
+    part = problem.part(read.data)
+    predicted: dict[str, Any] = {
+        problem.of_votes.model.data: predict_votes,
+        problem.of_scores.model.data: predict_scores,
+    }
+    if part is None:
+        raise InputError(f"the table has {read.data}; a fit of votes and scores predicts votes or scores")
+    found: Columns = predicted[read.data](part, posterior, read)
+    return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +12,11 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import positions
-from voirdire.tables.labels import Labels
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
 
+_TAKEN = (Votes.data, Scores.data)
 _ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same items"
 
 
@@ -23,8 +24,20 @@ _ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same i
 class VotesAndScores:
     """Votes and scores in one coding of judges, criteria and items (all names of both, sorted)."""
 
+    data: ClassVar[str] = "mixed"
+    called: ClassVar[str] = "the tables have"
+
     votes: Votes
     scores: Scores
+
+    @property
+    def question(self) -> tuple[str, ...]:
+        """As of the votes, which are predicted from each other and from all scores."""
+        return self.votes.question
+
+    def groupings(self) -> dict[str, Any]:
+        """As of the votes."""
+        return self.votes.groupings()
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -51,7 +64,7 @@ class VotesAndScores:
         return np.asarray(voted & scored)
 
 
-def read_votes_and_scores(tables: Sequence[object]) -> VotesAndScores:
+def read_votes_and_scores(tables: Sequence[object], *, rows: bool = False) -> VotesAndScores:
     """Read a list of two tables, one of votes and one of scores, in either order.
 
     Raises
@@ -77,19 +90,17 @@ def read_votes_and_scores(tables: Sequence[object]) -> VotesAndScores:
             "; pass a single table by itself" if len(tables) == 1 else "; join tables of one kind into one"
         )
         raise InputError(f"{count} given, but {_ONE_OF_EACH}{alone}")
-    read = [read_table(table, votes=True, rows=False) for table in tables]
-    kinds = [
-        "labels" if isinstance(t, Labels) else "scores" if isinstance(t, Scores) else "votes" for t in read
-    ]
-    if "labels" in kinds:
+    read = [read_table(table, votes=True, rows=rows) for table in tables]
+    one, other = (table.data for table in read)
+    wrong = [number for number, table in enumerate(read, start=1) if table.data not in _TAKEN]
+    if wrong:
         raise InputError(
-            f"table {kinds.index('labels') + 1} has labels, but {_ONE_OF_EACH}; fit labels alone"
+            f"table {wrong[0]} has {read[wrong[0] - 1].data}, but {_ONE_OF_EACH}; fit {read[wrong[0] - 1].data} alone"
         )
-    if kinds[0] == kinds[1]:
-        raise InputError(f"both tables are {kinds[0]}; {_ONE_OF_EACH}: join the two into one table")
-    votes, scores = (read[kinds.index(kind)] for kind in ("votes", "scores"))
-    assert isinstance(votes, Votes)
-    assert isinstance(scores, Scores)
+    if one == other:
+        raise InputError(f"both tables are {one}; {_ONE_OF_EACH}: join the two into one table")
+    given: dict[str, Any] = {table.data: table for table in read}
+    votes, scores = (given[name] for name in _TAKEN)
     if votes.has_criteria != scores.has_criteria:
         have, lack = ("votes", "scores") if votes.has_criteria else ("scores", "votes")
         raise InputError(

@@ -5,25 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.anchored import Anchored
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, infer
-from voirdire.infer.mode import find_mode
+from voirdire.infer.mode import Mode, find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds import kind as kinds
+from voirdire.kinds.human import DEFAULT, Anchored
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.kinds.votes.human.choose import BASELINE, DEFAULT, LeftOut, compare, folds
+from voirdire.kinds.votes.human.choose import BASELINE, LeftOut, compare, folds
 from voirdire.typing import Ints
 
 
-def infer_anchored(problem: LabelsProblem, anchor_mode: str | None, how: Method) -> tuple[Inferred, Anchored]:
+def infer_anchored(
+    problem: LabelsProblem, mode: Mode, anchor_mode: str | None, how: Method
+) -> tuple[Inferred, Anchored]:
     """Decide how the known items are used, and find the posterior that way.
 
     Parameters
     ----------
+    mode : Mode
+        Of the joint posterior.
     anchor_mode : "joint", "cut" or None
         None lets known items that were left out decide, where both ways are possible.
 
@@ -44,7 +47,7 @@ def infer_anchored(problem: LabelsProblem, anchor_mode: str | None, how: Method)
     if anchor_mode is None and can_cut:
         chosen, rows = compare(left_out(problem), DEFAULT["linked"])
         anchored = Anchored(chosen, chosen, rows)
-    found = _cut(problem, how) if anchored.mode == "cut" else infer(problem, find_mode(problem), how)
+    found = _cut(problem, how) if anchored.mode == "cut" else infer(problem, mode, how)
     return found, anchored
 
 
@@ -86,6 +89,6 @@ def _cut(problem: LabelsProblem, how: Method) -> Inferred:
         folded, ratio, _ = mirror.fold(problem.density, mode.x if draws is None else draws, problem.data)
         # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
         mass = mirror.mass_from_oriented(ratio) if draws is None else mirror.mass_from_symmetric(ratio)
-        found.append(kinds.mirror_check(problem, mass, at_mode=at_mode))
+        found.append(problem.orientation(mass, at_mode=at_mode))
         draws = None if draws is None else folded
     return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.checks import Check, below_chance, constant_judges, listed, mirror
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.checks import below_chance, constant_judges
+from voirdire.kinds.labels.dependence import dependent_judges
+from voirdire.kinds.labels.influence import influence
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.check import Check, listed
 
 CONSTANT = "and what the judge would say of the other classes is the prior's word."
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
@@ -22,9 +25,6 @@ def all_checks(
     seed: int = 0,
 ) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
-    from voirdire.kinds.labels.dependence import dependent_judges
-    from voirdire.kinds.labels.influence import influence
-
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
     own += [*unseen(problem), *dependent_judges(problem, posterior, seed)]
@@ -46,22 +46,3 @@ def unseen(problem: LabelsProblem) -> list[Check]:
         "class out (classes=...)."
     )
     return [Check("unseen-classes", "warn", float(len(names)), message)]
-
-
-def renaming(mass: float, at_mode: bool = False) -> Check:
-    """How much posterior mass other namings of the classes have.
-
-    Examples
-    --------
-    >>> renaming(0.2).level
-    'warn'
-    """
-    level = mirror(mass).level
-    where = " (at the mode alone)" if at_mode else ""
-    message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
-    if level != "ok":
-        message += (
-            " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
-            "(anchors=...)."
-        )
-    return Check("mirror", level, mass, message)

@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.model.density import ByHand, Data, LogDensity
+from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax, log_sum
@@ -38,19 +39,8 @@ SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
 @dataclass(frozen=True)
-class LabelsDensity(LogDensity):
-    """The density of a model of labels.
-
-    Parameters
-    ----------
-    model : Model
-    judges, criteria, items : int
-    units : int
-        Pairs of an item and a criterion that have a label.
-    classes, labels : int
-        The first ``classes`` of the labels are the classes.
-    anchored : tuple of int
-        Classes to which some item is known to belong.
+class LabelsDensity(LabelsLayout):
+    """The density of a model of labels; its parameters are those of :class:`.LabelsLayout`.
 
     Examples
     --------
@@ -60,24 +50,7 @@ class LabelsDensity(LogDensity):
     9
     """
 
-    units: int
-    classes: int
-    labels: int
-    anchored: tuple[int, ...] = ()
-
     mixture: ClassVar[bool] = True
-
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        """Number of levels of each dimension."""
-        return {
-            "judge": self.judges,
-            "criterion": self.criteria,
-            "item": self.items,
-            "unit": self.units,
-            "class": self.classes,
-            "label": self.labels,
-        }
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

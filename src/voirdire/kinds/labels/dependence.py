@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.residuals import DRAWS, LARGEST, Residuals

@@ -15,17 +15,15 @@ hidden rest.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.kinds.labels.layout import LabelsLayout
+from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal
 from voirdire.typing import Floats
-
-if TYPE_CHECKING:
-    from voirdire.kinds.labels.density import LabelsDensity
-    from voirdire.model.density import Data
 
 
 class _Belief(NamedTuple):
@@ -43,7 +41,7 @@ class Expected:
 
     Parameters
     ----------
-    density : LabelsDensity
+    density : LabelsLayout
         Of kind ``confusion`` or ``confusion-pooled``.
     data : dict
         As :class:`voirdire.kinds.labels.problem.LabelsProblem` holds it.
@@ -62,9 +60,9 @@ class Expected:
     True
     """
 
-    def __init__(self, density: LabelsDensity, data: Data) -> None:
+    def __init__(self, density: LabelsLayout, data: Data) -> None:
         part = data["labels"]
-        self._program = density
+        self._density = density
         self._counts, self._known = part["counts"], part["known"].T
         self._weight = np.asarray(part["weight"], dtype=float)
         self._under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
@@ -82,7 +80,7 @@ class Expected:
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
-        found, slices = self._believe(x), self._program.slices
+        found, slices = self._believe(x), self._density.slices
         pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
         slope = self._precision * x
         slope[slices["confusion"]] -= (pull.sum(axis=0) @ self._of_labels).ravel()
@@ -95,7 +93,7 @@ class Expected:
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by the inverse of the complete-data curvature at a flat vector."""
-        found, slices = self._believe(x), self._program.slices
+        found, slices = self._believe(x), self._density.slices
         rows = _information(found.counts.sum(axis=-1), found.rates, self._of_labels)
         shares = _information(found.of_class.sum(axis=-1), found.shares, self._of_classes)
         share = _inverse(shares + self._prior("class_share", shares.shape[-1]))
@@ -123,10 +121,10 @@ class Expected:
         return apply
 
     def _prior(self, name: str, size: int) -> Floats:
-        return float(self._precision[self._program.slices[name]][0]) * np.eye(size)
+        return float(self._precision[self._density.slices[name]][0]) * np.eye(size)
 
     def _believe(self, x: Floats) -> _Belief:
-        density, slices = self._program, self._program.slices
+        density, slices = self._density, self._density.slices
         classes, labels, judges = density.classes, density.labels, self._judges
         logits = (self._lean + x[slices["confusion"]].reshape(classes, -1) @ self._of_labels.T)[None]
         if "confusion_judge" in slices:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.checks import Check
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.check import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.checks import renaming
 from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION
@@ -51,6 +53,10 @@ class LabelsProblem(Problem):
     unit_criterion: Ints
     unit_row: Ints
     known: Ints
+
+    def orientation(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.renaming`."""
+        return renaming(mass, at_mode)
 
     @property
     def coords(self) -> dict[str, list[str]]:

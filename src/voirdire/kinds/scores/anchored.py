@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.anchored import Anchored
 from voirdire.infer import checks as check
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, infer
 from voirdire.infer.mode import Mode, find_modes
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.human import DEFAULT, Anchored
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.cut import CUT_KIND, SMOOTHING, check_cut, cut_draws, cut_mode
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes.human.choose import DEFAULT, LeftOut, compare, folds
+from voirdire.kinds.votes.human.choose import LeftOut, compare, folds
 from voirdire.model.density import Data
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.typing import Bools, Floats, Ints

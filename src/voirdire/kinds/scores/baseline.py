@@ -15,18 +15,15 @@ of another panel's score for the item.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
-
-if TYPE_CHECKING:
-    from voirdire.kinds.scores.density import ScoresDensity
-    from voirdire.model.density import Data
-
 
 RESAMPLES = 2000
 SMALLEST = 1e-3  # error of one judge, in parts of the scale: where all agree fully, the density needs one
@@ -117,14 +114,14 @@ class _Errors:
         return max(float(np.median(drawn, axis=1).std()), SMALLEST / math.sqrt(n))
 
 
-def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each centre, and its weight."""
     part = data["scores"]
     z = (part["centre"] - values["strength"][part["criterion"], part["item"]]) / part["error"]
     return -0.5 * z * z - xp.log(part["error"]) - 0.5 * math.log(2.0 * math.pi), part["weight"]
 
 
-def starts(density: ScoresDensity, data: Data) -> list[Values]:
+def starts(density: ScoresLayout, data: Data) -> list[Values]:
     """The centres."""
     part = data["scores"]
     strength = np.zeros((density.criteria, density.items))

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer import checks
-from voirdire.infer.checks import Check, listed
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import against_anchors
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.residuals import residuals
+from voirdire.model.check import Check, listed
+from voirdire.trust.checks import dependent_judges, influence
 
 
 def all_checks(
@@ -22,10 +24,7 @@ def all_checks(
     if posterior.values is not None:
         own += checks.below_chance(problem, judge_summary)
     if problem.model.pool == "none":
-        from voirdire.trust.checks import dependent_judges, influence
-        from voirdire.trust.kinds import answered_beyond
-
-        own += dependent_judges(problem, answered_beyond(problem, posterior), seed)
+        own += dependent_judges(problem, residuals(problem, posterior), seed)
         own += influence(problem, posterior) if own[0].level == "ok" else []
     return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
 

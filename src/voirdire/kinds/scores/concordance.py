@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.checks import Check, listed
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.check import Check, listed
 from voirdire.typing import Floats
 
 RESAMPLES = 1000

@@ -5,23 +5,19 @@ Scores are measured from the middle of the scale in parts of its length; see :mo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
 from voirdire.model.terms import SCORE_ANCHORS
-from voirdire.model.terms.arrays import Array, log_normal_cdf
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.censored import HALF, log_score, log_scores
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats, Ints
-
-if TYPE_CHECKING:
-    from voirdire.kinds.scores.density import ScoresDensity
-    from voirdire.kinds.scores.problem import ScoresProblem
-    from voirdire.model.density import Data
-
 
 SMALLEST_SPREAD = 0.03  # of the first guess
 
@@ -67,7 +63,7 @@ def encode(
     }
 
 
-def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each score, or of each judge's scores of one item, and its weight."""
     part = data["scores"]
     judge = part["judge"]
@@ -85,7 +81,7 @@ def people_information(values: Values, xp: Any) -> Array:
 
 
 def people_part(
-    density: ScoresDensity, values: Values, part: dict[str, Array], xp: Any
+    density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Log density of each human score, shape (..., scores), and its weight."""
     assert density.model.anchors is not None  # else there are no human scores
@@ -96,60 +92,7 @@ def people_part(
     return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
 
 
-def ends(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
-    """Of each score: probability that it stands at the low and at the high end, and its mean; shape (scores, 3).
-
-    Of y = mu + s e, e ~ Normal(0, 1), set to the ends -1/2 and 1/2 beyond them, with a = (-1/2 - mu) / s and
-    b = (1/2 - mu) / s: Phi(a), 1 - Phi(b), and mu (Phi(b) - Phi(a)) - s (phi(b) - phi(a)) + (1 - Phi(b) - Phi(a)) / 2
-    (Tobin 1958). The variance s^2 is that of noise and, where there are repeats, of what the judge makes of the item.
-    """
-    mu, spread = predicted(problem, values, judge, criterion, item)
-    a, b = (-HALF - mu) / spread, (HALF - mu) / spread
-    low, high = np.exp(log_normal_cdf(a, np)), np.exp(log_normal_cdf(-b, np))
-    slope = np.exp(-0.5 * b * b) - np.exp(-0.5 * a * a)
-    mean = mu * (1.0 - low - high) - spread * slope / np.sqrt(2.0 * np.pi) + HALF * (high - low)
-    return np.stack([low, high, mean], axis=1)
-
-
-def predicted(
-    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
-) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
-    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
-    variance = np.exp(2.0 * values["log_noise"])
-    if "log_judge_item" in values:
-        variance = variance + np.exp(2.0 * values["log_judge_item"])
-    return mu, np.sqrt(variance)[judge]
-
-
-def log_predicted(
-    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
-) -> Floats:
-    """Log density of each score, per point of the scale; at the ends the log probability to stand there."""
-    mu, spread = predicted(problem, values, judge, criterion, item)
-    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
-    end = np.where(number <= -HALF, -1, np.where(number >= HALF, 1, 0))
-    log: Floats = log_score(number, end, mu, np.log(spread), np)
-    return np.where(end == 0, log - np.log(problem.scale.range), log)
-
-
-def beyond_ends(
-    problem: ScoresProblem, values: Values, score: Floats, judge: Ints, criterion: Ints, item: Ints
-) -> Floats:
-    """Scores in parts of the scale from its middle; at an end the expectation of what lies at it or beyond.
-
-    With a and b as in :func:`ends`, mu + s phi(b) / (1 - Phi(b)) at the high end and mu - s phi(a) / Phi(a) at the
-    other.
-    """
-    mu, spread = predicted(problem, values, judge, criterion, item)
-    number = (score - 0.5 * (problem.scale.low + problem.scale.high)) / problem.scale.range
-    end = np.where(number <= -HALF, -1.0, np.where(number >= HALF, 1.0, 0.0))
-    inward = (HALF - end * mu) / spread
-    hazard = np.exp(-0.5 * inward * inward - 0.5 * np.log(2.0 * np.pi) - log_normal_cdf(-inward, np))
-    return np.where(end == 0, number, mu + end * spread * hazard)
-
-
-def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
+def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Information of the answers about an item's strength, were none at an end; see :class:`.Spread`."""
     variance = xp.exp(2.0 * values["log_noise"]) / density.runs
     if density.repeats:
@@ -157,7 +100,7 @@ def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
     return density.answers * (1.0 / variance).mean(axis=-1, keepdims=True)
 
 
-def starts(density: ScoresDensity, data: Data) -> list[Values]:
+def starts(density: ScoresLayout, data: Data) -> list[Values]:
     """Each item's mean score, their level and spread, and the prior's mean of all else."""
     part = data["scores"]
     if density.repeats:

@@ -35,7 +35,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.model.density import Data, LogDensity
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import CUTPOINTS, RATERS, REPEATS, SCORE_ANCHORS, SCORE_STRENGTH, SEVERITY, WEIGHTS
 from voirdire.model.terms.arrays import Array, log_sigmoid
@@ -45,27 +46,8 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True)
-class ScoresDensity(LogDensity):
-    """The density of a model of scores.
-
-    Parameters
-    ----------
-    model : Model
-    judges, criteria, items : int
-    levels : int
-        Levels of the scale; 0 where the model takes scores as numbers.
-    groups : int
-        Groups of judges; 1 where the table has no such column.
-    repeats : bool
-        Whether some judge scored an item more than once; without that the term of repeats is left out.
-    voted : bool
-        Whether there are votes on criteria.
-    given : tuple of float, optional
-        Weights of the criteria, where they are given; they sum to one.
-    answers, runs : float
-        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
-    anchors : tuple of (share, count)
-        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
+class ScoresDensity(ScoresLayout):
+    """The density of a model of scores; its parameters are those of :class:`.ScoresLayout`.
 
     Examples
     --------
@@ -73,26 +55,6 @@ class ScoresDensity(LogDensity):
     >>> ScoresDensity(load_model("rating-severity"), judges=3, criteria=2, items=4, levels=5).size
     16
     """
-
-    levels: int
-    groups: int = 1
-    repeats: bool = False
-    voted: bool = False
-    given: tuple[float, ...] | None = None
-    answers: float = 1.0
-    runs: float = 1.0
-    anchors: tuple[tuple[float, float], ...] = ()
-
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        """Number of levels of each dimension."""
-        return {
-            "judge": self.judges,
-            "criterion": self.criteria,
-            "item": self.items,
-            "group": self.groups,
-            "gap": max(self.levels - 2, 0),
-        }
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -11,10 +11,12 @@ is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.norma
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
 from voirdire.model.terms import CUTPOINTS, RATERS, SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
@@ -24,11 +26,6 @@ from voirdire.model.terms.raters import discrimination, slopes
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats, Ints
-
-if TYPE_CHECKING:
-    from voirdire.kinds.scores.density import ScoresDensity
-    from voirdire.model.density import Data
-
 
 SMOOTHING = 0.5  # scores added to each level of the first guess
 SMALLEST_GAP = 0.2  # of the first guess
@@ -85,7 +82,7 @@ def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
 
 
 def perceived(
-    density: ScoresDensity,
+    density: ScoresLayout,
     values: Values,
     group: Array,
     judge: Array,
@@ -99,13 +96,13 @@ def perceived(
     return seen - severity_of(values, group)[judge] if "severity" in values else seen
 
 
-def by_judge(density: ScoresDensity) -> bool:
+def by_judge(density: ScoresLayout) -> bool:
     """Whether each judge has cutpoints of its own."""
     assert density.model.cutpoints is not None  # of every model of an ordered scale
     return CUTPOINTS[density.model.cutpoints.kind].by_judge
 
 
-def cutpoints(density: ScoresDensity, values: Values, xp: Any) -> Array:
+def cutpoints(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Cutpoints, shape (..., judges or 1, criteria, levels - 1)."""
     assert density.model.cutpoints is not None  # of every model of an ordered scale
     term = CUTPOINTS[density.model.cutpoints.kind]
@@ -113,7 +110,7 @@ def cutpoints(density: ScoresDensity, values: Values, xp: Any) -> Array:
     return cuts if term.by_judge else cuts[..., None, :, :]
 
 
-def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
+def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
     """Information of the answers about an item's strength, were the judges' perceptions themselves known.
 
     What a judge perceives varies around a_k theta with the variance of the logistic distribution and of what it makes
@@ -129,7 +126,7 @@ def information(density: ScoresDensity, values: Values, xp: Any) -> Array:
     return density.answers * (slope * slope / variance).mean(axis=-1, keepdims=True)
 
 
-def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
+def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge, criterion = part["judge"], part["criterion"]
@@ -147,7 +144,7 @@ def log_part(density: ScoresDensity, values: Values, data: Data, xp: Any) -> tup
 
 
 def people_seen(
-    density: ScoresDensity, values: Values, criterion: Array, item: Array, xp: Any
+    density: ScoresLayout, values: Values, criterion: Array, item: Array, xp: Any
 ) -> tuple[Array, Array]:
     """What people perceive of items, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
@@ -163,7 +160,7 @@ def people_information(values: Values, xp: Any) -> Array:
 
 
 def people_part(
-    density: ScoresDensity, values: Values, part: dict[str, Array], xp: Any
+    density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
     eta, cuts = people_seen(density, values, part["criterion"], part["item"], xp)
@@ -171,7 +168,7 @@ def people_part(
     return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 
-def starts(density: ScoresDensity, data: Data) -> list[Values]:
+def starts(density: ScoresLayout, data: Data) -> list[Values]:
     """Smoothed log-odds of each item's mean score; and, where judges may be turned round, by the signs of agreement.
 
     The signs are those of the leading direction of the judges' agreement, oriented so that most scores count
@@ -221,7 +218,7 @@ def starts(density: ScoresDensity, data: Data) -> list[Values]:
 
 
 def _strengths(
-    density: ScoresDensity, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
+    density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats, signs: Floats
 ) -> Floats:
     """Log-odds of a signed mean that is pulled to the middle by one score, sum zero per criterion."""
     unit = part["criterion"] * density.items + part["item"]
@@ -233,7 +230,7 @@ def _strengths(
     return np.asarray(theta - theta.mean(axis=1, keepdims=True))
 
 
-def agreement_signs(density: ScoresDensity, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
+def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, weight: Floats) -> Floats:
     """Each judge's direction in the consensus that explains most of the panel's agreement, in [-1, 1]."""
     judge = part["judge"]
     own = _mean_by(judge, net, weight, density.judges)

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.scores import continuous, ordinal
+from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
@@ -66,7 +66,7 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
         )
     }
     if form is continuous:
-        found = np.mean([continuous.ends(problem, values, **codes) for values in draws], axis=0)
+        found = np.mean([points.ends(problem, values, **codes) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
     else:
         chance = np.mean([chances(problem, values, **codes) for values in draws], axis=0)

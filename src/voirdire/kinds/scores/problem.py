@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.checks import mirror
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
+from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.encode import positions
@@ -54,6 +56,10 @@ class ScoresProblem(Problem):
     criteria_votes: Votes | None = None
     discount: Floats | None = None
     anchors: ScoredAnchors | None = None
+
+    def orientation(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.mirror`."""
+        return mirror(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
 
     @property
     def in_points(self) -> bool:

@@ -25,16 +25,14 @@ expectation. A judge's scores of one item are averaged first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.scores import continuous
+from voirdire.kinds.scores import points
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.typing import Floats, Ints
+from voirdire.trust.shared_errors import SharedErrors
+from voirdire.typing import Floats
 
 OTHERS = 2  # judges beside the two that it takes to tell what they have in common
 LEAST = (
@@ -42,51 +40,6 @@ LEAST = (
 )
 SWEEPS = 20  # of the least squares of severities
 LARGEST = 10_000_000  # products held; of larger tables, those of the judges with most scores
-
-
-@dataclass(frozen=True, eq=False)
-class SharedErrors:
-    """Products of errors of every two judges; takes the place of :class:`voirdire.trust.residuals.Residuals`.
-
-    Attributes
-    ----------
-    judges : int array, shape (judges,)
-        Which judges of the problem these are.
-    one, other : int array, shape (pairs,)
-        Places among ``judges``.
-    products, variance : array, shape (pairs, units)
-        D / sqrt(V_j V_k) and its variance; 0 where they cannot be had.
-    known : bool array, shape (pairs, units)
-        Where they can.
-    """
-
-    judges: Ints
-    one: Ints
-    other: Ints
-    products: Floats
-    variance: Floats
-    known: npt.NDArray[np.bool_]
-
-    @property
-    def comparisons(self) -> int:
-        """Number of units: items under criteria."""
-        return int(self.products.shape[1])
-
-    def sums(self) -> tuple[Floats, Floats, Floats]:
-        """T, its variance and its scale, as of :meth:`.Residuals.sums`."""
-        size = len(self.judges)
-        found = np.zeros((3, size, size))
-        for t, variance, scale in self.resampled(np.ones((1, self.comparisons))):
-            found[:, self.one, self.other] = t[:, 0], variance[:, 0], scale[:, 0]
-        t, variance, scale = found + found.swapaxes(1, 2)
-        return t, variance, scale
-
-    def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
-        """T, its variance and its scale, as of :meth:`.Residuals.resampled`; all pairs at once."""
-        t, variance, scale = (part @ weights.T for part in (self.products, self.variance, self.known))
-        # a copy among the others takes its own part from the products of both: below zero is no dependence of these two
-        t = np.maximum(t, -np.sqrt(variance))
-        yield t, variance, np.maximum(scale, np.abs(t))
 
 
 def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
@@ -154,7 +107,7 @@ def _errors(problem: ScoresProblem, posterior: Posterior) -> Floats:
     """
     table, values = problem.table, posterior.central_values
     codes = (table.judge, table.criterion, table.item)
-    seen = continuous.beyond_ends(problem, values, table.score, *codes)
+    seen = points.beyond_ends(problem, values, table.score, *codes)
     shape = (len(problem.judges), len(problem.criteria) * len(problem.items))
     place = table.judge * shape[1] + table.criterion * len(problem.items) + table.item
     count = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)

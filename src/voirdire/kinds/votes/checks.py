@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire.infer.checks import Check, below_chance, listed, with_turned_judges
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.checks import below_chance, with_turned_judges
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.trust import trust_checks
+from voirdire.model.check import Check, listed
 from voirdire.tables.graph import Connectivity, connectivity
 
 
@@ -75,6 +77,8 @@ def all_checks(
     posterior: Posterior,
     judge_summary: dict[str, Any],
     found: list[Check],
+    seed: int,
+    chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
@@ -82,4 +86,5 @@ def all_checks(
         *comparisons(problem),
         *unvoted_weights(problem),
         *(below_chance(problem, judge_summary) if posterior.values is not None else []),
+        *trust_checks(problem, posterior, judge_summary, seed, chosen),
     ]

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
+from voirdire.kinds.votes.doubt import starts_in_doubt
+from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
@@ -13,6 +17,7 @@ from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
 from voirdire.model.terms.ties import log_tie_parts
+from voirdire.typing import Floats
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,14 @@ class VotesDensity(LogDensity):
         return names + (
             [f"anchors_{part}" for part in ("first", "second", *parts[1:])] if self.anchors else []
         )
+
+    def starts(self, data: Data) -> list[Floats]:
+        """A point that takes every judge as fairly reliable, so that it follows the majority."""
+        return [starting_point(self, data, np.ones(self.judges))]
+
+    def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
+        """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.votes.doubt`."""
+        return starts_in_doubt(self, x, data)
 
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with the same likelihood and every strength of opposite sign.

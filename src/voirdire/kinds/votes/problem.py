@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.checks import mirror
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.human.table import Anchors
+from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
@@ -37,6 +39,10 @@ class VotesProblem(Problem):
     anchors: Anchors | None = None
     discount: Floats | None = None
     beside_scores: bool = False
+
+    def orientation(self, mass: float, at_mode: bool = False) -> Check:
+        """See :func:`voirdire.kinds.checks.mirror`."""
+        return mirror(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
 
     @property
     def coded_votes(self) -> Votes:

@@ -17,7 +17,7 @@ from voirdire.settings import nearest
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 LEGEND = 0.3  # inches that a legend takes above the rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import InputError
 from voirdire.report.figures.forest import reliability_order
 from voirdire.report.figures.heat import name_columns
 from voirdire.report.figures.rows import ROW
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
     from voirdire.kinds.labels.problem import LabelsProblem
 
 MOST = 40  # items shown
@@ -29,17 +30,15 @@ def labels_problem(fit: Fit) -> LabelsProblem:
     InputError
         The fit is of another kind of data.
     """
-    from voirdire.kinds.kind import require
-    from voirdire.kinds.labels.problem import LabelsProblem
-
-    require(fit.problem, "labels", "plot")
-    assert isinstance(fit.problem, LabelsProblem)
-    return fit.problem
+    found: LabelsProblem | None = fit.problem.part("labels")
+    if found is None:
+        raise InputError(f"this figure is for fits of labels; a fit of {fit.kind.words} has none")
+    return found
 
 
 def least_sure(fit: Fit) -> pd.DataFrame:
     """The items whose class is least sure, at most 40, those that people named left out."""
-    found = fit.classes()
+    found: pd.DataFrame = fit.classes()
     return found[~found["known"].astype(bool)].sort_values("probability", kind="stable").head(MOST)
 
 

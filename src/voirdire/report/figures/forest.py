@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 

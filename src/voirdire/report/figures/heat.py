@@ -22,7 +22,7 @@ from voirdire.report.figures.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from voirdire.report.figures.style import BLUE, GRID, MUTED, ORANGE, name_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def position(fit: Fit) -> Rows:

@@ -17,7 +17,7 @@ from voirdire.report.replicated import calibration_bins, win_shares
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def trace(fit: Fit, ax: Axes) -> None:

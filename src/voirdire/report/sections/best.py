@@ -12,7 +12,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:

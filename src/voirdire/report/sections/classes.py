@@ -11,7 +11,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 SURE = 0.95  # probability from which a class counts as settled
 

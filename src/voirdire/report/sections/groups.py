@@ -10,7 +10,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 
 def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:

@@ -14,7 +14,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 _BIASED = 0.1  # position bias from which a judge is said to be swayed
 _TOP = 12  # pairs of judges listed

@@ -10,7 +10,7 @@ from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 _COLUMNS = 8  # criteria up to which each has a column of strengths
 
@@ -66,7 +66,7 @@ def _answer(rows: Sequence[dict[str, Any]], chance: float | None) -> str:
 
 def _strengths(fit: Fit, criteria: Sequence[str]) -> Iterator[Block]:
     """A column per criterion while there are few, the heaviest first; else a row per item and criterion."""
-    found: list[dict[str, Any]] = fit.strengths().to_dict("records")  # type: ignore[assignment]
+    found: list[dict[str, Any]] = fit.strengths().to_dict("records")
     caption = f"Strength of every item under every criterion, with {100 * fit.prob:g}% intervals"
     place = {item: row for row, item in enumerate(fit.ranking()["item"])}
     if len(criteria) > _COLUMNS:

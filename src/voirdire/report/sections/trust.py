@@ -9,7 +9,7 @@ from voirdire.report.drawn import calibration, figure, predictive_shares
 from voirdire.report.page import Block, Finding, Findings, Text
 
 if TYPE_CHECKING:
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.fit import Fit
 
 _ORDER = {"fail": 0, "warn": 1, "ok": 2}
 _WORDS = {

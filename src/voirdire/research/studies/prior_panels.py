@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.fit.predict import probabilities
 from voirdire.kinds.joint.density import JointDensity
 from voirdire.kinds.joint.problem import JointProblem, pose_joint
 from voirdire.kinds.joint.tables import in_one_coding
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.specs import Model

@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior import scores
+from voirdire.kinds.human import DEFAULT
 from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.candidates import Evidence
 from voirdire.kinds.votes.human.cut import cut_mode
@@ -31,7 +32,6 @@ LEARNED = {
     BY_FAMILY: candidates.by_family,
     "stacking": candidates.stacking,
 }
-DEFAULT = {"pairs": "stacking", "linked": "joint"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Choice:
     ----------
     chosen : str
     rows : tuple of dict
-        See :class:`voirdire.fit.anchored.Anchored`.
+        See :class:`voirdire.kinds.human.Anchored`.
     p : array, shape (comparisons,), or None
         Probability that the one item is better by the chosen method, where it is one of pairs.
     """
@@ -136,7 +136,7 @@ class LeftOut:
 def compare(
     found: dict[str, LeftOut], default: str, shown_only: tuple[str, ...] = (BASELINE,)
 ) -> tuple[str, tuple[dict[str, Any], ...]]:
-    """The method to use, and the table of all of them (see :class:`voirdire.fit.anchored.Anchored`).
+    """The method to use, and the table of all of them (see :class:`voirdire.kinds.human.Anchored`).
 
     Parameters
     ----------

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.fit.anchored import Anchored
 from voirdire.infer import checks as check
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, infer
 from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.human import Anchored
 from voirdire.kinds.votes.human import use
 from voirdire.kinds.votes.human.candidates import Evidence, coin_means
-from voirdire.kinds.votes.human.choose import DEFAULT
 from voirdire.kinds.votes.human.cut import cut_draws, cut_mode
 from voirdire.kinds.votes.problem import VotesProblem
 
@@ -50,17 +49,3 @@ def _cut(problem: VotesProblem, evidence: Evidence, how: Method) -> Inferred:
     worst = max(modes, key=lambda mode: mode.gradient)
     found = check.convergence(worst.gradient, all(mode.converged for mode in modes))
     return Inferred(Posterior(problem.density, draws.mean(axis=0), draws[None]), (found,))
-
-
-def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
-    """What was done with the anchors, and why; ``answers`` is what judges gave."""
-    if asked is not None and not anchored.methods:
-        return f"Anchors are used as asked: {asked}."
-    if not anchored.methods:
-        why = "nothing else was possible"
-    elif anchored.chosen in DEFAULT.values():
-        why = "no other way predicts left-out anchors clearly better"
-    else:
-        why = "it predicts left-out anchors clearly better than the default"
-    judges = "the anchors alone" if anchored.mode == "cut" else f"{answers} and anchors together"
-    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."

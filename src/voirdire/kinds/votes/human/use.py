@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from voirdire.errors import InputError
-from voirdire.fit.anchored import Anchored
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.human import Anchored
 from voirdire.kinds.votes.human.candidates import Evidence
 from voirdire.kinds.votes.human.choose import Choice, choose_for_pairs, choose_for_ranking, people_prefer
 from voirdire.kinds.votes.human.comparisons import answered, comparisons

@@ -17,26 +17,25 @@ from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import RESAMPLES
 from voirdire.agreement.engine.statistic import CountStatistic, FloatArray
 from voirdire.errors import InputError
-from voirdire.kinds.labels.problem import LabelsProblem, known_classes
+from voirdire.kinds.labels.problem import known_classes
 from voirdire.tables.labels import read_labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from voirdire.fit.result import Fit
+    from voirdire.kinds.labels.fit import LabelsFit
 
 TIED = 1e-9  # probabilities that differ by less are equal up to rounding
 
 
 def accuracy(
-    fit: Fit, truth: object, *, resamples: int = RESAMPLES, seed: int = 0, prob: float | None = None
+    fit: LabelsFit, truth: object, *, resamples: int = RESAMPLES, seed: int = 0, prob: float | None = None
 ) -> pd.DataFrame:
     """Accuracy and balanced accuracy of the most probable classes against known ones.
 
     Parameters
     ----------
-    fit : Fit
-        Of labels.
+    fit : LabelsFit
     truth : path or dataframe
         Items whose class is known: item, label and optionally criterion; any column of judges is not read.
     resamples, seed : int
@@ -52,7 +51,7 @@ def accuracy(
     Raises
     ------
     InputError
-        A fit of another kind of data; items that no judge labelled, labels that are no class, items named twice with
+        Items that no judge labelled, labels that are no class, items named twice with
         different labels; no item left that is not an anchor.
 
     Examples
@@ -68,11 +67,7 @@ def accuracy(
     """
     import pandas as pd
 
-    from voirdire.kinds import kind as kinds
-
-    kinds.require(fit.problem, "labels", "accuracy")
     problem = fit.problem
-    assert isinstance(problem, LabelsProblem)
     people = read_labels(truth, name="truth", levels=problem.table.labels, judge="people")
     known = known_classes(problem, people, name="truth")
     rows = np.flatnonzero((known >= 0) & (problem.known < 0))

@@ -7,8 +7,10 @@ import pytest
 
 from voirdire.infer import mode as modes
 from voirdire.infer.mode import find_mode
-from voirdire.infer.starts import agreement_signs, starting_point
+from voirdire.kinds.votes import doubt
+from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.starts import agreement_signs, starting_point
 from voirdire.model.specs import load_model
 from voirdire.simulate import Accuracy, simulate_votes
 from voirdire.tables.votes import read_votes
@@ -54,7 +56,7 @@ def test_a_start_that_weighs_judges_as_the_mode_does_is_spared(
     problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = find_mode(problem)
-    monkeypatch.setattr(modes, "ALIKE", 2.0)  # nothing is
+    monkeypatch.setattr(doubt, "ALIKE", 2.0)  # nothing is
     thorough = find_mode(problem)
     assert (len(found.starts), len(thorough.starts)) == (2, 3)
     assert thorough.log_density == pytest.approx(found.log_density, abs=1e-8)
@@ -83,7 +85,7 @@ def test_tables_of_one_batch_may_have_different_numbers_of_starts(
     alone = find_mode(problem)
     counts = iter([0, 2, 1])
     somewhere = starting_point(problem.density, problem.data, -np.ones(len(SHARES)))
-    monkeypatch.setattr(modes, "_starts_of_doubt", lambda *_: [somewhere] * next(counts))
+    monkeypatch.setattr(VotesDensity, "starts_in_doubt", lambda *_: [somewhere] * next(counts))
     found = modes.find_modes(problem.density, [problem.data] * 3)
     assert [len(mode.starts) for mode in found] == [1, 3, 2]
     assert max(mode.log_density for mode in found) == pytest.approx(alone.log_density, abs=1e-6)

@@ -1,7 +1,4 @@
-"""Bootstrap of the mode: the model fitted anew to answers drawn from the answers, with replacement (Efron 1979).
-
-Votes are drawn one by one; of scores, all that a judge gave an item under a criterion together, as runs are not other
-opinions. Where there are votes and scores, each table is drawn by itself, and so are votes on criteria.
+"""Votes drawn with replacement, and the modes of the model fitted to them; see :mod:`voirdire.kinds.bootstrap`.
 
 Refits of Bradley-Terry without ties share one factorisation: with H the curvature at the mode of the whole table, the
 steps theta <- theta - H^-1 gradient(theta) contract by the relative difference between H and the refit's own curvature,
@@ -14,41 +11,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from voirdire.errors import InputError
 from voirdire.infer.mode import TOLERANCE, find_modes
-from voirdire.kinds.joint.problem import JointProblem
-from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.bootstrap import TOGETHER, redrawn, refit
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.density import Data
-from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import zero_sum_free
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
 
 STEPS = 60
 BLOCK = 100  # refits that step together, so that one that does not arrive delays few others
 HOPELESS = 10.0  # growth of the gradient after which a refit does not arrive
-TOGETHER = 50  # refits in one compiled batch
 NUMBERS = 10_000_000  # of the resampled counts held at once
 LARGEST = 3000  # items up to which the curvature is factorised
 
 
-def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Modes of tables of as many answers, drawn with replacement; shape (resamples, size).
+def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """Modes of tables of as many votes, drawn with replacement; shape (resamples, size).
 
     Parameters
     ----------
-    problem : Problem
-        Of votes, of scores or of both.
     mode : array, shape (size,)
         Of the whole table.
-
-    Raises
-    ------
-    InputError
-        The model pools scores before it looks at them.
 
     Examples
     --------
@@ -61,13 +46,21 @@ def refit_resampled(problem: Problem, mode: Floats, resamples: int, rng: np.rand
     >>> refit_resampled(problem, find_mode(problem).x, 20, np.random.default_rng(0)).shape
     (20, 1)
     """
-    if isinstance(problem, VotesProblem) and _plain(problem):
-        part = problem.data["votes"]
-        per = max(1, NUMBERS // max(len(part["weight"]), 1))
-        sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
-        return np.concatenate([_bradley_terry(problem, mode, _redrawn(part, size, rng)) for size in sizes])
-    sizes = [min(TOGETHER, resamples - start) for start in range(0, resamples, TOGETHER)]
-    return np.concatenate([_searched(problem, size, rng) for size in sizes])
+    if not _plain(problem):
+        return refit(problem.density, lambda: resampled(problem, rng), resamples)
+    part = problem.data["votes"]
+    per = max(1, NUMBERS // max(len(part["weight"]), 1))
+    sizes = [min(per, resamples - start) for start in range(0, resamples, per)]
+    return np.concatenate([_bradley_terry(problem, mode, _redrawn(part, size, rng)) for size in sizes])
+
+
+def resampled(problem: VotesProblem, rng: np.random.Generator) -> Data:
+    """The tables of a problem with as many votes, drawn with replacement; of the same shapes each time."""
+    votes, on_criteria = problem.votes, problem.criteria_votes
+    drawn = votes.recoded(counts=redrawn(votes.counts, rng))
+    again = None if on_criteria is None else on_criteria.recoded(counts=redrawn(on_criteria.counts, rng))
+    how: dict[str, Any] = {"anchors": problem.anchors, "discount": problem.discount}
+    return pose(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 
 
 def _plain(problem: VotesProblem) -> bool:
@@ -81,59 +74,6 @@ def _plain(problem: VotesProblem) -> bool:
         and problem.discount is None
         and density.criteria * density.items <= LARGEST
     )
-
-
-def _searched(problem: Problem, resamples: int, rng: np.random.Generator) -> Floats:
-    tables = [resampled(problem, rng) for _ in range(resamples)]
-    return np.stack([mode.x for mode in find_modes(problem.density, tables)])
-
-
-def resampled(problem: Problem, rng: np.random.Generator) -> Data:
-    """The tables of a problem with as many answers, drawn with replacement; of the same shapes each time.
-
-    Raises
-    ------
-    InputError
-        The model pools scores before it looks at them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> import voirdire
-    >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "x"], "score": [1, 2]})
-    >>> problem = voirdire.fit(scores, method="map").problem
-    >>> float(resampled(problem, np.random.default_rng(0))["scores"]["weight"].sum())
-    2.0
-    """
-    if isinstance(problem, JointProblem):
-        return resampled(problem.of_votes, rng) | resampled(problem.of_scores, rng)
-    if isinstance(problem, ScoresProblem):
-        if "judge" not in problem.data["scores"]:
-            raise InputError(
-                f"bootstrap() needs a model of single scores; the intervals of {problem.model.name} say already where "
-                "another panel's value would lie"
-            )
-        return {name: _reweighed(part, problem.discount, rng) for name, part in problem.data.items()}
-    assert isinstance(problem, VotesProblem)
-    votes, on_criteria = problem.votes, problem.criteria_votes
-    drawn = votes.recoded(counts=_drawn(votes.counts, rng))
-    again = None if on_criteria is None else on_criteria.recoded(counts=_drawn(on_criteria.counts, rng))
-    how: dict[str, Any] = {"anchors": problem.anchors, "discount": problem.discount}
-    return pose(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
-
-
-def _reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
-    """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
-    if "weight" not in part or "judge" not in part:
-        return part
-    each = np.ones(len(part["weight"])) if discount is None else discount[part["judge"]]
-    times = part["weight"] / each
-    return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
-
-
-def _drawn(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    total = int(counts.sum())
-    return rng.multinomial(total, counts.ravel() / total).reshape(counts.shape)
 
 
 def _redrawn(part: dict[str, Any], resamples: int, rng: np.random.Generator) -> Floats:
@@ -157,7 +97,7 @@ def _bradley_terry(problem: VotesProblem, mode: Floats, drawn: Floats) -> Floats
 
 def _stepped(
     density: VotesDensity, part: dict[str, Any], centre: Floats, drawn: Floats
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
+) -> tuple[Floats, Bools]:
     """Strengths after steps with the curvature at ``centre``, shape (resamples, size), and which have arrived."""
     from scipy.linalg import cho_factor, cho_solve
     from scipy.sparse import csr_array

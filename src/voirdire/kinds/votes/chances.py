@@ -1,18 +1,11 @@
-"""Probabilities of answers to comparisons, from a fit."""
+"""Probability of every possible answer to a comparison: the first item, the second, a tie."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.columns import Columns, frame
-from voirdire.kinds.joint.problem import JointProblem
-from voirdire.kinds.joint.results import predict as predict_mixed
-from voirdire.kinds.kind import require
-from voirdire.kinds.scores.predict import predict as predict_scores
-from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.columns import Columns
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
@@ -23,45 +16,28 @@ from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.votes import Votes, read_votes
 from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    import pandas as pd
 
-    from voirdire.fit.result import Fit
-
-
-def predict(fit: Fit, votes: object) -> pd.DataFrame:
+def predict(problem: VotesProblem, posterior: Posterior, votes: object) -> Columns:
     """Predict each vote of a table: the posterior mean probability of every answer.
 
     Parameters
     ----------
-    fit : Fit
+    problem : VotesProblem
+    posterior : Posterior
+        Of its parameters (and perhaps others).
     votes : path, dataframe or Votes
-        Comparisons among the items and judges (and criteria) that the fit knows; ``winner`` is read but not used. Of
-        a fit of scores, scores; of one of votes and scores, either.
+        Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is read but not used.
 
     Returns
     -------
-    pandas.DataFrame
-        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie. Of scores, see
-        :func:`voirdire.kinds.scores.predict.predict`.
+    dict of array
+        One row per vote in its order: judge, criterion, first, second, p_first, p_second, p_tie.
 
     Raises
     ------
     InputError
         An item, judge or criterion that the fit does not know.
     """
-    problem = fit.problem
-    if isinstance(problem, ScoresProblem):
-        return frame(predict_scores(problem, fit.posterior, votes))
-    if isinstance(problem, JointProblem):
-        return frame(predict_mixed(problem, fit.posterior, votes))
-    require(problem, ("votes", "scores", "mixed"), "predict")
-    assert isinstance(problem, VotesProblem)
-    return frame(predict_votes(problem, fit.posterior, votes))
-
-
-def predict_votes(problem: VotesProblem, posterior: Posterior, votes: object) -> Columns:
-    """As :func:`predict`, of a problem of votes and a posterior of its parameters (and perhaps others)."""
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
     table = read_votes(votes, **known)  # type: ignore[arg-type]
     cell = probabilities(problem.model, problem.density, some_draws(posterior), table)

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.again import reposed
-from voirdire.infer import checks as check
 from voirdire.infer.mode import Mode, find_mode
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.registry import kind_of
+from voirdire.model.check import listed
 from voirdire.model.problem import Problem
 from voirdire.tables.families import read_families
 from voirdire.trust.copies import near_copies, tells_apart
 from voirdire.trust.discount import family_discount
-from voirdire.trust.kinds import answered_beyond
 from voirdire.typing import Floats
 
 
@@ -55,12 +54,13 @@ def discounted(problem: Problem, families: object, start: Floats | None = None) 
     InputError
         The families are not those of the problem's judges.
     """
+    kind = kind_of(problem)
     named = None if families is None else read_families(families, problem.judges)
-    if problem.model.data == "scores" and problem.model.pool != "none":
-        if named:
-            raise InputError(
-                f"families= is for models of single scores; model {problem.model.name} pools them, judges alike"
-            )
+    if named and not kind.can_discount(problem):
+        raise InputError(
+            f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
+        )
+    if not kind.can_discount(problem):
         return Panel(problem, find_mode(problem, start=start), named, ())
     alone = named is not None and len(set(named.values())) == len(problem.judges)
     if alone or (named is None and not tells_apart(problem)):
@@ -72,12 +72,12 @@ def discounted(problem: Problem, families: object, start: Floats | None = None) 
     else:
         mode = find_mode(problem, start=start)
         first = mode.x
-    left = answered_beyond(problem, Posterior(problem.density, first, None))
+    left = kind.residuals(problem, Posterior(problem.density, first, None))
     groups = near_copies(problem, left) if named is None else named
     if not groups:
         return Panel(problem, mode or find_mode(problem, start=start), named, ())
     discount = family_discount(problem, groups, left)
-    again = reposed(problem, discount=discount)
+    again = kind.reposed(problem, discount=discount)
     note = _families_note(problem, groups, discount) if named else _copies_note(problem, groups, discount)
     return Panel(again, find_mode(again, start=first), named, (note,))
 
@@ -91,7 +91,7 @@ def _families_note(problem: Problem, families: dict[str, str], discount: Floats)
 
 def _copies_note(problem: Problem, copies: dict[str, str], discount: Floats) -> str:
     among = list(copies.values())
-    judges = check.listed([judge for judge in problem.judges if among.count(copies[judge]) > 1])
+    judges = listed([judge for judge in problem.judges if among.count(copies[judge]) > 1])
     return (
         f"Near-copies: {judges} answering alike far beyond the model, so their answers are discounted "
         f"(to {discount.min():.2f} of one at least). Name families to say which judges belong together."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MODES = ("joint", "cut")
+DEFAULT = {"pairs": "stacking", "linked": "joint"}  # the way to use anchors that others must clearly beat
 
 
 @dataclass(frozen=True)
@@ -29,3 +30,17 @@ class Anchored:
     chosen: str
     methods: tuple[dict[str, Any], ...]
     pairs: tuple[dict[str, Any], ...] = field(default=())
+
+
+def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
+    """What was done with the anchors, and why; ``answers`` is what judges gave."""
+    if asked is not None and not anchored.methods:
+        return f"Anchors are used as asked: {asked}."
+    if not anchored.methods:
+        why = "nothing else was possible"
+    elif anchored.chosen in DEFAULT.values():
+        why = "no other way predicts left-out anchors clearly better"
+    else:
+        why = "it predicts left-out anchors clearly better than the default"
+    judges = "the anchors alone" if anchored.mode == "cut" else f"{answers} and anchors together"
+    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."

@@ -11,9 +11,11 @@ import pytest
 import voirdire
 from voirdire import fit
 from voirdire.errors import InputError
-from voirdire.infer import refit
 from voirdire.infer.mode import find_mode, find_modes
+from voirdire.kinds.joint.kind import JOINT
+from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.votes import bootstrap as refit
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
@@ -55,7 +57,7 @@ def test_refits_are_the_searched_modes_of_their_counts(size: int, apart: bool) -
 def test_refits_of_many_votes_all_arrive_without_a_search(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = posed(table(4000))
     monkeypatch.setattr(refit, "find_modes", None)
-    monkeypatch.setattr(refit, "_searched", None)
+    monkeypatch.setattr(refit, "refit", None)
     found = refit.refit_resampled(problem, find_mode(problem).x, 150, np.random.default_rng(0))
     assert found.shape == (150, 5)
 
@@ -115,7 +117,7 @@ def test_scores_are_drawn_by_judge_and_item_and_discounts_stay() -> None:
     discount = np.array([1.0, 0.25])
     problem = pose_scores(load_model("rating-severity"), table, discount=discount)
     rng = np.random.default_rng(0)
-    weights = np.stack([refit.resampled(problem, rng)["scores"]["weight"] for _ in range(2000)])
+    weights = np.stack([resampled(problem, rng)["scores"]["weight"] for _ in range(2000)])
     times = weights / discount[problem.data["scores"]["judge"]]
     assert (times == times.round()).all()
     assert (times.sum(axis=1) == 10).all()
@@ -133,7 +135,7 @@ def test_refits_of_votes_and_scores_draw_both() -> None:
         judge=[f"j{n % 30}" for n in range(90)]
     )
     found = voirdire.fit([votes, scores], model="mixed-severity", families={})
-    data = refit.resampled(found.problem, np.random.default_rng(0))
+    data = JOINT.resampled(found.problem, np.random.default_rng(0))
     assert data["votes"]["weight"].sum() == 40
     assert data["scores"]["weight"].sum() == 90
     around = found.bootstrap(60, seed=1)

@@ -1,0 +1,42 @@
+"""Bootstrap of the mode: the model fitted anew to answers drawn from the answers, with replacement (Efron 1979).
+
+Votes are drawn one by one; of scores, all that a judge gave an item under a criterion together, as runs are not other
+opinions. Where there are votes and scores, each table is drawn by itself, and so are votes on criteria.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.mode import find_modes
+from voirdire.model.density import Data, LogDensity
+from voirdire.typing import Floats, Ints
+
+TOGETHER = 50  # refits in one compiled batch
+
+
+def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int) -> Floats:
+    """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size)."""
+    found: list[Floats] = []
+    for start in range(0, resamples, TOGETHER):
+        tables = [drawn() for _ in range(min(TOGETHER, resamples - start))]
+        found += [mode.x for mode in find_modes(density, tables)]
+    return np.stack(found)
+
+
+def reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
+    """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
+    if "weight" not in part or "judge" not in part:
+        return part
+    each = np.ones(len(part["weight"])) if discount is None else discount[part["judge"]]
+    times = part["weight"] / each
+    return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
+
+
+def redrawn(counts: Ints, rng: np.random.Generator) -> Ints:
+    """Counts of as many answers, drawn with replacement."""
+    total = int(counts.sum())
+    return rng.multinomial(total, counts.ravel() / total).reshape(counts.shape)

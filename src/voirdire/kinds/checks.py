@@ -1,0 +1,139 @@
+"""Checks that several kinds share: orientation of the panel, judges worse than chance, judges that say one thing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.check import Check, Level, listed
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats, Ints
+
+MIRROR_WARN = 0.05
+
+
+MIRROR_FAIL = 0.30
+
+
+REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
+
+
+REVERSED = (
+    "answers are used reversed. Look at their prompts and answers; if they are many, check the panel's orientation "
+    "with human answers."
+)
+
+
+def mirror(mass: float, at_mode: bool = False, anchored: bool = False, data: str = "votes") -> Check:
+    """How much posterior mass the opposite orientation has."""
+    level: Level = "fail" if mass > MIRROR_FAIL else "warn" if mass > MIRROR_WARN else "ok"
+    where = " (at the mode alone)" if at_mode else ""
+    message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
+    if anchored:
+        message += " Human answers and the prior tell the two orientations apart."
+    else:
+        message += (
+            f" The {data} cannot settle it (their likelihood is exactly symmetric: 0.5 under a flat prior), so the "
+            "orientation rests on the prior alone."
+        )
+    if level != "ok":
+        answers = "scores of some of these items" if data == "scores" else "answers to some of these pairs"
+        message += f" Collect human {answers} and pass them as anchors."
+    return Check("mirror", level, mass, message)
+
+
+def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
+    """The mirror check with the judges that the chosen orientation makes worse than chance.
+
+    Parameters
+    ----------
+    worse : list of str
+    share : float
+        Share of the panel's information that is used reversed; much of it is a sign of the wrong orientation.
+    """
+    if not worse or share <= REVERSED_WARN:
+        return entry  # a few judges that say little are the check below-chance's matter
+    level: Level = "warn" if entry.level == "ok" else entry.level
+    message = (
+        f"{entry.message} This orientation makes {listed(worse, verb=False)} worse than chance: a warning "
+        "sign that only human answers (anchors) can settle."
+    )
+    return Check(entry.check, level, entry.value, message)
+
+
+def below_chance(
+    problem: Problem, summary: dict[str, Any], chance: float = 0.5, instead: str = REVERSED
+) -> list[Check]:
+    """Judges whose reliability is below that of guessing with the interval's probability.
+
+    ``instead`` says what their answers are used for, and what to do.
+    """
+    high = np.asarray(summary["reliability_high"], dtype=float)
+    if np.isnan(high).all():
+        return []
+    names = [problem.judges[index] for index in np.flatnonzero(high < chance)]
+    if not names:
+        return [Check("below-chance", "ok", 0.0, "No judge is clearly worse than chance.")]
+    message = f"{listed(names)} clearly worse than chance: their {instead}"
+    return [Check("below-chance", "warn", float(len(names)), message)]
+
+
+def constant_judges(
+    judges: tuple[str, ...], judge: Ints, answer: Ints | Floats, kind: str, so: str
+) -> list[Check]:
+    """Judges that gave one answer to everything.
+
+    Parameters
+    ----------
+    judge, answer : array, shape (answers,)
+        Who gave what.
+    kind, so : str
+        What the answers are, and what follows, in words.
+
+    Examples
+    --------
+    >>> constant_judges(("ann", "bob"), np.array([0, 0, 1, 1]), np.array([2, 2, 2, 3]), "score", "...")[0].message
+    'ann is giving one score to everything: such answers say nothing about the items, ...'
+    """
+    size = len(judges)
+    who = np.unique(np.stack([judge, answer]), axis=1)[0].astype(np.int64)  # once for each of its answers
+    once = (np.bincount(judge, minlength=size) > 1) & (np.bincount(who, minlength=size) == 1)
+    names = [judges[index] for index in np.flatnonzero(once)]
+    if not names:
+        return [Check("constant-judges", "ok", 0.0, f"No judge gives the same {kind} to everything.")]
+    message = (
+        f"{listed(names)} giving one {kind} to everything: such answers say nothing about the items, {so}"
+    )
+    return [Check("constant-judges", "warn", float(len(names)), message)]
+
+
+def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
+    """The mirror check with the judges that are worse than chance; other checks, and where people answered, as is."""
+    reliability = np.asarray(summary["reliability"], dtype=float)
+    anchored = getattr(problem, "anchors", None) is not None
+    if entry.check != "mirror" or anchored or np.isnan(reliability).any():
+        return entry
+    information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
+    worse = reliability < 0.5
+    share = float(information[worse].sum() / max(information.sum(), 1e-300))
+    return turned_judges(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
+
+
+def renaming(mass: float, at_mode: bool = False) -> Check:
+    """How much posterior mass other namings of the classes have.
+
+    Examples
+    --------
+    >>> renaming(0.2).level
+    'warn'
+    """
+    level = mirror(mass).level
+    where = " (at the mode alone)" if at_mode else ""
+    message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
+    if level != "ok":
+        message += (
+            " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
+            "(anchors=...)."
+        )
+    return Check("mirror", level, mass, message)

@@ -1,0 +1,327 @@
+"""What a fit is: a problem, its posterior and how it was found, with the tables that every fit shows.
+
+A fit's verbs (to update, save, report, draw ...) live above it in the house: ``voirdire.FIT_VERBS``, at the front door,
+says where, and they are imported when they are called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import voirdire
+from voirdire.errors import InputError, NotThisKindError
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns, frame, records
+from voirdire.kinds.human import Anchored
+from voirdire.kinds.kind import Kind
+from voirdire.model.check import Check, worst
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.settings import least_draws
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+F = TypeVar("F", bound="Fit")
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model; each kind of data has a class of its own, with the tables that make sense for it.
+
+    Attributes
+    ----------
+    problem : Problem
+        The model and the counted table.
+    posterior : Posterior
+        Centre and draws.
+    method, sampler : str
+    seed : int
+    prob : float
+        Probability of every interval in the tables.
+    seconds : float
+        Time the fit took.
+    versions : dict
+    sample_stats : dict of array
+        What the sampler recorded, shape (chains, draws) each; empty unless NUTS ran.
+    notes : tuple of str
+        Choices made on the user's behalf, in words.
+    anchored : Anchored or None
+        How human answers were used.
+    families : dict or None
+        Family of each judge, where families were named.
+    """
+
+    problem: Problem
+    posterior: Posterior
+    method: str
+    sampler: str
+    seed: int
+    prob: float
+    seconds: float
+    versions: dict[str, str]
+    method_checks: tuple[Check, ...]
+    notes: tuple[str, ...] = ()
+    sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    anchored: Anchored | None = None
+    families: dict[str, str] | None = None
+
+    kind: ClassVar[Kind[Any, Any]]
+
+    @property
+    def model(self) -> Model:
+        """The model that was fitted."""
+        return self.problem.model
+
+    def judges(self) -> pd.DataFrame:
+        """Judges, with what they answered and how reliable they are.
+
+        Of votes: reliability, position bias, behaviour on a typical pair; see :func:`.votes.results.judges`. Of labels:
+        reliability, accuracy, sensitivity and specificity; see :func:`.labels.results.judges`. Of scores: severity,
+        discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
+        :func:`.joint.results.judges`.
+        """
+        return frame(self.tables["judges"])
+
+    def anchor_methods(self) -> pd.DataFrame:
+        """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
+        chosen.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors.
+        """
+        if self.anchored is None:
+            raise InputError("anchor_methods() needs anchors; pass fit(..., anchors=...)")
+        return _rows(self.anchored.methods)
+
+    def checks(self) -> pd.DataFrame:
+        """What may be wrong: check, level (ok, warn, fail), value, message."""
+        found = [entry.as_dict() for entry in self.all_checks]
+        return frame({key: [entry[key] for entry in found] for key in found[0]})
+
+    @property
+    def level(self) -> str:
+        """The worst level among the checks."""
+        return worst(self.all_checks)
+
+    def predict(self, table: object) -> pd.DataFrame:
+        """Probability of each answer to each row of a table.
+
+        Of votes, see :func:`.votes.chances.predict`; of scores, :func:`.scores.predict.predict`; of votes and scores,
+        either; of labels, the classes of the items of another table, see :func:`.labels.predict.classify`.
+        """
+        return frame(self.kind.predict(self.problem, self.posterior, table))
+
+    def update(self: F, answers: object, criteria: object = None) -> F:
+        """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
+        return verb("update")(self, answers, criteria)  # type: ignore[no-any-return]
+
+    @property
+    def idata(self) -> Any:
+        """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
+
+        Raises
+        ------
+        InputError
+            The fit has no draws (method "map").
+        """
+        if self.posterior.draws is None:
+            raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+        density = self.problem.density
+        values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
+        dims = {p.name: list(p.dims) for p in density.parameters}
+        from voirdire.infer.diagnose import to_arviz
+
+        return to_arviz(values, self.sample_stats, self.problem.coords, dims)
+
+    @property
+    def pymc_model(self) -> Any:
+        """The same model and table as a ``pymc.Model``."""
+        from voirdire.infer.pymc_model import pymc_model
+
+        return pymc_model(self.problem)
+
+    def plot(self, kind: str, ax: Axes | None = None) -> Axes:
+        """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
+        drawn: Axes = verb("plot")(self, kind, ax)
+        return drawn
+
+    def report(self, output: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
+        return verb("report")(self, output, overwrite=overwrite)  # type: ignore[no-any-return]
+
+    def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""
+        return verb("save")(self, folder, overwrite=overwrite)  # type: ignore[no-any-return]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the result as plain Python, in the shape of ``voirdire fit --json``."""
+        return {
+            "model": self.model.name,
+            "method": self.method,
+            "seed": self.seed,
+            "prob": self.prob,
+            **self.kind.counts(self.problem),
+            "seconds": round(self.seconds, 3),
+            "versions": self.versions,
+            "notes": list(self.notes),
+            **{name: records(columns) for name, columns in self.tables.items()},
+            **({} if self.anchored is None else _as_dict(self.anchored)),
+            "checks": [entry.as_dict() for entry in self.all_checks],
+        }
+
+    @cached_property
+    def tables(self) -> dict[str, Columns]:
+        """The tables of the result as columns, by name."""
+        return {
+            name: make(self.problem, self.posterior, self.prob) for name, make in self.kind.results.items()
+        }
+
+    @cached_property
+    def all_checks(self) -> tuple[Check, ...]:
+        """What may be wrong."""
+        chosen = None if self.anchored is None else self.anchored.chosen
+        found = (list(self.method_checks), self.seed, chosen)
+        return tuple(self.kind.checks(self.problem, self.posterior, self.tables["judges"], *found))
+
+    def __getattr__(self, name: str) -> Any:
+        """Say what a fit of this kind has, where something is asked for that only fits of others have."""
+        others = [made.kind.words for made in _made(Fit) if hasattr(made, name)]
+        if name.startswith("_") or name == "kind" or not others:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        of = " or ".join(words for words in others if " " not in words)
+        shown = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
+        raise NotThisKindError(f"{name}() is for fits of {of}; a fit of {self.kind.words} has {shown}")
+
+    _shown: ClassVar[tuple[str, ...]] = (
+        *("ranking", "classes", "judges", "criteria", "strengths", "cutpoints", "groups", "people"),
+        *("confusion", "shares", "checks"),
+    )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
+        return str(verb("notebook")(self))
+
+    def __repr__(self) -> str:
+        problem = self.problem
+        return (
+            f"<Fit of {self.model.name} by {self.method}: {self.kind.answers(problem)}, "
+            f"{len(problem.items)} items, {len(problem.judges)} judges, checks {self.level}>"
+        )
+
+
+class RankedFit(Fit):
+    """A fit whose items have strengths."""
+
+    def ranking(self) -> pd.DataFrame:
+        """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
+
+        The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
+        bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
+        """
+        return frame(self.tables["items"])
+
+    def criteria(self) -> pd.DataFrame:
+        """Criteria: weight (they sum to one) with interval."""
+        return frame(self.tables["criteria"])
+
+    def strengths(self) -> pd.DataFrame:
+        """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
+        return frame(self.strength_columns())
+
+    def strength_columns(self) -> Columns:
+        """As :meth:`strengths`, as columns."""
+        raise NotImplementedError
+
+    def bootstrap(self, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+        """The ranking with intervals from modes of resampled votes and scores; columns as :meth:`ranking`.
+
+        Answers are drawn with replacement; see :mod:`voirdire.kinds.bootstrap`. The intervals show how the mode varies
+        with them, and nothing of what the prior leaves open.
+
+        Raises
+        ------
+        InputError
+            The fit is one of a baseline of scores, or ``resamples`` are too few for its ``prob``.
+        """
+        if resamples < (least := least_draws(self.prob)):
+            raise InputError(
+                f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
+            )
+        problem, centre = self.problem, self.posterior.centre
+        x = self.kind.refit_resampled(problem, centre, resamples, np.random.default_rng(seed))
+        around = Posterior(problem.density, centre, x[None])
+        return frame(self.kind.results["items"](problem, around, self.prob))
+
+
+class ComparedFit(RankedFit):
+    """A fit that rests on comparisons, perhaps among other answers."""
+
+    def next_comparisons(self, count: int = 10, **settings: Any) -> pd.DataFrame:
+        """Comparisons to send to a person or a judge next; see :func:`voirdire.fit.next.suggest.next_comparisons`.
+
+        ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
+        ``repeats`` and ``seed``.
+        """
+        found: pd.DataFrame = verb("next_comparisons")(self, count, **settings)
+        return found
+
+    def pairs(self) -> pd.DataFrame:
+        """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
+
+        Columns: criterion (where there are several), first, second, p_first.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors, or its items are linked: use :meth:`ranking`.
+        """
+        if self.anchored is None or not self.anchored.pairs:
+            raise InputError(
+                "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
+            )
+        return _rows(self.anchored.pairs)
+
+
+class ScoredFit(RankedFit):
+    """A fit that rests on scores, perhaps among other answers."""
+
+    def cutpoints(self) -> pd.DataFrame:
+        """Limits between the levels of the scale: criterion, lower, upper, cutpoint, low, high."""
+        return frame(self.tables["cutpoints"])
+
+    def groups(self) -> pd.DataFrame:
+        """Groups of judges: group, judges, votes, mean, severity, low, high."""
+        return frame(self.tables["groups"])
+
+
+def _made(base: type[Fit]) -> list[type[Fit]]:
+    """The classes of fits of one kind of data."""
+    found = [base] if hasattr(base, "kind") else []
+    return found + [made for below in base.__subclasses__() for made in _made(below)]
+
+
+def _rows(rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(list(rows))
+
+
+def _as_dict(anchored: Anchored) -> dict[str, Any]:
+    how = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
+    return {"anchors": how} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
+
+
+def verb(name: str) -> Any:
+    """A verb of fits that lives above them in the house; the front door knows where."""
+    return getattr(import_module(voirdire.FIT_VERBS[name]), name)

@@ -1,0 +1,185 @@
+"""Votes and scores of the same items as a kind of data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.infer.method import Inferred, Method, infer
+from voirdire.infer.mode import Mode
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.held_out import Seen
+from voirdire.kinds.human import Anchored
+from voirdire.kinds.joint import checks, results
+from voirdire.kinds.joint.held_out import held_out
+from voirdire.kinds.joint.problem import JointProblem, pose_joint
+from voirdire.kinds.joint.residuals import residuals
+from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
+from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.packing import unpack_rated, unpack_votes
+from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
+from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria, with_old
+from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.votes import results as vote_results
+from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
+from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.kind import VOTES, unpack_people
+from voirdire.model.check import Check
+from voirdire.model.density import Data
+from voirdire.model.specs import Model
+from voirdire.tables.detect import read_new
+from voirdire.tables.joined import joined
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats, Ints
+
+
+class JointKind(Kind[VotesAndScores, JointProblem]):
+    """Some judges compare items, and some score them."""
+
+    name = "mixed"
+    words = "votes and scores"
+    refused = ("classes", "anchor_mode='cut'")
+    compared = ("mixed", "votes")
+    results: ClassVar[Results] = {
+        "items": results.ranking,
+        "judges": results.judges,
+        "criteria": vote_results.criteria,
+        "groups": results.groups,
+        "cutpoints": results.cutpoints,
+    }
+
+    def default_model(self, table: VotesAndScores, criteria: object) -> tuple[str, str]:
+        """``mixed-maple-position`` where criteria are weighed, else ``mixed-position``."""
+        if criteria is not None:
+            return "mixed-maple-position", "there are votes and scores, and criteria are weighed"
+        return "mixed-position", "there are votes and scores"
+
+    def pose(self, model: Model, table: VotesAndScores, request: Request) -> tuple[JointProblem, list[str]]:
+        """See :func:`.joint.problem.pose_joint`; anchors are answers to comparisons."""
+        people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
+        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
+        return pose_joint(model, table, **how), [] if people is None else list(people.notes)
+
+    def table_of(self, problem: JointProblem) -> VotesAndScores:
+        """Both tables."""
+        return problem.tables
+
+    def reposed(
+        self,
+        problem: JointProblem,
+        *,
+        table: VotesAndScores | None = None,
+        criteria: Any = None,
+        discount: Floats | None = None,
+    ) -> JointProblem:
+        """As in :class:`.Kind`; the scale and anchors stay."""
+        posed = problem.tables if table is None else table
+        how: dict[str, Any] = {
+            "levels": problem.of_scores.scale.levels,
+            "criteria": criteria_again(problem, problem.of_votes.criteria_votes, posed.criteria, criteria),
+            "anchors": problem.of_votes.anchors,
+        }
+        return pose_joint(problem.model, posed, discount=discount, **how)
+
+    def join(self, problem: JointProblem, new: object) -> VotesAndScores:
+        """Both tables with new answers: votes, scores, or a list of both."""
+        old: dict[str, Any] = {"votes": problem.tables.votes, "scores": problem.tables.scores}
+        for one in new if isinstance(new, list | tuple) else [new]:
+            table: Any = read_new(one, *old.values())
+            old[table.data] = joined(old[table.data], table)
+        return in_one_coding(**old)
+
+    def on_criteria(
+        self, problem: JointProblem, criteria: tuple[str, ...], given: object
+    ) -> Votes | tuple[float, ...]:
+        """Old and new votes on criteria, or the new weights."""
+        return with_old(problem.of_votes.criteria_votes, read_criteria(given, criteria))
+
+    def has_anchors(self, problem: JointProblem) -> bool:
+        """Whether people answered some comparisons."""
+        return problem.of_votes.anchors is not None
+
+    def infer_anchored(
+        self,
+        problem: JointProblem,
+        mode: Mode,
+        families: dict[str, str] | None,
+        anchor_mode: str | None,
+        how: Method,
+    ) -> tuple[Inferred, Anchored]:
+        """The joint posterior, of which human answers are a part."""
+        return infer(problem, mode, how), Anchored("joint", "joint", ())
+
+    def checks(
+        self,
+        problem: JointProblem,
+        posterior: Posterior,
+        judges: Columns,
+        found: list[Check],
+        seed: int,
+        chosen: str | None,
+    ) -> list[Check]:
+        """See :func:`.joint.checks.all_checks`."""
+        return checks.all_checks(problem, posterior, judges, found, seed)
+
+    def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
+        """See :func:`.joint.residuals.residuals`."""
+        return residuals(problem, posterior)
+
+    def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
+        """See :func:`.joint.results.predict`."""
+        return results.predict(problem, posterior, table)
+
+    def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
+        """See :func:`.joint.held_out.held_out`."""
+        if model.data in VOTES.compared:
+            return VOTES.held_out(model, table.votes, fold, request)
+        return held_out(model, table, fold, request.levels)
+
+    def refit_resampled(
+        self, problem: JointProblem, mode: Floats, resamples: int, rng: np.random.Generator
+    ) -> Floats:
+        """See :mod:`voirdire.kinds.bootstrap`."""
+
+        return refit(problem.density, lambda: self.resampled(problem, rng), resamples)
+
+    def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
+        """As many votes and as many scores, drawn with replacement."""
+        return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
+
+    def pack(self, problem: JointProblem) -> Packed:
+        """What :class:`.VotesKind` and :class:`.ScoresKind` store of both parts."""
+        votes, scores = VOTES.pack(problem.of_votes), SCORES.pack(problem.of_scores)
+        tables = votes.sections["tables"] | scores.sections["tables"]
+        return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)
+
+    def unpack(self, model: Model, packed: Packed) -> JointProblem:
+        """The problem of :meth:`pack`."""
+        names, arrays = packed.sections["tables"], packed.arrays
+        scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
+        both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
+        how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
+        return pose_joint(model, both, anchors=unpack_people(packed), discount=arrays.get("discount"), **how)
+
+    def counts(self, problem: JointProblem) -> dict[str, int]:
+        """Numbers of ``votes`` and ``scores``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import voirdire
+        >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
+        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+        >>> JOINT.counts(voirdire.fit([votes, scores], method="map").problem)
+        {'votes': 1, 'scores': 2}
+        """
+        parts = {"votes": problem.of_votes, "scores": problem.of_scores}
+        return {name: int(part.judge_votes.sum()) for name, part in parts.items()}
+
+
+JOINT = JointKind()

@@ -1,0 +1,42 @@
+"""The sizes of a table of labels, which its density is searched by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from voirdire.model.density import LogDensity
+
+
+@dataclass(frozen=True)
+class LabelsLayout(LogDensity):
+    """What a density of labels knows of its table.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+    units : int
+        Pairs of an item and a criterion that have a label.
+    classes, labels : int
+        The first ``classes`` of the labels are the classes.
+    anchored : tuple of int
+        Classes to which some item is known to belong.
+    """
+
+    units: int
+    classes: int
+    labels: int
+    anchored: tuple[int, ...] = ()
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {
+            "judge": self.judges,
+            "criterion": self.criteria,
+            "item": self.items,
+            "unit": self.units,
+            "class": self.classes,
+            "label": self.labels,
+        }

@@ -1,0 +1,76 @@
+"""Tables as what a stored fit holds: names for JSON, codes as arrays."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from voirdire.tables.counted import CountedVotes
+from voirdire.tables.labels import Labels
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+
+_CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
+_ROWS = ("row_cell", "row_outcome", "row_context")
+_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
+
+
+def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Names and codes of tables of votes, those that are there, by what each is called."""
+    names: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    for key, votes in tables.items():
+        if votes is not None:
+            names[key] = {name: getattr(votes, name) for name in _NAMES}
+            stored = [name for name in _CODES if votes.has_rows or name not in _ROWS]
+            codes = {name: getattr(votes, name) for name in stored}
+            arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
+    return names, arrays
+
+
+def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Votes:
+    """A table of votes, from what :func:`pack_votes` made (after JSON made lists of tuples)."""
+    content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
+    content |= listed(names[key])
+    if content["row_cell"] is None:
+        for name in ("contexts", *_ROWS):
+            del content[name]
+        return CountedVotes(**content)
+    return Votes(**content)
+
+
+def pack_rated(table: Labels | Scores, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Names and codes of a table of labels or scores.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.labels import read_labels
+    >>> table = read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["1", "2"]}))
+    >>> names, codes = pack_rated(table, "labels")
+    >>> names["labels"], codes["labels_label"].tolist()
+    (('1', '2'), [0, 1])
+    """
+    content = {field.name: getattr(table, field.name) for field in fields(table)}
+    codes = {f"{key}_{name}": value for name, value in content.items() if isinstance(value, np.ndarray)}
+    return {name: value for name, value in content.items() if f"{key}_{name}" not in codes}, codes
+
+
+def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
+    """The arguments of a table's class, from what :func:`pack_rated` made."""
+    start = f"{key}_"
+    codes = {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+    return listed(names) | codes
+
+
+def listed(names: dict[str, Any]) -> dict[str, Any]:
+    """Lists, which JSON made of tuples, as tuples.
+
+    Examples
+    --------
+    >>> listed({"labels": ["a", "b"]})
+    {'labels': ('a', 'b')}
+    """
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in names.items()}

@@ -1,0 +1,33 @@
+"""A fit of scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voirdire.kinds.columns import Columns, frame
+from voirdire.kinds.fit import ScoredFit
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.scores import results
+from voirdire.kinds.scores.kind import SCORES
+from voirdire.kinds.scores.problem import ScoresProblem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class ScoresFit(ScoredFit):
+    """A fit of scores."""
+
+    problem: ScoresProblem
+    kind: ClassVar[Kind[Any, Any]] = SCORES
+
+    def people(self) -> pd.DataFrame:
+        """People who gave anchors: criterion, scores, severity, discrimination or noise, with intervals.
+
+        On the scales of :meth:`judges`; see :func:`.scores.results.people`. Empty without anchors.
+        """
+        return frame(self.tables["people"])
+
+    def strength_columns(self) -> Columns:
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return results.strengths(self.problem, self.posterior, self.prob)

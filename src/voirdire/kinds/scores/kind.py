@@ -1,0 +1,227 @@
+"""Scores as a kind of data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.method import Inferred, Method
+from voirdire.infer.mode import Mode
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.held_out import Seen
+from voirdire.kinds.human import Anchored
+from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
+from voirdire.kinds.scores import checks, continuous, results
+from voirdire.kinds.scores.bootstrap import resampled
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.held_out import held_out
+from voirdire.kinds.scores.human import ScoredAnchors
+from voirdire.kinds.scores.predict import predict
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.residuals import residuals
+from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.votes import results as vote_results
+from voirdire.model.check import Check
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.tables.detect import read_new
+from voirdire.tables.joined import joined
+from voirdire.tables.rated import known_names
+from voirdire.tables.scores import Scores
+from voirdire.tables.votes import Votes
+from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
+from voirdire.typing import Floats, Ints
+
+
+class ScoresKind(Kind[Scores, ScoresProblem]):
+    """Judges score items."""
+
+    name = "scores"
+    words = "scores"
+    refused = ("classes",)
+    compared = ("scores",)
+    results: ClassVar[Results] = {
+        "items": results.ranking,
+        "judges": results.judges,
+        "criteria": vote_results.criteria,
+        "groups": results.groups,
+        "cutpoints": results.cutpoints,
+        "people": results.people,
+    }
+
+    def default_model(self, table: Scores, criteria: object) -> tuple[str, str]:
+        """``rating-maple`` where criteria are weighed, else ``rating-severity``."""
+        if criteria is not None:
+            return "rating-maple", "the table has scores, and criteria are weighed"
+        return "rating-severity", "the table has scores"
+
+    def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
+        """See :func:`.scores.problem.pose_scores`."""
+        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria}
+        problem = pose_scores(model, table, anchors=request.anchors, **how)
+        return problem, [] if problem.anchors is None else list(problem.anchors.notes)
+
+    def table_of(self, problem: ScoresProblem) -> Scores:
+        """The scores."""
+        return problem.table
+
+    def reposed(
+        self,
+        problem: ScoresProblem,
+        *,
+        table: Scores | None = None,
+        criteria: Any = None,
+        discount: Floats | None = None,
+    ) -> ScoresProblem:
+        """As in :class:`.Kind`; the scale stays."""
+        posed = problem.table if table is None else table
+        how = {"levels": problem.scale.levels, "anchors": problem.anchors if table is None else None}
+        weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
+        return pose_scores(problem.model, posed, criteria=weighed, discount=discount, **how)  # type: ignore[arg-type]
+
+    def join(self, problem: ScoresProblem, new: object) -> Scores:
+        """Old and new scores."""
+        both: Scores = joined(problem.table, read_new(new, problem.table))
+        return both
+
+    def on_criteria(
+        self, problem: ScoresProblem, criteria: tuple[str, ...], given: object
+    ) -> Votes | tuple[float, ...]:
+        """Old and new votes on criteria, or the new weights."""
+        return with_old(problem.criteria_votes, read_criteria(given, criteria))
+
+    def has_anchors(self, problem: ScoresProblem) -> bool:
+        """Whether people scored some items."""
+        return problem.anchors is not None
+
+    def infer_anchored(
+        self,
+        problem: ScoresProblem,
+        mode: Mode,
+        families: dict[str, str] | None,
+        anchor_mode: str | None,
+        how: Method,
+    ) -> tuple[Inferred, Anchored]:
+        """See :func:`.scores.anchored.infer_anchored`."""
+        from voirdire.kinds.scores.anchored import infer_anchored  # compiles
+
+        return infer_anchored(problem, mode, anchor_mode, how)
+
+    def checks(
+        self,
+        problem: ScoresProblem,
+        posterior: Posterior,
+        judges: Columns,
+        found: list[Check],
+        seed: int,
+        chosen: str | None,
+    ) -> list[Check]:
+        """See :func:`.scores.checks.all_checks`."""
+        return checks.all_checks(problem, posterior, judges, found, seed)
+
+    heading: ClassVar[dict[str, str]] = {"votes": "answers"}
+
+    def unit(self, problem: ScoresProblem) -> str:
+        """Points of the scale, where scores are taken as numbers.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import voirdire
+        >>> scores = pd.DataFrame({"judge": "b", "item": ["x", "y"], "score": [1, 2]})
+        >>> SCORES.unit(voirdire.fit(scores, model="mean-score", method="map").problem)
+        'points'
+        """
+        return "points" if problem.in_points else "log-odds"
+
+    def middle(self, problem: ScoresProblem) -> float:
+        """The middle of the scale, or 0 of log-odds."""
+        return problem.unit[0]
+
+    def can_discount(self, problem: ScoresProblem) -> bool:
+        """Where the model is one of single scores."""
+        return problem.model.pool == "none"
+
+    def residuals(self, problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
+        """See :func:`.scores.residuals.residuals`."""
+        return residuals(problem, posterior)
+
+    def predict(self, problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
+        """See :func:`.scores.predict.predict`."""
+        return predict(problem, posterior, table)
+
+    def predicts_density(self, model: Model) -> bool:
+        """Where the scale is continuous."""
+        return form_of(model) is continuous
+
+    def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
+        """See :func:`.scores.held_out.held_out`."""
+        return held_out(model, table, fold, request.levels)
+
+    def refit_resampled(
+        self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator
+    ) -> Floats:
+        """See :mod:`voirdire.kinds.bootstrap`."""
+        return refit(problem.density, lambda: resampled(problem, rng), resamples)
+
+    def pack(self, problem: ScoresProblem) -> Packed:
+        """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""
+        names, arrays = pack_votes({"criteria": problem.criteria_votes})
+        arrays |= {} if problem.discount is None else {"discount": problem.discount}
+        names["scores"], codes = pack_rated(problem.table, "scores")
+        names |= {"levels": problem.scale.levels, "weights": problem.density.given}
+        if problem.anchors is not None:
+            names["people"], people = pack_rated(problem.anchors.table, "people")
+            names["people_notes"] = problem.anchors.notes
+            codes |= people
+        return Packed({"tables": names, "anchors": None}, arrays | codes)
+
+    def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
+        """The problem of :meth:`pack`."""
+        names, arrays = packed.sections["tables"], packed.arrays
+        anchors = None
+        if "people" in names:
+            given = Scores(**unpack_rated(names["people"], arrays, "people"))
+            anchors = ScoredAnchors(given, tuple(names["people_notes"]))
+        table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
+        how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
+        return pose_scores(model, table, discount=arrays.get("discount"), **how)
+
+
+def unpack_criteria(packed: Packed) -> Votes | tuple[float, ...] | None:
+    """Weights of the criteria that were stored, or votes on them."""
+    names = packed.sections["tables"]
+    if names.get("weights") is not None:
+        return tuple(names["weights"])
+    return unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None
+
+
+def with_old(old: Votes | None, found: Votes | tuple[float, ...]) -> Votes | tuple[float, ...]:
+    """Old and new votes on criteria; weights replace what was."""
+    return found if old is None or isinstance(found, tuple) else joined(old, found)
+
+
+def criteria_again(problem: Problem, votes: Votes | None, criteria: tuple[str, ...], given: Any) -> Any:
+    """Votes on criteria or weights: those given, else the problem's, which must name all of ``criteria``.
+
+    Raises
+    ------
+    InputError
+        The problem's weights do not name a criterion.
+    """
+    if given is not None:
+        return given
+    weights = problem.density.given_weights
+    unnamed = [] if weights is None else sorted(set(criteria) - set(problem.criteria))
+    if unnamed:
+        raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
+    return votes if weights is None else weights
+
+
+SCORES = ScoresKind()

@@ -1,0 +1,53 @@
+"""The sizes of a table of scores, which the forms of its density are written against."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from voirdire.model.density import LogDensity
+
+
+@dataclass(frozen=True)
+class ScoresLayout(LogDensity):
+    """What a density of scores knows of its table.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+    levels : int
+        Levels of the scale; 0 where the model takes scores as numbers.
+    groups : int
+        Groups of judges; 1 where the table has no such column.
+    repeats : bool
+        Whether some judge scored an item more than once; without that the term of repeats is left out.
+    voted : bool
+        Whether there are votes on criteria.
+    given : tuple of float, optional
+        Weights of the criteria, where they are given; they sum to one.
+    answers, runs : float
+        Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+    anchors : tuple of (share, count)
+        Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
+    """
+
+    levels: int
+    groups: int = 1
+    repeats: bool = False
+    voted: bool = False
+    given: tuple[float, ...] | None = None
+    answers: float = 1.0
+    runs: float = 1.0
+    anchors: tuple[tuple[float, float], ...] = ()
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        return {
+            "judge": self.judges,
+            "criterion": self.criteria,
+            "item": self.items,
+            "group": self.groups,
+            "gap": max(self.levels - 2, 0),
+        }

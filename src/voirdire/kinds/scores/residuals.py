@@ -1,0 +1,18 @@
+"""What judges scored beyond what the model expects of them, on either kind of scale."""
+
+from __future__ import annotations
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.scores import continuous, dependence
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.scores.shared_errors import shared_errors
+from voirdire.trust.residuals import Residuals
+from voirdire.trust.shared_errors import SharedErrors
+
+
+def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
+    """Residual scores; on a continuous scale what judges' errors have in common."""
+    if form_of(problem.model) is continuous:
+        return shared_errors(problem, posterior)
+    return dependence.residuals(problem, posterior)

@@ -1,0 +1,30 @@
+"""A fit of votes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voirdire.kinds.columns import Columns, frame
+from voirdire.kinds.fit import ComparedFit
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.votes import results
+from voirdire.kinds.votes.kind import VOTES
+from voirdire.kinds.votes.problem import VotesProblem
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class VotesFit(ComparedFit):
+    """A fit of votes."""
+
+    problem: VotesProblem
+    kind: ClassVar[Kind[Any, Any]] = VOTES
+
+    def judges_by_criterion(self) -> pd.DataFrame:
+        """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
+        return frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
+
+    def strength_columns(self) -> Columns:
+        """Strength of every item under every criterion, with sd and interval; one row per cell."""
+        return results.strengths(self.problem, self.posterior, self.prob)

@@ -1,0 +1,172 @@
+"""Votes as a kind of data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.infer.method import Inferred, Method
+from voirdire.infer.mode import Mode
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.held_out import Seen
+from voirdire.kinds.human import Anchored
+from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.packing import pack_votes, unpack_votes
+from voirdire.kinds.votes import checks, results
+from voirdire.kinds.votes.bootstrap import refit_resampled
+from voirdire.kinds.votes.chances import predict
+from voirdire.kinds.votes.held_out import held_out
+from voirdire.kinds.votes.human.table import Anchors, read_anchors
+from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.kinds.votes.residuals import residuals
+from voirdire.model.check import Check
+from voirdire.model.specs import Model
+from voirdire.tables.detect import read_new
+from voirdire.tables.joined import joined
+from voirdire.tables.votes import Votes, read_votes
+from voirdire.trust.residuals import Residuals
+from voirdire.typing import Floats, Ints
+
+
+class VotesKind(Kind[Votes, VotesProblem]):
+    """Judges say which of two items is better."""
+
+    name = "votes"
+    words = "votes"
+    refused = ("levels", "classes")
+    compared = ("votes",)
+    results: ClassVar[Results] = {
+        "items": results.ranking,
+        "judges": results.judges,
+        "criteria": results.criteria,
+    }
+
+    def default_model(self, table: Votes, criteria: object) -> tuple[str, str]:
+        """``maple-position`` where there is a criterion column, else ``crowd-bt-position``."""
+        if table.has_criteria:
+            return "maple-position", "the table has a criterion column"
+        return "crowd-bt-position", "the table has no criterion column"
+
+    def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
+        """See :func:`.votes.problem.pose`."""
+        notes = []
+        if not table.has_rows:
+            notes.append(
+                "The table was counted where it is: the order of votes and their contexts are not kept."
+            )
+        people = None if request.anchors is None else read_anchors(request.anchors, table)
+        given = request.criteria
+        on_criteria = None if given is None else read_votes(given, name="votes on criteria")
+        problem = pose(model, table, on_criteria, anchors=people)
+        notes += () if people is None else people.notes
+        if on_criteria is not None and problem.criteria_votes is None:
+            notes.append(
+                f"The votes on criteria are not used: {model.name} takes all criteria as equally important."
+            )
+        return problem, notes
+
+    def table_of(self, problem: VotesProblem) -> Votes:
+        """The votes."""
+        return problem.votes
+
+    def reposed(
+        self,
+        problem: VotesProblem,
+        *,
+        table: Votes | None = None,
+        criteria: Any = None,
+        discount: Floats | None = None,
+    ) -> VotesProblem:
+        """As in :class:`.Kind`; anchors stay."""
+        on_criteria = problem.criteria_votes if criteria is None else criteria
+        posed = problem.votes if table is None else table
+        return pose(problem.model, posed, on_criteria, anchors=problem.anchors, discount=discount)
+
+    def join(self, problem: VotesProblem, new: object) -> Votes:
+        """Old and new votes."""
+        both: Votes = joined(problem.votes, read_new(new, problem.votes))
+        return both
+
+    def on_criteria(self, problem: VotesProblem, criteria: tuple[str, ...], given: object) -> Votes:
+        """Old and new votes on criteria."""
+        found = read_votes(given, name="votes on criteria")
+        return found if problem.criteria_votes is None else joined(problem.criteria_votes, found)
+
+    def has_anchors(self, problem: VotesProblem) -> bool:
+        """Whether people answered some comparisons."""
+        return problem.anchors is not None
+
+    def infer_anchored(
+        self,
+        problem: VotesProblem,
+        mode: Mode,
+        families: dict[str, str] | None,
+        anchor_mode: str | None,
+        how: Method,
+    ) -> tuple[Inferred, Anchored]:
+        """See :func:`.votes.human.infer.infer_anchored`."""
+        from voirdire.kinds.votes.human.infer import infer_anchored  # compiles
+
+        return infer_anchored(problem, mode, families, anchor_mode, how)
+
+    def checks(
+        self,
+        problem: VotesProblem,
+        posterior: Posterior,
+        judges: Columns,
+        found: list[Check],
+        seed: int,
+        chosen: str | None,
+    ) -> list[Check]:
+        """See :func:`.votes.checks.all_checks`."""
+        return checks.all_checks(problem, posterior, judges, found, seed, chosen)
+
+    def residuals(self, problem: VotesProblem, posterior: Posterior) -> Residuals:
+        """See :func:`.votes.residuals.residuals`."""
+        return residuals(problem, posterior)
+
+    def predict(self, problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
+        """See :func:`.votes.chances.predict`."""
+        return predict(problem, posterior, table)
+
+    def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
+        """See :func:`.votes.held_out.held_out`."""
+        return held_out(model, table, fold)
+
+    def refit_resampled(
+        self, problem: VotesProblem, mode: Floats, resamples: int, rng: np.random.Generator
+    ) -> Floats:
+        """See :mod:`voirdire.kinds.bootstrap`."""
+        return refit_resampled(problem, mode, resamples, rng)
+
+    def pack(self, problem: VotesProblem) -> Packed:
+        """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""
+        people = problem.anchors
+        voted = None if people is None else people.votes
+        names, arrays = pack_votes(
+            {"votes": problem.votes, "criteria": problem.criteria_votes, "anchors": voted}
+        )
+        arrays |= {} if problem.discount is None else {"discount": problem.discount}
+        how = None if people is None else {"overall": people.overall, "notes": people.notes}
+        return Packed({"tables": names, "anchors": how}, arrays)
+
+    def unpack(self, model: Model, packed: Packed) -> VotesProblem:
+        """The problem of :meth:`pack`."""
+        names, arrays = packed.sections["tables"], packed.arrays
+        on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
+        how: dict[str, Any] = {"anchors": unpack_people(packed), "discount": arrays.get("discount")}
+        return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
+
+
+def unpack_people(packed: Packed) -> Anchors | None:
+    """Human answers to comparisons that were stored."""
+    how = packed.sections.get("anchors")
+    if how is None:
+        return None
+    votes = unpack_votes(packed.sections["tables"], packed.arrays, "anchors")
+    return Anchors(votes, how["overall"], tuple(how["notes"]))
+
+
+VOTES = VotesKind()

@@ -7,7 +7,7 @@ import itertools
 import pandas as pd
 
 import voirdire
-from voirdire.infer.checks import Check
+from voirdire.model.check import Check
 from voirdire.report.fit_page import fit_page
 from voirdire.report.sections.judges import standing
 

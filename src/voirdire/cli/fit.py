@@ -188,13 +188,12 @@ def headline(result: Fit) -> str:
 def show(result: Fit) -> None:
     """Print a fit as tables."""
     from voirdire.cli import show
-    from voirdire.kinds import kind as kinds
 
     found, out = result.as_dict(), console.stdout()
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
-    unit, heads = kinds.unit(result.problem), kinds.answers_head(result.problem)
+    unit, heads = result.kind.unit(result.problem), result.kind.heading
     if unit != "log-odds":
         heads |= {"severity": f"severity ({unit})"}
     judges = show.judges(found["judges"], result.prob, heads=heads)

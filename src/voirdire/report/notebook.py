@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from voirdire.kinds import kind as kinds
 from voirdire.report.page import shorten
 from voirdire.report.table import Table, table
 
@@ -38,10 +37,8 @@ def notebook(fit: Fit) -> str:
         )
         parts.append(f"<ul>{''.join(said)}</ul>")
     intervals = f", with {100 * fit.prob:g}% intervals" if fit.posterior.draws is not None else ""
-    unit = kinds.unit(fit.problem)
-    heads = kinds.answers_head(fit.problem) | {
-        name: f"{name} ({unit})" for name in ("score", "severity", "noise")
-    }
+    unit = fit.kind.unit(fit.problem)
+    heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("score", "severity", "noise")}
     items = result["items"]
     title = f"Items, best first{intervals}"
     if "score" not in items[0]:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.kinds import kind as kinds
 from voirdire.report.figures.rows import Rows, limits
 from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
 
@@ -83,7 +82,7 @@ def ranking(fit: Fit) -> Rows:
     def draw(ax: Axes, part: slice) -> None:
         forest(ax, found["item"].tolist()[part], *(one[part] for one in columns), groups=bands[part])
         ax.set_xlim(ends)
-        ax.set_xlabel(f"score ({kinds.unit(fit.problem)})")
+        ax.set_xlabel(f"score ({fit.kind.unit(fit.problem)})")
 
     return Rows(len(found), draw)
 
@@ -135,7 +134,7 @@ def severity(fit: Fit) -> Rows:
     def draw(ax: Axes, part: slice) -> None:
         forest(ax, found["judge"].tolist()[part], *(one[part] for one in columns), reference=0.0)
         ax.set_xlim(ends)
-        ax.set_xlabel(f"severity ({kinds.unit(fit.problem)})")
+        ax.set_xlabel(f"severity ({fit.kind.unit(fit.problem)})")
 
     return Rows(len(found), draw)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds import kind as kinds
 from voirdire.report.figures.style import (
     MUTED,
     colour_key,
@@ -67,7 +66,7 @@ def strengths(fit: Fit, ax: Axes) -> None:
     weight = fit.criteria().set_index("criterion")["weight"]
     table = table.loc[fit.ranking()["item"], weight.sort_values(ascending=False).index]
     values = table.to_numpy(dtype=float)
-    middle, unit = kinds.middle(fit.problem), kinds.unit(fit.problem)
+    middle, unit = fit.kind.middle(fit.problem), fit.kind.unit(fit.problem)
     far = float(np.abs(values - middle).max()) or 1.0
     colours = two_colours()
     ax.imshow(values, cmap=colours, vmin=middle - far, vmax=middle + far, aspect="auto", interpolation="none")

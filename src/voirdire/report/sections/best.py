@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.kinds import kind as kinds
 from voirdire.report.drawn import figure
 from voirdire.report.groups import groups, same_ranks
 from voirdire.report.page import Block, Text, named
@@ -30,7 +29,7 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     centre = "mean" if fit.posterior.at_mean else "mode"
     skewed = f" The point is the posterior's {centre}, which need not be the middle." if group else ""
     bands = " Items on one band are not told apart from the first item of their band." if group else ""
-    unit = kinds.unit(fit.problem)
+    unit = fit.kind.unit(fit.problem)
     intervals = f" with {100 * fit.prob:g}% intervals" if group else ""
     yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{skewed}{bands}")
     yield from figure(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from voirdire.kinds import kind as kinds
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
 
@@ -26,7 +25,7 @@ def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "groups",
         "Groups of judges, by their mean score",
         rows,
-        heads=kinds.answers_head(fit.problem) | {"severity": f"severity ({kinds.unit(fit.problem)})"},
+        heads=fit.kind.heading | {"severity": f"severity ({fit.kind.unit(fit.problem)})"},
         decimals={"mean": 2},
         notes=(
             "The mean averages the group's judges, each judge's scores first"

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.kinds import kind as kinds
 from voirdire.report.drawn import figure
 from voirdire.report.figures.forest import chance
 from voirdire.report.observed import RATE, observed_over_expected
@@ -49,7 +48,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """How many judges are better than chance, their figures and table; of labels their matrices."""
     data = fit.model.data
     rows = result["judges"]
-    unit = kinds.unit(fit.problem)
+    unit = fit.kind.unit(fit.problem)
     if fit.families:
         rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
     known = any(not is_missing(row.get("reliability")) for row in rows)
@@ -81,8 +80,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "judges",
         f"Judges{', most reliable first' if known else ''}, with {100 * fit.prob:g}% intervals",
         rows,
-        heads=kinds.answers_head(fit.problem)
-        | ({"severity": f"severity ({unit})", "noise": f"noise ({unit})"}),
+        heads=fit.kind.heading | ({"severity": f"severity ({unit})", "noise": f"noise ({unit})"}),
         order=_ORDER,
         missing=why if known else {},
         notes=(_NOTES[data],) if data in _NOTES else (),

@@ -26,6 +26,25 @@ Recognise = Callable[[Path], bool]
 JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
 
 
+def cache_dir() -> Path:
+    """Where downloads and compiled code are kept: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> with patch.dict(os.environ, {"VOIRDIRE_CACHE": "/data/cache"}):
+    ...     cache_dir().as_posix()
+    '/data/cache'
+    """
+    override = os.environ.get("VOIRDIRE_CACHE")
+    if override:
+        return Path(override)
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("voirdire"))
+
+
 @dataclass(frozen=True)
 class Layout:
     """What a folder of one kind holds.

@@ -81,3 +81,17 @@ def test_no_part_of_a_sum_has_a_share_where_both_are_impossible() -> None:
         lambda x: TAPED.exp(TAPED.logaddexp(x - np.inf, -np.inf)).sum() + (x * x).sum(), np.ones(2)
     )
     np.testing.assert_array_equal(found, 2.0 * np.eye(2))
+
+
+@pytest.mark.parametrize("uncompiled", [3e8, -1], ids=["tape", "compiled"])
+def test_ties_at_equal_strengths(uncompiled: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Davidson's ties depend on the size of a difference alone, smoothly: also where it is exactly zero."""
+    rows = [("ann", "x", "y", winner) for winner in ("x", "y", "tie", "tie")] + [("bob", "y", "z", "tie")]
+    table = read_votes(pd.DataFrame(rows, columns=["judge", "first", "second", "winner"]))
+    problem = pose(load_model("bradley-terry-judge-ties"), table)
+    x = np.zeros(problem.density.size)
+    monkeypatch.setattr(derivatives, "UNCOMPILED_HESSIAN", uncompiled)
+    found = Derivatives(problem.density, problem.data)
+    step = 1e-5 * np.eye(len(x))
+    differences = [(found.both(x + e)[1] - found.both(x - e)[1]) / 2e-5 for e in step]
+    np.testing.assert_allclose(found.hessian(x), differences, atol=1e-7)

@@ -170,7 +170,7 @@ def model_file(name: str) -> Path:
     InputError
         The SHA-256 differs, or the file cannot be written.
     """
-    from voirdire.datasets.cache import cache_dir
+    from voirdire.folders import cache_dir
 
     entry = MODELS[name]
     parts = [_part(part, entry.install) for part in entry.parts]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.errors import InputError
+from voirdire.folders import cache_dir
 
 
 @dataclass(frozen=True)
@@ -27,25 +27,6 @@ class RemoteFile:
     def filename(self) -> str:
         """The last part of the address, which is also the file's name in the cache."""
         return self.url.rsplit("/", 1)[-1]
-
-
-def cache_dir() -> Path:
-    """The folder downloads are kept in: ``VOIRDIRE_CACHE``, else the system's cache folder for voirdire.
-
-    Examples
-    --------
-    >>> import os
-    >>> from unittest.mock import patch
-    >>> with patch.dict(os.environ, {"VOIRDIRE_CACHE": "/data/cache"}):
-    ...     cache_dir().as_posix()
-    '/data/cache'
-    """
-    override = os.environ.get("VOIRDIRE_CACHE")
-    if override:
-        return Path(override)
-    import pooch
-
-    return Path(pooch.os_cache("voirdire"))
 
 
 def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
@@ -77,7 +58,6 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     []
     """
     import pooch
-    import requests
 
     folder = cache_dir() / name
     paths, problems = [], []
@@ -85,15 +65,15 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
         target = folder / file.filename
         try:
             pooch.retrieve(file.url, known_hash=f"sha256:{file.sha256}", fname=file.filename, path=folder)
-        except requests.exceptions.RequestException as error:
-            problems.append(
-                f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
-                f"network, or put the file at {target} by hand"
-            )
         except OSError as error:
+            # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
+            stored = isinstance(error, PermissionError) or error.errno is not None
             problems.append(
                 f"data set '{name}': cannot write to {folder} ({error}): "
                 "name another folder in VOIRDIRE_CACHE"
+                if stored
+                else f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
+                f"network, or put the file at {target} by hand"
             )
         except ValueError as error:
             # Pooch's word for a download whose hash differs; it has already removed the bytes.

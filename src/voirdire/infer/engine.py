@@ -1,7 +1,7 @@
 """Compiled densities: one compilation per program and table shape, kept for the life of the process.
 
 All of it runs in double precision without touching the user's JAX configuration: callers enter
-:func:`double_precision`, which is local to the block.
+:func:`double_precision`, which is local to the block. Only a cache on disk is switched on where the user has none.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 
+from voirdire.infer.kept import keep_compiled
 from voirdire.infer.lbfgs import Minimum, minimise
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 
 
 def double_precision() -> AbstractContextManager[None]:
-    """Context in which JAX computes in 64 bits."""
+    """Context in which JAX computes in 64 bits; what it compiles is kept (:mod:`voirdire.infer.kept`)."""
+    keep_compiled()
     return jax.enable_x64(True)  # type: ignore[no-any-return]
 
 

@@ -1,0 +1,101 @@
+"""What JAX compiles is kept on disk: the next process loads it instead of compiling it again.
+
+The folder is ``jax`` in the cache folder of voirdire (``VOIRDIRE_CACHE``, else the system's). ``VOIRDIRE_JAX_CACHE``
+names another one, or ``off``. A cache of the user's own (``JAX_COMPILATION_CACHE_DIR``, ``jax.config``) stays as it is,
+as do other settings of JAX's cache that the environment holds.
+
+JAX runs what it finds there, so the folder is the user's alone; below it each processor and version of JAX has its own.
+Nothing here may cost a fit: where the folder cannot be written or the disk is nearly full there is no cache, and an
+entry that another process is still writing is compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shutil
+import warnings
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import jax
+
+from voirdire.folders import cache_dir
+
+VARIABLE = "VOIRDIRE_JAX_CACHE"
+LARGEST = 200 * 2**20  # bytes of entries; what was used last stays
+FREE = 2**30  # bytes that must be free on the disk
+WORTH = 0.1  # seconds of compiling from which an entry is worth its bytes
+
+
+@lru_cache(maxsize=1)
+def keep_compiled() -> None:
+    """Have JAX keep what it compiles; called before anything is compiled, works once in a process."""
+    config: Any = jax.config
+    place = os.environ.get(VARIABLE, "")
+    if place.lower() == "off" or config.jax_compilation_cache_dir is not None:
+        return
+    root = Path(place) if place else cache_dir() / "jax"
+    folder = root / f"{jax.__version__}-{_processor()}"
+    if not _usable(root, folder):
+        return
+    sweep(root)
+    if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
+        config.update("jax_persistent_cache_min_compile_time_secs", WORTH)
+    config.update("jax_compilation_cache_dir", str(folder))
+    # An entry that cannot be read or written is none of the user's business.
+    warnings.filterwarnings("ignore", "Error (reading|writing) persistent compilation cache")
+
+
+def sweep(root: Path, largest: int = LARGEST) -> None:
+    """Remove the entries that were used longest ago until the others take at most ``largest`` bytes.
+
+    Other processes may write and sweep at the same time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for number in range(4):
+    ...         entry = Path(folder, f"{number}-cache")
+    ...         _ = entry.write_bytes(bytes(100))
+    ...         os.utime(entry, (number, number))
+    ...     sweep(Path(folder), largest=250)
+    ...     sorted(path.name for path in Path(folder).iterdir())
+    ['2-cache', '3-cache']
+    """
+    entries = []
+    for path in root.rglob("*-cache"):
+        with suppress(OSError):
+            found = path.stat()
+            entries.append((max(found.st_atime, found.st_mtime), found.st_size, path))
+    total = 0
+    for _, size, path in sorted(entries, reverse=True):
+        total += size
+        if total > largest:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _usable(root: Path, folder: Path) -> bool:
+    """Whether entries can be written to a folder that is the user's own, which is made if it is not there."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.stat()
+        ours = os.name != "posix" or (found.st_uid == os.getuid() and not found.st_mode & 0o022)
+        return ours and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free >= FREE
+    except OSError:
+        return False
+
+
+def _processor() -> str:
+    """What this processor can do, in a few letters: code for another one may not run here."""
+    able = platform.machine() + platform.processor()
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        able += next((line for line in lines if line.lower().startswith(("flags", "features"))), "")
+    return hashlib.sha256(able.encode()).hexdigest()[:8]

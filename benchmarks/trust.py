@@ -15,11 +15,13 @@ import pandas as pd
 from common import shared, show
 
 import voirdire
+from voirdire.fit.human import compare
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.human import candidates, use
-from voirdire.kinds.votes.human.choose import choose_for_pairs, people_prefer
+from voirdire.kinds.votes.human import candidates
+from voirdire.kinds.votes.human.left_out import people_prefer
 from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.human.votes import HumanVotes
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
@@ -50,9 +52,9 @@ def one_draw(
     problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray
 ) -> dict[str, tuple[float, float, float]]:
     assert problem.discount is not None
-    evidence = use.gather(problem, None, problem.discount)
-    choice = choose_for_pairs(problem, evidence, None)
-    mode = find_mode(problem)
+    human = HumanVotes(problem)
+    evidence, mode = human.evidence, find_mode(problem)
+    chosen, _ = compare(human.left_out(None, mode.x), human.default)
     values = problem.density.values(mode.x[None], np)
     p = {
         "majority": candidates.majority(evidence)[0],
@@ -62,7 +64,7 @@ def one_draw(
         "stacking": candidates.stacking(evidence)[0],
         "joint": people_prefer(problem, values, evidence),
     }
-    p["picked"] = p[choice.chosen]
+    p["picked"] = p[chosen]
     return {name: measures(values[~anchored], truth[~anchored]) for name, values in p.items()}
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.fit.discount import discounted
+from voirdire.fit.human import in_words, infer_with_human
 from voirdire.infer.method import Method, Progress, check_size, infer
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
-from voirdire.kinds.human import MODES, in_words
+from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
@@ -141,7 +142,8 @@ def fit(
     if anchors is None:
         found = infer(problem, panel.mode, how)
     else:
-        found, anchored = kind.infer_anchored(problem, panel.mode, panel.families, anchor_mode, how)
+        human = kind.human(problem, panel.families)
+        found, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         notes.append(in_words(anchored, anchor_mode, kind.words.replace(" and ", ", ")))
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"

@@ -1,12 +1,27 @@
-"""What anchors were used for, as part of a fit."""
+"""What people's answers (anchors) can do for a problem: what differs by kind, and what was done with them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
-MODES = ("joint", "cut")
-DEFAULT = {"pairs": "stacking", "linked": "joint"}  # the way to use anchors that others must clearly beat
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer import checks as check
+from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
+from voirdire.infer.mode import Mode
+from voirdire.infer.posterior import Posterior
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats, Ints
+
+MODES = JOINT, CUT = "joint", "cut"
+DEFAULT = {"pairs": "stacking", "linked": JOINT}  # the way to use anchors that others must clearly beat
+BASELINE = "majority"
+FOLDS = 20  # joint and cut posteriors are refitted this many times at most
+TIED = 1e-9  # answers whose probabilities differ by less are equally likely
+
+P = TypeVar("P", bound=Problem)
 
 
 @dataclass(frozen=True)
@@ -32,15 +47,136 @@ class Anchored:
     pairs: tuple[dict[str, Any], ...] = field(default=())
 
 
-def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
-    """What was done with the anchors, and why; ``answers`` is what judges gave."""
-    if asked is not None and not anchored.methods:
-        return f"Anchors are used as asked: {asked}."
-    if not anchored.methods:
-        why = "nothing else was possible"
-    elif anchored.chosen in DEFAULT.values():
-        why = "no other way predicts left-out anchors clearly better"
-    else:
-        why = "it predicts left-out anchors clearly better than the default"
-    judges = "the anchors alone" if anchored.mode == "cut" else f"{answers} and anchors together"
-    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What a method says of anchors that it did not see, shape (anchors,) each.
+
+    Attributes
+    ----------
+    p : array
+        Probability of what people answered.
+    doubt : array
+        Probability of all but the likeliest answer.
+    right : array
+        1 where the likeliest answer is people's, its share where several are equally likely.
+    usable : bool
+        Whether the method can be chosen; others are shown only.
+    """
+
+    p: Floats
+    doubt: Floats
+    right: Floats
+    usable: bool = True
+
+    @classmethod
+    def of_several(cls, chance: Floats, answer: Ints, usable: bool = True) -> LeftOut:
+        """Of answers that are one of several.
+
+        Parameters
+        ----------
+        chance : array, shape (anchors, answers)
+            Probability of every answer.
+        answer : int array, shape (anchors,)
+            What people answered.
+
+        Examples
+        --------
+        >>> LeftOut.of_several(np.array([[0.25, 0.75], [0.5, 0.5]]), np.array([1, 0])).right.tolist()
+        [1.0, 0.5]
+        """
+        rows, best = np.arange(len(answer)), chance > chance.max(axis=1, keepdims=True) - TIED
+        doubt = np.sort(chance, axis=1)[:, :-1].sum(axis=1)  # not one less the largest, which rounds to zero
+        return cls(chance[rows, answer], doubt, best[rows, answer] / best.sum(axis=1), usable)
+
+
+def folds(count: int) -> list[Ints]:
+    """Parts of so many anchors that are left out together: one each, or ``FOLDS`` parts."""
+    return [np.arange(start, count, FOLDS) for start in range(min(FOLDS, count))]
+
+
+class HumanAnswers(Generic[P]):
+    """People's answers of a problem; of this class itself, where they only enter the likelihood.
+
+    Attributes
+    ----------
+    drawn : str
+        How cutting draws, in words.
+    """
+
+    drawn: ClassVar[str] = ""
+
+    def __init__(self, problem: P) -> None:
+        self.problem = problem
+
+    @property
+    def can_cut(self) -> bool:
+        """Whether they can teach judges by themselves under the problem's model."""
+        return False
+
+    @property
+    def default(self) -> str:
+        """The method that others must clearly beat."""
+        return DEFAULT["linked"]
+
+    def check_cut(self) -> None:
+        """Raise where they cannot teach judges.
+
+        Raises
+        ------
+        InputError
+        """
+
+    def check_mode(self, asked: str | None, method: str) -> None:
+        """Raise where they cannot be used as asked.
+
+        Raises
+        ------
+        InputError
+        """
+        if asked != CUT:
+            return
+        self.check_cut()
+        if method == "nuts":
+            raise InputError(
+                f"anchor mode 'cut' is not for method 'nuts': {self.drawn}; use method='laplace', or "
+                "anchor_mode='joint'"
+            )
+
+    def compares(self, asked: str | None, can_cut: bool) -> bool:
+        """Whether methods are compared by anchors left out: where nothing was asked for and both ways are possible."""
+        return asked is None and can_cut
+
+    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+        """What every method that may be used says of anchors left out, in up to ``FOLDS`` parts.
+
+        Parameters
+        ----------
+        asked : "joint", "cut" or None
+        joint : array, shape (size,)
+            The joint mode.
+        """
+        return {}
+
+    def cut(self, how: Method) -> Inferred:
+        """The cut posterior."""
+        if how.name == "map":
+            mode = self.cut_mode()
+            return Inferred(
+                Posterior(self.problem.density, mode.x, None),
+                (check.convergence(mode.gradient, mode.converged),),
+            )
+        draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
+        found = check.convergence(max(mode.gradient for mode in modes), all(mode.converged for mode in modes))
+        return Inferred(Posterior(self.problem.density, draws.mean(axis=0), draws[None]), (found,))
+
+    def cut_mode(self) -> Mode:
+        """Mode of the cut posterior."""
+        raise NotImplementedError
+
+    def cut_draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
+        """Draws of the cut posterior, shape (count, size), and the modes given each draw of what anchors teach."""
+        raise NotImplementedError
+
+    def pairs(self, chosen: str, posterior: Posterior) -> tuple[dict[str, Any], ...]:
+        """Answers to unconnected pairs by the chosen method; see :class:`Anchored`."""
+        return ()

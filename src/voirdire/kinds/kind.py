@@ -10,12 +10,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.method import Inferred, Method
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import Anchored
+from voirdire.kinds.human import HumanAnswers
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -125,11 +123,9 @@ class Kind(ABC, Generic[T, P]):
     def has_anchors(self, problem: P) -> bool:
         """Whether people's answers are part of a problem."""
 
-    @abstractmethod
-    def infer_anchored(
-        self, problem: P, mode: Mode, families: dict[str, str] | None, anchor_mode: str | None, how: Method
-    ) -> tuple[Inferred, Anchored]:
-        """The posterior of a problem with people's answers, jointly or cut, and how they were used."""
+    def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
+        """What people's answers can do for a problem; ``families`` is the family of each judge."""
+        return HumanAnswers(problem)
 
     @abstractmethod
     def checks(

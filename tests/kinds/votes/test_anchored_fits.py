@@ -13,9 +13,9 @@ from scipy.special import expit, log_expit
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
+from voirdire.fit.human import _best, _if_wrong
 from voirdire.infer import engine
 from voirdire.infer.pymc_model import point, pymc_model
-from voirdire.kinds.votes.human.choose import _best, _if_wrong
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model

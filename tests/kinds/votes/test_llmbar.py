@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.fit.human import compare
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.votes.human import candidates, use
-from voirdire.kinds.votes.human.choose import choose_for_pairs
+from voirdire.kinds.votes.human import candidates
 from voirdire.kinds.votes.human.table import read_anchors
+from voirdire.kinds.votes.human.votes import HumanVotes
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
@@ -50,15 +51,15 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
     for draw in range(draws):
         chosen = np.random.default_rng([size, draw, 1]).choice(len(gold), size, replace=False)
         people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], problem.votes)
-        asked = pose(problem.model, problem.votes, anchors=people)
-        evidence = use.gather(asked, None, discount)
-        choice = choose_for_pairs(asked, evidence, "cut")
-        assert choice.p is not None
+        asked = pose(problem.model, problem.votes, anchors=people, discount=discount)
+        human = HumanVotes(asked)
+        evidence = human.evidence
+        method, _ = compare(human.left_out("cut", np.zeros(asked.density.size)), human.default)
         names = [problem.items[one][:-2] for one in evidence.found.one]
         order = pd.Series(np.arange(len(names)), index=names).loc[pair].to_numpy()
         rest = ~np.isin(np.arange(len(gold)), chosen)
         for p, out in (
-            (choice.p, picked),
+            (human.learned[method][0], picked),
             (candidates.best_single(evidence)[0], single),
             (candidates.majority(evidence)[0], majority),
         ):

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import scores
 from voirdire.kinds.votes.chances import answer_probabilities
-from voirdire.kinds.votes.human.use import unconnected_pairs
+from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values

@@ -11,7 +11,7 @@ from voirdire.fit.next.information import Unknowns, choose, entropy, information
 from voirdire.fit.next.questions import PERSON, Questions, answers, panel_votes, questions
 from voirdire.infer.posterior import scores
 from voirdire.kinds.registry import votes_of
-from voirdire.kinds.votes.human.use import unconnected_pairs
+from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values

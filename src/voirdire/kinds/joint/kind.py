@@ -6,13 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from voirdire.infer.method import Inferred, Method, infer
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import Anchored
 from voirdire.kinds.joint import checks, results
 from voirdire.kinds.joint.held_out import held_out
 from voirdire.kinds.joint.problem import JointProblem, pose_joint
@@ -103,17 +100,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     def has_anchors(self, problem: JointProblem) -> bool:
         """Whether people answered some comparisons."""
         return problem.of_votes.anchors is not None
-
-    def infer_anchored(
-        self,
-        problem: JointProblem,
-        mode: Mode,
-        families: dict[str, str] | None,
-        anchor_mode: str | None,
-        how: Method,
-    ) -> tuple[Inferred, Anchored]:
-        """The joint posterior, of which human answers are a part."""
-        return infer(problem, mode, how), Anchored("joint", "joint", ())
 
     def checks(
         self,

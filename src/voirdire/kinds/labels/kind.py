@@ -7,12 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.method import Inferred, Method
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import Anchored
+from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results
 from voirdire.kinds.labels.dependence import residuals
@@ -87,18 +85,13 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """Whether the class of some item is known."""
         return bool((problem.known >= 0).any())
 
-    def infer_anchored(
-        self,
-        problem: LabelsProblem,
-        mode: Mode,
-        families: dict[str, str] | None,
-        anchor_mode: str | None,
-        how: Method,
-    ) -> tuple[Inferred, Anchored]:
-        """See :func:`.labels.anchored.infer_anchored`."""
-        from voirdire.kinds.labels.anchored import infer_anchored  # compiles
+    def human(
+        self, problem: LabelsProblem, families: dict[str, str] | None = None
+    ) -> HumanAnswers[LabelsProblem]:
+        """See :class:`.HumanLabels`."""
+        from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
-        return infer_anchored(problem, mode, anchor_mode, how)
+        return HumanLabels(problem)
 
     def checks(
         self,

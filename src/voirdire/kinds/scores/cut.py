@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
-from voirdire.infer.laplace import laplace
+from voirdire.infer.held import draws_given, hold
 from voirdire.infer.mode import Mode, find_modes
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
@@ -160,12 +160,7 @@ def cut_draws(problem: ScoresProblem, count: int, rng: np.random.Generator) -> t
     drawn = drawn + step * rng.uniform(-0.5, 0.5, drawn.shape)
     tables = [pinned(problem, b) for b in drawn]
     modes = [find_modes(problem.density, [table])[0] for table in tables]  # small ones need no compilation
-    each = -(-count // size)
-    draws = []
-    for table, mode in zip(tables, modes, strict=True):
-        given = replace(problem, data=table)
-        draws.append(_hold(laplace(given, mode).draws(each, rng), table))
-    return np.concatenate(draws)[:count], modes
+    return draws_given(problem, tables, modes, count, rng), modes
 
 
 def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | None = None) -> Mode:
@@ -180,7 +175,7 @@ def cut_mode(problem: ScoresProblem, hidden: Bools | None = None, data: Data | N
     """
     table = pinned(problem, np.exp(log_discriminations(problem, hidden)) @ GRID, data)
     mode = find_modes(problem.density, [table])[0]
-    return replace(mode, x=_hold(mode.x, table))
+    return replace(mode, x=hold(mode.x, table))
 
 
 def pinned(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
@@ -198,7 +193,3 @@ def pinned(problem: ScoresProblem, b: Floats, data: Data | None = None) -> Data:
         held[density.slices[name]] = 1.0
     tables = problem.data if data is None else data
     return tables | {"pinned": {"x": density.flat(values, np), "held": held}}
-
-
-def _hold(x: Floats, table: Data) -> Floats:
-    return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

@@ -7,13 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.method import Inferred, Method
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import Anchored
+from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.scores import checks, continuous, results
@@ -100,18 +98,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Whether people scored some items."""
         return problem.anchors is not None
 
-    def infer_anchored(
-        self,
-        problem: ScoresProblem,
-        mode: Mode,
-        families: dict[str, str] | None,
-        anchor_mode: str | None,
-        how: Method,
-    ) -> tuple[Inferred, Anchored]:
-        """See :func:`.scores.anchored.infer_anchored`."""
-        from voirdire.kinds.scores.anchored import infer_anchored  # compiles
+    def human(
+        self, problem: ScoresProblem, families: dict[str, str] | None = None
+    ) -> HumanAnswers[ScoresProblem]:
+        """See :class:`.HumanScores`."""
+        from voirdire.kinds.scores.human_scores import HumanScores  # SciPy
 
-        return infer_anchored(problem, mode, anchor_mode, how)
+        return HumanScores(problem)
 
     def checks(
         self,

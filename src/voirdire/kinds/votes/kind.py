@@ -6,12 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from voirdire.infer.method import Inferred, Method
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import Anchored
+from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.votes import checks, results
@@ -98,18 +96,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """Whether people answered some comparisons."""
         return problem.anchors is not None
 
-    def infer_anchored(
-        self,
-        problem: VotesProblem,
-        mode: Mode,
-        families: dict[str, str] | None,
-        anchor_mode: str | None,
-        how: Method,
-    ) -> tuple[Inferred, Anchored]:
-        """See :func:`.votes.human.infer.infer_anchored`."""
-        from voirdire.kinds.votes.human.infer import infer_anchored  # compiles
+    def human(
+        self, problem: VotesProblem, families: dict[str, str] | None = None
+    ) -> HumanAnswers[VotesProblem]:
+        """See :class:`.HumanVotes`."""
+        from voirdire.kinds.votes.human.votes import HumanVotes  # SciPy
 
-        return infer_anchored(problem, mode, families, anchor_mode, how)
+        return HumanVotes(problem, families)
 
     def checks(
         self,

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.kinds.votes.human.table import Anchors
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.tables.graph import components
 from voirdire.tables.pairs import pair_keys
 from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
@@ -89,3 +91,12 @@ def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Fl
         np.stack([right[:, pick, half].sum(axis=1) for half in halves], axis=1),
         np.stack([wrong[:, pick, half].sum(axis=1) for half in halves], axis=1),
     )
+
+
+def unconnected_pairs(problem: VotesProblem) -> bool:
+    """Whether every item is compared with one other item only, so that there is nothing to rank."""
+    if problem.beside_scores:
+        return False
+    votes = problem.votes.recoded(criteria=("all",), criterion=problem.votes.criterion * 0)
+    groups = components(votes)[0]
+    return len(groups) > 1 and all(len(group) == 2 for group in groups)

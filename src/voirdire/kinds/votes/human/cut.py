@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.laplace import laplace
+from voirdire.infer.held import draws_given, hold
 from voirdire.infer.mode import Mode, find_modes
 from voirdire.kinds.votes.human.candidates import Evidence
 from voirdire.kinds.votes.human.coins import learn_coins
@@ -53,19 +53,14 @@ def cut_draws(
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [pinned(problem, *pair) for pair in zip(*coins, strict=True)]
     modes = find_modes(problem.density, tables)
-    each = -(-count // len(tables))
-    draws = []
-    for table, mode in zip(tables, modes, strict=True):
-        given = replace(problem, data=table)
-        draws.append(_hold(laplace(given, mode).draws(each, rng), table))
-    return np.concatenate(draws)[:count], modes
+    return draws_given(problem, tables, modes, count, rng), modes
 
 
 def cut_mode(problem: VotesProblem, first: Floats, second: Floats, data: Data | None = None) -> Mode:
     """Mode of the rest given coins (shape (judges,) each); of the tables ``data`` if given."""
     table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
     mode = find_modes(problem.density, [table])[0]
-    return replace(mode, x=_hold(mode.x, table))
+    return replace(mode, x=hold(mode.x, table))
 
 
 def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
@@ -94,7 +89,3 @@ def _coin_draws(evidence: Evidence, count: int, rng: np.random.Generator) -> tup
         return drawn, drawn
     both = [learn_coins(right[:, side], wrong[:, side], family, prior).draws(count, rng) for side in (0, 1)]
     return np.clip(both[0], edge, 1 - edge), np.clip(both[1], edge, 1 - edge)
-
-
-def _hold(x: Floats, table: Data) -> Floats:
-    return np.where(table["pinned"]["held"] > 0, table["pinned"]["x"], x)

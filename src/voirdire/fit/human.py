@@ -1,0 +1,112 @@
+"""How people's answers are used: jointly or cut, chosen by how well each way predicts those that were left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.method import Inferred, Method, infer
+from voirdire.infer.mode import Mode
+from voirdire.kinds.human import CUT, DEFAULT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
+from voirdire.typing import Floats
+
+LEAST = 3  # anchors from which methods are compared
+CLEAR = 2.0  # standard errors by which a method must predict better than the default
+
+
+def infer_with_human(
+    human: HumanAnswers[Any], mode: Mode, asked: str | None, how: Method
+) -> tuple[Inferred, Anchored]:
+    """Decide how people's answers are used, and find the posterior that way.
+
+    Parameters
+    ----------
+    mode : Mode
+        Of the joint posterior.
+    asked : "joint", "cut" or None
+        None lets answers that were left out decide, where both ways are possible.
+
+    Raises
+    ------
+    InputError
+        Mode "cut" for NUTS, or where the answers teach nothing about judges.
+    """
+    human.check_mode(asked, how.name)
+    can_cut = human.can_cut and how.name != "nuts"
+    chosen, methods = asked or JOINT, ()
+    if human.compares(asked, can_cut):
+        left_out = human.left_out(asked, mode.x)
+        chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)
+    cut = can_cut and chosen != JOINT
+    found = human.cut(how) if cut else infer(human.problem, mode, how)
+    return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
+
+
+def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
+    """What was done with the anchors, and why; ``answers`` is what judges gave."""
+    if asked is not None and not anchored.methods:
+        return f"Anchors are used as asked: {asked}."
+    if not anchored.methods:
+        why = "nothing else was possible"
+    elif anchored.chosen in DEFAULT.values():
+        why = "no other way predicts left-out anchors clearly better"
+    else:
+        why = "it predicts left-out anchors clearly better than the default"
+    judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
+    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
+
+
+def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:
+    """The method to use, and the table of all of them (see :class:`voirdire.kinds.human.Anchored`).
+
+    Parameters
+    ----------
+    default : str
+        Used unless another is clearly better.
+
+    Examples
+    --------
+    >>> half, good = np.full(20, 0.5), np.full(20, 0.9)
+    >>> found = {"joint": LeftOut(half, half, half), "cut": LeftOut(good, 1 - good, half + 0.5)}
+    >>> compare(found, "joint")[0]
+    'cut'
+    """
+    rows, losses = [], {}
+    for name, left_out in found.items():
+        loss = -np.log(np.clip(left_out.p, 1e-12, 1.0))
+        losses[name] = np.append(loss, _if_wrong(left_out.doubt))
+        rows.append(
+            {
+                "method": name,
+                "log_loss": float(loss.mean()) if len(loss) else None,
+                "log_loss_se": float(loss.std(ddof=1) / np.sqrt(len(loss))) if len(loss) >= 2 else None,
+                "accuracy": float(left_out.right.mean()) if len(loss) else None,
+            }
+        )
+    chosen = _best({name: loss for name, loss in losses.items() if found[name].usable}, default)
+    return chosen, tuple({**row, "chosen": row["method"] == chosen} for row in rows)
+
+
+def _if_wrong(doubt: Floats) -> float:
+    """Loss of one more anchor, imagined, that a method gets wrong as surely as it answers on average."""
+    return float(np.mean(-np.log(np.clip(doubt, 1e-12, 1.0)))) if len(doubt) else 0.0
+
+
+def _best(losses: dict[str, Floats], default: str) -> str:
+    """The default method, unless another's log loss is lower by more than twice the noise of the difference.
+
+    The lowest of several noisy losses is often low by luck: with ten anchors, a method that is overconfident looks best
+    whenever its answers to those ten happen to be right, and no noise shows. So each method is also charged for one
+    imagined anchor that it gets wrong (as the rule of succession counts one failure more), the last of ``losses``.
+    """
+    base = losses[default]
+    if len(base) < LEAST + 1:
+        return default
+    best, lead = default, 0.0
+    for name, loss in losses.items():
+        gain = base - loss
+        noise = float(gain.std(ddof=1)) / np.sqrt(len(gain))
+        if gain.mean() > max(lead, CLEAR * noise):
+            best, lead = name, float(gain.mean())
+    return best

@@ -1,0 +1,151 @@
+"""Comparisons that people answered: the ways to use them, and what each says."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.mode import Mode
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.human import BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
+from voirdire.kinds.votes.human import candidates, cut
+from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
+from voirdire.kinds.votes.human.comparisons import answered, comparisons, unconnected_pairs
+from voirdire.kinds.votes.human.left_out import cut_left_out, joint_left_out, people_prefer
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.tables.families import family_codes
+from voirdire.typing import Floats
+
+INDEPENDENT, BY_FAMILY = "cut, independent", "cut, by family"
+LEARNED = {
+    "best judge": candidates.best_single,
+    INDEPENDENT: candidates.independent,
+    BY_FAMILY: candidates.by_family,
+    "stacking": candidates.stacking,
+}
+
+
+class HumanVotes(HumanAnswers[VotesProblem]):
+    """People's answers to comparisons; of unconnected pairs there are more ways to answer than joint and cut.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    unconnected : bool
+        Whether the items are unconnected pairs.
+    by_pair : bool
+        Whether these are answered by what anchors teach of them.
+    """
+
+    drawn = "its coins are drawn exactly from the anchors and the rest by Laplace given them"
+
+    def __init__(self, problem: VotesProblem, families: dict[str, str] | None = None) -> None:
+        super().__init__(problem)
+        self.evidence = gather(problem, families)
+        self.unconnected = unconnected_pairs(problem)
+        self.by_pair = self.unconnected and bool(self.evidence.prior) and len(self.evidence.rows) > 0
+
+    @property
+    def can_cut(self) -> bool:
+        """For coins, where an anchor decides a pair that the judges saw."""
+        return self.problem.model.reliability.kind in cut.CUT_KINDS and len(self.evidence.rows) > 0
+
+    @property
+    def default(self) -> str:
+        """Stacking for unconnected pairs, else joint."""
+        return DEFAULT["pairs" if self.by_pair else "linked"]
+
+    def check_cut(self) -> None:
+        """As in :class:`.HumanAnswers`."""
+        cut.check_cut(self.problem)
+        if not len(self.evidence.rows):
+            raise InputError(
+                "anchors: none decides a pair that the judges saw (and under one criterion, where votes have "
+                "criteria), so there is nothing to learn judges' coins from; use anchor_mode='joint'"
+            )
+
+    def compares(self, asked: str | None, can_cut: bool) -> bool:
+        """Also of unconnected pairs, whatever was asked for."""
+        return self.by_pair or super().compares(asked, can_cut)
+
+    @cached_property
+    def dependent(self) -> bool:
+        """Whether some judges are discounted, as their votes say that they are not independent."""
+        return bool((self.evidence.discount < 1.0).any())
+
+    @cached_property
+    def learned(self) -> dict[str, Predicted]:
+        """Answers to all pairs, and to anchored ones left out, by each way that learns from the anchors alone."""
+        methods = {name: method for name, method in LEARNED.items() if name != BY_FAMILY or self.dependent}
+        return {name: method(self.evidence) for name, method in methods.items()}
+
+    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+        """As in :class:`.HumanAnswers`.
+
+        Judges taken as independent although their votes say otherwise are shown, but not chosen: with few anchors such
+        overconfident answers may all be right by luck.
+        """
+        p = {BASELINE: candidates.majority(self.evidence)[1]}
+        if self.by_pair and asked != JOINT:
+            p |= {name: left_out for name, (_, left_out) in self.learned.items()}
+        if asked != CUT:
+            p[JOINT] = joint_left_out(self.problem, self.evidence)
+        if not self.by_pair:
+            p[CUT] = cut_left_out(self.problem, self.evidence)
+        shown_only = {BASELINE, INDEPENDENT} if self.dependent else {BASELINE}
+        return {name: self._answered(one, name not in shown_only) for name, one in p.items()}
+
+    def _answered(self, p_one: Floats, usable: bool) -> LeftOut:
+        p = np.where(self.evidence.answers > 0, p_one, 1.0 - p_one)
+        return LeftOut(p, np.minimum(p, 1.0 - p), (p > 0.5) + 0.5 * (p == 0.5), usable)
+
+    def cut_mode(self) -> Mode:
+        """As in :class:`.HumanAnswers`."""
+        return cut.cut_mode(self.problem, *coin_means(self.evidence))
+
+    def cut_draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
+        """As in :class:`.HumanAnswers`."""
+        return cut.cut_draws(self.problem, self.evidence, count, rng)
+
+    def pairs(self, chosen: str, posterior: Posterior) -> tuple[dict[str, Any], ...]:
+        """As in :class:`.HumanAnswers`."""
+        if not self.unconnected:
+            return ()
+        if chosen in LEARNED:
+            p = self.learned[chosen][0]
+        else:
+            centre = {name: value[None] for name, value in posterior.central_values.items()}
+            p = people_prefer(self.problem, posterior.values or centre, self.evidence)
+        found, problem = self.evidence.found, self.problem
+        several = len(problem.votes.criteria) > 1 and found.criterion.any()
+        pairs = []
+        for row, (one, other) in enumerate(zip(found.one, found.other, strict=True)):
+            name = {"criterion": problem.votes.criteria[found.criterion[row]]} if several else {}
+            pair = {"first": problem.items[one], "second": problem.items[other], "p_first": float(p[row])}
+            pairs.append(name | pair)
+        return tuple(pairs)
+
+
+def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
+    """What anchors and votes say of each other; ``families`` is the family of each judge."""
+    assert problem.anchors is not None
+    criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
+    found = comparisons(problem.coded_votes, criteria=criteria)
+    rows, answers = answered(found, problem.anchors, criteria=criteria)
+    if problem.anchors.overall and problem.model.criteria == "separate":
+        rows, answers = rows[:0], answers[:0]  # a judge's answers under one criterion are not about the whole
+    alone = {name: name for name in problem.judges}
+    numbers = problem.model.reliability.numbers
+    prior: dict[str, float] = {key: numbers[key] for key in ("a", "b", "reversed") if key in numbers}
+    return Evidence(
+        found,
+        rows,
+        answers,
+        prior if len(prior) == 3 else {},
+        problem.model.position_aware,
+        family_codes(families or alone, problem.judges),
+        np.ones(len(problem.judges)) if problem.discount is None else problem.discount,
+    )

@@ -17,9 +17,8 @@ import pytest
 
 from voirdire import InputError
 from voirdire.tables import grouped
-from voirdire.tables.counted import CountedVotes, counted
 from voirdire.tables.detect import read_table
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import CountedVotes, Votes, counted, read_votes
 
 FIELDS = ("judges", "criteria", "items", "has_criteria", "rows")
 CODES = ("judge", "criterion", "first", "second", "counts")

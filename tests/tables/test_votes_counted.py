@@ -17,8 +17,7 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.tables import grouped
-from voirdire.tables.counted import CountedVotes
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import CountedVotes, Votes, read_votes
 
 SIZE = 3000
 
@@ -92,10 +91,10 @@ def test_frames_in_memory_keep_their_rows(table: pd.DataFrame) -> None:
 def test_codes_of_a_long_column_are_those_of_a_short_one(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from voirdire.tables import read
+    from voirdire.tables import cells
 
     plain = read_votes(table)
-    monkeypatch.setattr(read, "CODED", 1)
+    monkeypatch.setattr(cells, "CODED", 1)
     coded = read_votes(table)
     for name in ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(plain, name))

@@ -34,7 +34,8 @@ def infer_with_human(
     """
     human.check_mode(asked, how.name)
     can_cut = human.can_cut and how.name != "nuts"
-    chosen, methods = asked or JOINT, ()
+    chosen = asked or JOINT
+    methods: tuple[dict[str, Any], ...] = ()
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
         chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)

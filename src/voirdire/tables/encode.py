@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.cells import Coded
 from voirdire.tables.problems import Problems
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -135,8 +136,6 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     >>> encode(["b", "a", "b"], "judge", problems).codes.tolist()
     [0, 1, 0]
     """
-    from voirdire.tables.read import Coded
-
     index: defaultdict[object, int] = defaultdict(count().__next__)
     keys: Sequence[object] = values
     if isinstance(values, Coded):

@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from voirdire.tables.cells import Cells, choose
 from voirdire.tables.csv_file import check_text, csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
 from voirdire.tables.parquet_file import connected, parquet, parquet_columns, quoted
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import Cells, choose
 
 
 def read_file(

@@ -21,12 +21,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from voirdire.tables.cells import Cells, Coded, cells_of, choose, frame_of
 from voirdire.tables.csv_file import check_text, csv_header, csv_rows
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable
 from voirdire.tables.parquet_file import connected, exact, literal, parquet, parquet_columns, quoted
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import Cells, Coded, cells_of, choose, frame_of
 
 MEMORY = "VOIRDIRE_MEMORY"  # the environment variable that sets how much memory grouping may take
 MEMORY_DEFAULT = "1GB"

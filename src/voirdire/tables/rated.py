@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.cells import Cells
 from voirdire.tables.encode import (
     UNREAD,
     Column,
@@ -21,7 +22,7 @@ from voirdire.tables.encode import (
     same_letters,
 )
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import Cells, read_columns
+from voirdire.tables.read import read_columns
 
 ONLY_CRITERION = "overall"
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
-from voirdire.tables.problems import Problems, nearest
-
-Cells = dict[str, Sequence[object]]
-
-CODED = 10_000  # rows from which a column of text is taken as codes
+from voirdire.tables.cells import Cells, cells_of, choose, frame_of
+from voirdire.tables.files import header, read_file, relation_columns
+from voirdire.tables.grouped import files_of
+from voirdire.tables.problems import Problems
 
 
 def read_columns(
@@ -49,51 +47,8 @@ def read_columns(
     {'judge': ['a']}
     """
     if isinstance(table, str | os.PathLike):
-        from voirdire.tables.files import read_file
-
         return read_file(os.fspath(table), required, optional, problems)
     return _read_frame(table, required, optional, problems)
-
-
-def choose(
-    header: Sequence[object], required: Sequence[str], optional: Sequence[str] | None, problems: Problems
-) -> list[str]:
-    """Pick the columns to read from a header, reporting the absent and the repeated ones."""
-    present = [name for name in header if isinstance(name, str)]
-    if optional is None:
-        optional = [name for name in dict.fromkeys(present) if name not in required]
-    missing = [name for name in required if name not in present]
-    spare = [name for name in present if name not in required and name not in optional]
-    for name in missing:
-        problems.table(f"column {name!r} is missing{_instead(name, spare)}")
-    wanted = [name for name in [*required, *optional] if name in present]
-    for name in wanted:
-        if present.count(name) > 1:
-            problems.table(f"column {name!r} occurs {present.count(name)} times; keep one")
-    return wanted
-
-
-def _instead(name: str, spare: Sequence[str]) -> str:
-    shown = ", ".join(repr(column) for column in spare[:8])
-    others = f"; the other columns are {shown}{', ...' if len(spare) > 8 else ''}" if spare else ""
-    return nearest(name, spare) or others
-
-
-def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:
-    """A dataframe as narwhals has it, and the names of its columns."""
-    import narwhals as nw
-    from narwhals.exceptions import DuplicateError
-
-    try:
-        frame: Any = nw.from_native(table)
-        return frame, frame.collect_schema().names()
-    except TypeError:
-        problems.stop(
-            f"{type(table).__name__} is not a kind of table; give the path of a CSV, Parquet or JSONL file, "
-            "or a dataframe (pandas, Polars, PyArrow, DuckDB)"
-        )
-    except DuplicateError as error:
-        problems.stop(f"a column name occurs twice: {' '.join(str(error).split())}")
 
 
 def _read_frame(
@@ -101,48 +56,14 @@ def _read_frame(
 ) -> Cells:
     import narwhals as nw
 
-    frame, header = frame_of(table, problems)
-    wanted = choose(header, required, optional, problems)
+    frame, names = frame_of(table, problems)
+    wanted = choose(names, required, optional, problems)
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
-            from voirdire.tables.files import relation_columns
-
             return relation_columns(frame.to_native(), wanted)
         polars = frame.implementation.is_polars()
         frame = frame.select(wanted).collect(backend="polars" if polars else "pandas")
     return {name: cells_of(frame[name]) for name in wanted}
-
-
-def cells_of(series: Any) -> Sequence[object]:
-    """A column's cells; a long column of text as codes, which are quicker to come by than the cells."""
-    native = series.to_native()
-    if len(series) >= CODED and type(native).__module__.startswith("pandas"):
-        import pandas as pd
-
-        if isinstance(native.dtype, pd.StringDtype):
-            codes, levels = pd.factorize(native)
-            return Coded(codes.astype("int64"), [*levels.tolist(), None])
-    return series.to_list()  # type: ignore[no-any-return]
-
-
-class Coded(Sequence[object]):
-    """Cells of a column as places in a list of distinct values; the last value stands for missing cells.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> list(Coded(np.array([0, 1, 0, -1]), ["a", "b", None]))
-    ['a', 'b', 'a', None]
-    """
-
-    def __init__(self, codes: Any, levels: list[object]) -> None:
-        self.codes, self.levels = codes, levels
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, row: Any) -> Any:
-        return self.levels[self.codes[row]]
 
 
 def columns_among(table: object, among: Sequence[str], problems: Problems) -> list[str]:
@@ -156,7 +77,4 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
     """
     if not isinstance(table, str | os.PathLike):
         return choose(frame_of(table, problems)[1], [], among, problems)
-    from voirdire.tables.files import header
-    from voirdire.tables.grouped import files_of
-
     return choose(header(files_of(os.fspath(table), problems)[0], problems), [], among, problems)

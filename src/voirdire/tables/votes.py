@@ -9,25 +9,23 @@ where the order of the pair is the order in which it was shown, because judges c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeAlias
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import Column, IntArray, encode, groups, positions, same_letters
+from voirdire.tables.encode import Column, IntArray, encode, positions
 from voirdire.tables.grouped import grouped_columns, is_grouped
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
-
-OUTCOMES = ("first", "second", "tie")
+from voirdire.tables.vote_columns import Known, outcomes, placed
 
 _REQUIRED = ("judge", "first", "second", "winner")
 _OPTIONAL = ("criterion", "context")
-_ONLY_CRITERION = "overall"
-# Finding a near name is slow; a message shows no more problems than this.
-_HINTS = 20
+_KEPT = ("judges", "criteria", "items", "judge", "criterion", "first", "second", "counts", "has_criteria")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +171,73 @@ class Votes:
         )
 
 
+@dataclass(frozen=True, eq=False, init=False)
+class CountedVotes(Votes):
+    """Votes without their order and without contexts.
+
+    ``row_cell`` and ``row_outcome`` are made up from the counts when they are asked for: one entry per vote, cell by
+    cell. Nothing that a fit needs asks for them.
+
+    Examples
+    --------
+    >>> one = np.zeros(1, dtype=np.int64)
+    >>> votes = CountedVotes(("a",), ("overall",), ("x", "y"), one, one, one, one + 1, np.array([[2, 1, 0]]))
+    >>> votes.rows, votes.row_outcome.tolist()
+    (3, [0, 0, 1])
+    """
+
+    has_rows: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        judges: tuple[str, ...],
+        criteria: tuple[str, ...],
+        items: tuple[str, ...],
+        judge: IntArray,
+        criterion: IntArray,
+        first: IntArray,
+        second: IntArray,
+        counts: IntArray,
+        has_criteria: bool = False,
+    ) -> None:
+        codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
+        names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
+        for name, value in {**codes, **names, "contexts": (), "row_context": None}.items():
+            object.__setattr__(self, name, value)  # the class is frozen
+
+    @property
+    def rows(self) -> int:
+        """The number of votes."""
+        return int(self.counts.sum())
+
+    @cached_property  # type: ignore[misc]
+    def row_cell(self) -> IntArray:
+        """The cell of each vote, cell by cell."""
+        return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
+
+    @cached_property  # type: ignore[misc]
+    def row_outcome(self) -> IntArray:
+        """The outcome of each vote, cell by cell."""
+        return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
+
+    def recoded(self, **changes: Any) -> Votes:
+        """As :meth:`.Votes.recoded`."""
+        return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
+
+
+def counted(votes: Votes) -> CountedVotes:
+    """Forget the order and the contexts of votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
+    >>> counted(read_votes(table)).counts.tolist()
+    [[1, 1, 0]]
+    """
+    return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})
+
+
 def read_votes(
     table: object,
     *,
@@ -204,7 +269,7 @@ def read_votes(
     rows : bool
         Whether single votes are wanted. If not, large ``.parquet`` and ``.csv`` files, several of them by a
         pattern (``votes/*.parquet``) and lazy frames (Polars, DuckDB, Dask, PySpark) are counted where they are:
-        only the counts come here, without contexts (:class:`voirdire.tables.counted.CountedVotes`), and
+        only the counts come here, without contexts (:class:`CountedVotes`), and
         problems say how many rows have them, not which.
 
     Returns
@@ -228,7 +293,7 @@ def read_votes(
     voirdire.errors.InputError: votes: row 1: winner 'A' is neither 'first', 'second', 'tie' nor one ...
     """
     problems = Problems(name)
-    known = _Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
+    known = Known(*(None if names is None else tuple(names) for names in (judges, criteria, items)))
     if isinstance(table, Votes):
         return table if judges is criteria is items is None else _recode(table, known, problems)
     required = _REQUIRED if judge is None else _REQUIRED[1:]
@@ -255,92 +320,13 @@ def read_votes(
         columns.setdefault(column, Column((), np.full(size, -1)))
     winner = columns.pop("winner")
     context = columns.pop("context", None)
-    names, codes = _place(columns, known, problems)
-    outcome = _outcome(winner, names[2], codes[2], codes[3], problems)
+    names, codes = placed(columns, known, problems)
+    outcome = outcomes(winner, names[2], codes[2], codes[3], problems)
     problems.raise_any()
 
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
     return count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
-
-
-@dataclass(frozen=True)
-class _Known:
-    judges: tuple[str, ...] | None
-    criteria: tuple[str, ...] | None
-    items: tuple[str, ...] | None
-
-
-_Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-_Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
-
-
-def _place(columns: Mapping[str, Column], known: _Known, problems: Problems) -> tuple[_Names, _Codes]:
-    """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
-    only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
-    if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
-        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
-        only = Column((), only.codes - 1)
-    shown = {column: columns[column] for column in ("first", "second")}
-    judges, (judge,) = _names({"judge": columns["judge"]}, known.judges, problems)
-    criteria, (criterion,) = _names({"criterion": columns.get("criterion", only)}, known.criteria, problems)
-    items, (first, second) = _names(shown, known.items, problems)
-    for code, rows in groups(np.where(first == second, first, -1)):
-        problems.rows(
-            rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
-        )
-    return (judges, criteria, items), (judge, criterion, first, second)
-
-
-def _names(
-    columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
-) -> tuple[tuple[str, ...], list[IntArray]]:
-    same_letters(columns, problems)
-    if known is None:
-        names = tuple(sorted({level for column in columns.values() for level in column.levels}))
-    else:
-        names = tuple(sorted(set(known)))
-    codes = []
-    for label, column in columns.items():
-        place = positions(column.levels, names)
-        outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
-        for number, (level, rows) in enumerate(groups(outside)):
-            name = column.levels[level]
-            hint = nearest(name, names) if number < _HINTS else ""
-            problems.rows(rows + 1, f"{label} {name!r} is none of the {len(names)} known ones{hint}")
-        codes.append(np.append(place, -1)[column.codes])
-    return names, codes
-
-
-def _outcome(
-    winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
-) -> IntArray:
-    """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
-    word = np.append(positions(winner.levels, OUTCOMES), -1)[winner.codes]
-    item = np.append(positions(winner.levels, items), -1)[winner.codes]
-    named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
-    readable = (first >= 0) & (second >= 0) & (first != second)
-
-    both = readable & (word >= 0) & (named >= 0) & (word != named)
-    for level, rows in groups(np.where(both, winner.codes, -1)):
-        name = winner.levels[level]
-        problems.rows(
-            rows + 1,
-            f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
-        )
-    neither = readable & (word < 0) & (named < 0)
-    for number, (level, rows) in enumerate(groups(np.where(neither, winner.codes, -1))):
-        row = rows[0]
-        pair = [items[first[row]], items[second[row]]]
-        same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
-        name = winner.levels[level]
-        problems.rows(
-            rows + 1,
-            f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
-            f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
-            f"{nearest(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
-        )
-    return np.where(word >= 0, word, named)
 
 
 def count_votes(
@@ -380,8 +366,6 @@ def count_votes(
     counts = np.bincount(row_cell * 3 + outcome, times, 3 * len(cell)).reshape(-1, 3).astype(np.int64)
     at = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
     if times is not None:
-        from voirdire.tables.counted import CountedVotes
-
         return CountedVotes(*names, *at, counts, has_criteria)
     return Votes(
         *names,
@@ -404,7 +388,7 @@ def _distinct(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
     return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
 
 
-def _recode(votes: Votes, known: _Known, problems: Problems) -> Votes:
+def _recode(votes: Votes, known: Known, problems: Problems) -> Votes:
     """Code votes anew by given names; as before where none are given."""
     cell = votes.row_cell
     columns = {
@@ -413,11 +397,11 @@ def _recode(votes: Votes, known: _Known, problems: Problems) -> Votes:
         "first": Column(votes.items, votes.first[cell]),
         "second": Column(votes.items, votes.second[cell]),
     }
-    given = _Known(
+    given = Known(
         votes.judges if known.judges is None else known.judges,
         votes.criteria if known.criteria is None else known.criteria,
         votes.items if known.items is None else known.items,
     )
-    names, codes = _place(columns, given, problems)
+    names, codes = placed(columns, given, problems)
     problems.raise_any()
     return count_votes(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)

@@ -1,0 +1,99 @@
+"""Columns of votes in one coding: names of judges, criteria and items sorted, and winners as outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from voirdire.tables.encode import Column, IntArray, groups, positions, same_letters
+from voirdire.tables.problems import Problems, nearest
+
+OUTCOMES = ("first", "second", "tie")
+
+_ONLY_CRITERION = "overall"
+# Finding a near name is slow; a message shows no more problems than this.
+_HINTS = 20
+
+
+@dataclass(frozen=True)
+class Known:
+    """All names there may be, where they are known."""
+
+    judges: tuple[str, ...] | None
+    criteria: tuple[str, ...] | None
+    items: tuple[str, ...] | None
+
+
+Names: TypeAlias = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+Codes: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray]
+
+
+def placed(columns: Mapping[str, Column], known: Known, problems: Problems) -> tuple[Names, Codes]:
+    """Sort the names of judges, criteria and items and code the rows by them; -1 where a cell is unusable."""
+    only = Column((_ONLY_CRITERION,), np.zeros(len(columns["judge"].codes), np.int64))
+    if known.criteria is not None and "criterion" not in columns and _ONLY_CRITERION not in known.criteria:
+        problems.table(f"column 'criterion' is missing; the known criteria are {', '.join(known.criteria)}")
+        only = Column((), only.codes - 1)
+    shown = {column: columns[column] for column in ("first", "second")}
+    judges, (judge,) = _names({"judge": columns["judge"]}, known.judges, problems)
+    criteria, (criterion,) = _names({"criterion": columns.get("criterion", only)}, known.criteria, problems)
+    items, (first, second) = _names(shown, known.items, problems)
+    for code, rows in groups(np.where(first == second, first, -1)):
+        problems.rows(
+            rows + 1, f"first and second are both {items[code]!r}; a vote is about two different items"
+        )
+    return (judges, criteria, items), (judge, criterion, first, second)
+
+
+def _names(
+    columns: Mapping[str, Column], known: tuple[str, ...] | None, problems: Problems
+) -> tuple[tuple[str, ...], list[IntArray]]:
+    same_letters(columns, problems)
+    if known is None:
+        names = tuple(sorted({level for column in columns.values() for level in column.levels}))
+    else:
+        names = tuple(sorted(set(known)))
+    codes = []
+    for label, column in columns.items():
+        place = positions(column.levels, names)
+        outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[column.codes]
+        for number, (level, rows) in enumerate(groups(outside)):
+            name = column.levels[level]
+            hint = nearest(name, names) if number < _HINTS else ""
+            problems.rows(rows + 1, f"{label} {name!r} is none of the {len(names)} known ones{hint}")
+        codes.append(np.append(place, -1)[column.codes])
+    return names, codes
+
+
+def outcomes(
+    winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
+) -> IntArray:
+    """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
+    word = np.append(positions(winner.levels, OUTCOMES), -1)[winner.codes]
+    item = np.append(positions(winner.levels, items), -1)[winner.codes]
+    named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
+    readable = (first >= 0) & (second >= 0) & (first != second)
+
+    both = readable & (word >= 0) & (named >= 0) & (word != named)
+    for level, rows in groups(np.where(both, winner.codes, -1)):
+        name = winner.levels[level]
+        problems.rows(
+            rows + 1,
+            f"winner {name!r} may mean the outcome {name!r} or the item of that name; rename the item",
+        )
+    neither = readable & (word < 0) & (named < 0)
+    for number, (level, rows) in enumerate(groups(np.where(neither, winner.codes, -1))):
+        row = rows[0]
+        pair = [items[first[row]], items[second[row]]]
+        same = (first[rows] == first[row]).all() and (second[rows] == second[row]).all()
+        name = winner.levels[level]
+        problems.rows(
+            rows + 1,
+            f"winner {name!r} is neither 'first', 'second', 'tie' nor one of the two items "
+            f"{pair[0]!r}, {pair[1]!r}{'' if same else f' (in row {row + 1})'}"
+            f"{nearest(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
+        )
+    return np.where(word >= 0, word, named)

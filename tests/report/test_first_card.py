@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
+import numpy as np
 import pandas as pd
+import pytest
 
 import voirdire
+from voirdire.errors import InputError
 from voirdire.model.check import Check
+from voirdire.report.compare import compare
+from voirdire.report.compare_page import compare_page
 from voirdire.report.fit_page import fit_page
+from voirdire.report.page import Figure
+from voirdire.report.rows_page import rows_page
 from voirdire.report.sections.judges import standing
+from voirdire.report.sources import read_run, save_rows
+from voirdire.report.table import Table
+from voirdire.report.verb import render
+
+VOTES = pd.DataFrame(
+    [(j, a, b, min(a, b)) for j in "abc" for a, b in itertools.permutations("uvwx", 2)],
+    columns=["judge", "first", "second", "winner"],
+)
+LABELS = pd.DataFrame({"judge": list("abc") * 4, "item": list("uuuvvvwwwxxx"), "label": list("yyynnnyynnny")})
+
+
+def plain(title: str) -> str:
+    return title.translate({0x2068: None, 0x2069: None})
 
 
 def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
@@ -26,12 +47,59 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
     object.__setattr__(
         fit, "method_checks", (*fit.method_checks, Check("mirror", "fail", 0.5, "It may be turned round."))
     )
-    fit.__dict__.pop("_checks", None)
+    fit.__dict__.pop("all_checks")
     page = fit_page(fit)
     assert page.tiles[0][:2] == ("Checks", "failed")
     assert page.tiles[1] == ("Best item", "\u2068u\u2069", "not to be relied on: checks failed")
     judges = next(section for section in page.sections if section.name == "judges")
-    assert judges.blocks[0].text.endswith("But checks failed: see what they say before trusting this.")
+    assert judges.blocks[0].text.endswith("But checks failed: see what the checks say before trusting this.")
+
+
+@pytest.mark.parametrize(
+    ("table", "doubt"),
+    [
+        (VOTES, "the panel may be wrong as a whole"),
+        (LABELS, "classes may bear each other's names"),
+    ],
+)
+def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFrame, doubt: str) -> None:
+    fit = voirdire.fit(table, method="map")
+    object.__setattr__(fit, "method_checks", (Check("mirror", "warn", 0.1, ""),))
+    page = fit_page(fit)
+    assert page.tiles[1][2] == f"not to be relied on: {doubt}"
+    leads = [section.blocks[0] for section in page.sections if section.name in ("best", "classes", "judges")]
+    assert all(
+        lead.text.endswith(f"But {doubt}: see what the checks say before trusting this.") for lead in leads
+    )
+
+
+def test_titles_name_the_data(tmp_path: Path) -> None:
+    one, two = (voirdire.fit(VOTES, model=name, method="map") for name in ("bradley-terry", "crowd-bt"))
+    title = compare_page(compare({"one": one, "two": two})).title
+    assert plain(title) == "Comparison of fits: u, v, w and 1 more items"
+    rows = voirdire.agreement(VOTES, resamples=50)
+    for settings, about in (({"table": "votes.csv"}, "votes.csv"), ({}, "a, b, c")):
+        run = read_run(save_rows(rows, tmp_path / about, "agree", settings))
+        assert plain(rows_page(run).title) == f"Agreement of judges: {about}"
+
+
+def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:
+    rng = np.random.default_rng(1)
+    chosen = rng.random((3, 60)) < np.array([0.5, 0.9, 0.95])[:, None]
+    rows = [(j, f"m{k % 6}", chosen[i, k]) for i, j in enumerate("abc") for k in range(60)]
+    table = pd.DataFrame(rows, columns=["judge", "second", "winner"]).assign(first="ref")
+    table["winner"] = np.where(table["winner"], "first", "second")
+    fit = voirdire.fit(table)
+    page = fit_page(fit)
+    assert "swayed" not in render(page, "md")
+    judges = next(section for section in page.sections if section.name == "judges")
+    assert "position" not in [block.name for block in judges.blocks if isinstance(block, Figure)]
+    shown = next(block for block in judges.blocks if isinstance(block, Table))
+    assert "position_bias" not in [column.key for column in shown.columns]
+    assert shown.notes[-1] == "Position bias is left out: ref is always first."
+    assert "position_bias" in fit.judges()
+    with pytest.raises(InputError, match="cannot be told, ref is always first"):
+        fit.plot("position")
 
 
 def test_a_judge_who_is_swayed_by_position_is_said_to_be() -> None:

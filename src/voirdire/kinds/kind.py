@@ -157,6 +157,10 @@ class Kind(ABC, Generic[T, P]):
         """What is neither much nor little of :meth:`unit`."""
         return 0.0
 
+    def fixed_order(self, problem: P) -> str | None:
+        """Why position bias cannot be told from the items' strength, in words; None where it can."""
+        return None
+
     def can_discount(self, problem: P) -> bool:
         """Whether the answers of judges that answer alike may count for less under a problem's model."""
         return True
@@ -208,9 +212,11 @@ class Kind(ABC, Generic[T, P]):
         """Numbers of answers: ``votes`` (whatever they are, as everywhere in results), and others beside them."""
         return {"votes": int(problem.judge_votes.sum())}
 
+    def named_counts(self, problem: P) -> dict[str, int]:
+        """Numbers of answers by what they are: ``{"labels": 40}``."""
+        found = self.counts(problem)
+        return found if len(found) > 1 else {self.name: found["votes"]}
+
     def answers(self, problem: P) -> str:
         """Numbers of answers in words, such as "120 votes and 60 scores"."""
-        found = self.counts(problem)
-        if len(found) == 1:
-            return f"{found['votes']:,} {self.name}"
-        return " and ".join(f"{count:,} {name}" for name, count in found.items())
+        return " and ".join(f"{count:,} {name}" for name, count in self.named_counts(problem).items())

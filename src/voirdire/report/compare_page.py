@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.report.compare import FEW, Comparison
 from voirdire.report.figures.beside import Floats, beside, legend_height
 from voirdire.report.figures.rows import parts
-from voirdire.report.page import Block, Figure, Page, Section, Text, named
+from voirdire.report.page import Block, Figure, Page, Section, Text, named, titled
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def compare_page(found: Comparison) -> Page:
     if found.notes:
         sections.append(Section("notes", "What was not compared", "Notes", tuple(map(Text, found.notes))))
     tiles = tuple((f"Run {number}", run, what) for number, (run, what) in enumerate(found.runs.items(), 1))
-    return Page("Comparison of fits", f"{len(found.runs)} runs.", tuple(sections), tiles)
+    title = titled("Comparison of fits", (row["item"] for row in found.items), "items")
+    return Page(title, f"{len(found.runs)} runs.", tuple(sections), tiles)
 
 
 def _alike(found: Comparison) -> Iterator[Block]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
+from voirdire.report.kinds import doubts
 from voirdire.report.made import made
-from voirdire.report.page import Page, Section, named, shorten
+from voirdire.report.page import Page, Section, named, titled
 from voirdire.report.sections.best import best
 from voirdire.report.sections.classes import SURE, classes, settled, shares
 from voirdire.report.sections.groups import groups
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
 _SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")
-_NAMED, _LETTERS = 3, 24  # items that a title names, and how long
 _LONG = 400  # rows from which a table that no section knows is left to the saved result
 
 
@@ -42,7 +42,7 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
     """
     result = fit.as_dict()
     return Page(
-        f"Report of a judge panel: {_about(result['items'])}",
+        titled("Report of a judge panel", (row["item"] for row in result["items"]), "items"),
         f"{fit.model.title}, by {fit.method}. {_counts(fit)}.",
         tuple(_sections(fit, result, human)),
         tuple(_tiles(fit, result)),
@@ -51,7 +51,7 @@ def fit_page(fit: Fit, human: Sequence[str] = ()) -> Page:
 
 
 def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterator[Section]:
-    if "score" in result["items"][0]:
+    if "score" in fit.tables["items"]:
         yield Section("best", "What is best?", "Best", tuple(best(fit, result)))
     else:
         yield Section("classes", "Which class is each item?", "Classes", tuple(classes(fit, result)))
@@ -69,29 +69,21 @@ def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterato
 
 def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     warned = [row for row in result["checks"] if row["level"] != "ok"]
-    told = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
+    names = ", ".join(row["check"] for row in warned[:3]) + (" …" if len(warned) > 3 else "")
     # first, because what stands beside it holds only as far as they do
-    yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], told
+    yield "Checks", {"ok": "all fine", "warn": "warnings", "fail": "failed"}[fit.level], names
     items = result["items"]
-    if "score" in items[0]:
+    doubt = f"not to be relied on: {what}" if (what := doubts(fit)) else ""
+    if "score" in fit.tables["items"]:
         chance_of = items[0].get("p_best")
         sure = "" if is_missing(chance_of) else f"best with probability {share(chance_of)}"
-        if fit.level == "fail":
-            sure = "not to be relied on: checks failed"
-        yield "Best item", named(items[0]["item"]), sure
+        yield "Best item", named(items[0]["item"]), doubt or sure
     else:
-        yield "Items", f"{len(items):,}", f"{settled(items):,} settled (probability {SURE:g})"
-    yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit))
-    for name, count in fit.kind.counts(fit.problem).items():
-        of = name if fit.model.data == "mixed" else fit.model.data
-        yield of.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
-
-
-def _about(items: Sequence[dict[str, Any]]) -> str:
-    """The items in few words: the first ones and how many more."""
-    names = list(dict.fromkeys(str(row["item"]) for row in items))
-    rest = f" and {len(names) - _NAMED:,} more items" if len(names) > _NAMED else ""
-    return ", ".join(f"\u2068{shorten(name, _LETTERS)}\u2069" for name in names[:_NAMED]) + rest
+        yield "Items", f"{len(items):,}", doubt or f"{settled(items):,} settled (probability {SURE:g})"
+    told = fit.kind.fixed_order(fit.problem) is None
+    yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit), position=told)
+    for name, count in fit.kind.named_counts(fit.problem).items():
+        yield name.capitalize(), f"{count:,}", f"on {len(fit.problem.items):,} items"
 
 
 def _counts(fit: Fit) -> str:

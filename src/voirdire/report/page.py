@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 _NAME = 60
+_NAMED, _LETTERS = 3, 24  # names in a title, and how long
 
 
 @dataclass(frozen=True)
@@ -117,3 +118,17 @@ def shorten(name: str, most: int) -> str:
         return name
     end = most // 3
     return f"{name[: most - end - 1]}…{name[-end:]}"
+
+
+def titled(title: str, names: Iterable[object], what: str) -> str:
+    """A title with the data in few words: the first names and how many more there are.
+
+    Examples
+    --------
+    >>> titled("Votes", "abcda", "items").translate({0x2068: None, 0x2069: None})
+    'Votes: a, b, c and 1 more items'
+    """
+    found = list(dict.fromkeys(map(str, names)))
+    shown = [f"\u2068{shorten(name, _LETTERS)}\u2069" for name in found[:_NAMED]]
+    rest = f" and {len(found) - _NAMED:,} more {what}" if len(found) > _NAMED else ""
+    return f"{title}: {', '.join(shown)}{rest}"

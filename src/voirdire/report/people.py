@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.report.kinds import words
 from voirdire.report.page import Block, Facts, Text, named
 from voirdire.report.table import table
 
@@ -35,7 +36,7 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
     result = fit.as_dict()
     anchors = result.get("anchors")
     if anchors:
-        yield from _anchors(anchors, fit.model.data)
+        yield from _anchors(anchors, words(fit).people)
     if result.get("people"):
         yield table("people-beside", "People beside the judges", result["people"])
     if not human and not anchors:
@@ -68,14 +69,9 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         )
 
 
-def _anchors(anchors: Mapping[str, Any], data: str) -> Iterator[Block]:
+def _anchors(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
     """How the answers of people entered the fit, and how well each way of using them predicts those left out."""
     facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
-    given = (
-        "Scores that people gave to some items"
-        if data == "scores"
-        else "Answers of people to some comparisons"
-    )
     yield Text(f"{given} are part of this fit.", "lead")
     yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))
     for key, rows in anchors.items():

@@ -42,7 +42,7 @@ def _answers(fit: Fit) -> None:
     from voirdire.report.rated import rated_problem
     from voirdire.report.replicated import table_of
 
-    (table_of if fit.model.data in ("votes", "mixed") else rated_problem)(fit)
+    (rated_problem if fit.problem.part("votes") is None else table_of)(fit)
 
 
 def _score_answers(fit: Fit) -> None:
@@ -63,6 +63,8 @@ def _position(fit: Fit) -> None:
     from voirdire.report.figures.position import position_order
 
     position_order(fit)
+    if order := fit.kind.fixed_order(fit.problem):
+        raise InputError(f"cannot be told, {order}")
 
 
 def _strengths(fit: Fit) -> None:

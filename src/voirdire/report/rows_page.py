@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.coefficients import MOST, Who, coefficients, pair_matrix
 from voirdire.report.html import minus
 from voirdire.report.made import bibtex
-from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named
+from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named, titled
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import Rows
 from voirdire.report.table import Table, is_missing, table
-
-if TYPE_CHECKING:
-    pass
 
 Row = Mapping[str, Any]
 
@@ -38,7 +35,7 @@ _NAMES = {
 def rows_page(run: Rows) -> Page:
     """The report of saved rows."""
     people = run.kind == "metaeval"
-    title = "Agreement with people" if people else "Agreement of judges"
+    title = _title(run, "Agreement with people" if people else "Agreement of judges")
     question = "Which metric agrees best with people?" if people else "How well do the judges agree?"
     blocks = tuple(_correlations(run) if people else _agreement(run))
     undefined = [row for row in run.rows if is_missing(row["value"])]
@@ -56,6 +53,13 @@ def rows_page(run: Rows) -> Page:
         Section("made", "How was it made?", "Method", tuple(_made(run))),
     )
     return Page(title, subtitle, sections, tiles)
+
+
+def _title(run: Rows, title: str) -> str:
+    """A title with the name of the table where it is known, else with those of the judges."""
+    if table := run.settings.get("table"):
+        return titled(title, [table], "tables")
+    return titled(title, (name for row in run.rows for name in row["judges"]), "judges")
 
 
 def _all(run: Rows) -> Table:

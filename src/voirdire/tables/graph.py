@@ -77,6 +77,40 @@ def connectivity(votes: Votes) -> list[Connectivity]:
     return [_examine(votes, number) for number in range(len(votes.criteria))]
 
 
+def fixed_order(votes: Votes) -> str | None:
+    """What decided which item was shown first, in words, where position and item cannot be told apart; else None.
+
+    Let the items be nodes, with an edge from the first to the second of every pair that was shown. Without a cycle some
+    ranking puts every first item above its second, and then always choosing the first and always choosing the better
+    are the same answers. A pair in both orders is a cycle.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": "ref", "second": ["x", "y", "z"], "winner": "first"})
+    >>> fixed_order(read_votes(table))
+    'ref is always first'
+    >>> fixed_order(read_votes(table.assign(first=["ref", "x", "y"], second=["x", "y", "ref"]))) is None
+    True
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    first, second, size = votes.first, votes.second, len(votes.items)
+    edges = coo_array((np.ones(len(first)), (first, second)), shape=(size, size))
+    if not len(first) or connected_components(edges, connection="strong")[0] < size:
+        return None
+    for place, shown in (("first", first), ("second", second)):
+        if (shown == shown[0]).all():
+            return f"{votes.items[shown[0]]} is always {place}"
+    if not np.intersect1d(first, second).size:
+        return "no item is shown in both places"
+    if (first < second).all():
+        return "items are always shown in the order of their names"
+    return "items are always shown in one fixed order"
+
+
 def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:
     """Give the groups of items that votes join, per criterion, the largest group first.
 

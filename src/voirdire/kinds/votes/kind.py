@@ -12,7 +12,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.votes import checks, results
+from voirdire.kinds.votes import checks, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import predict
 from voirdire.kinds.votes.held_out import held_out
@@ -119,6 +119,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def residuals(self, problem: VotesProblem, posterior: Posterior) -> Residuals:
         """See :func:`.votes.residuals.residuals`."""
         return residuals(problem, posterior)
+
+    def fixed_order(self, problem: VotesProblem) -> str | None:
+        """See :func:`.votes.trust.fixed_order`."""
+        return trust.fixed_order(problem)
 
     def predict(self, problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
         """See :func:`.votes.chances.predict`."""

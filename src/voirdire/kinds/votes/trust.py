@@ -13,7 +13,7 @@ from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.check import Check, listed
 from voirdire.model.terms import RELIABILITY
-from voirdire.tables.graph import components
+from voirdire.tables import graph
 from voirdire.trust.checks import ALPHA, SHOWN, dependent_judges, influence
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
@@ -50,14 +50,34 @@ def trust_checks(
     if problem.model.pool == "majority":
         return found
     left = residuals(problem, posterior)
-    apart = any(len(groups) > 1 for groups in components(problem.votes))
+    apart = any(len(groups) > 1 for groups in graph.components(problem.votes))
     return [
         *found,
         *dependent_judges(problem, left, seed, chosen, lambda: pairs_to_ask(problem)),
-        *position(problem, left, judges),
+        *(unknown_position(problem) or position(problem, left, judges)),
         *splitting_items(problem, left),
         *([] if apart else influence(problem, posterior)),
     ]
+
+
+def fixed_order(problem: VotesProblem) -> str | None:
+    """What decided which item was shown first, in words, where only that or an item's strength explains the answers.
+
+    People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
+    """
+    return None if problem.anchors is not None else graph.fixed_order(problem.votes)
+
+
+def unknown_position(problem: VotesProblem) -> list[Check]:
+    """That position bias cannot be told from strength; empty where it can."""
+    order = fixed_order(problem)
+    if order is None:
+        return []
+    message = (
+        f"Position bias cannot be told: {order}, so that preferring an item and preferring its place look alike, and "
+        "only the prior tells them apart. Show pairs in both orders."
+    )
+    return [Check("position", "warn", None, message)]
 
 
 def position(problem: VotesProblem, left: Residuals, judges: dict[str, Any]) -> list[Check]:

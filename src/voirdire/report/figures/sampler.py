@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
+from voirdire.report.kinds import words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,5 +41,6 @@ def mirror(fit: Fit, ax: Axes) -> None:
     ax.grid(axis="y")
     ax.set_xlim(min(-1.0, float(tens.min()) * 1.05), max(0.15, -0.03 * float(tens.min())))
     ax.set_yticks([])
-    twin = "renamed" if fit.model.data == "labels" else "reversed"
-    ax.set_xlabel(f"log10 of prior({twin}) / prior, by draw; at 0 both are as probable", color=MUTED)
+    ax.set_xlabel(
+        f"log10 of prior({words(fit).prior}) / prior, by draw; at 0 both are as probable", color=MUTED
+    )

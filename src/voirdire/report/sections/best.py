@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.drawn import figure
 from voirdire.report.groups import groups, same_ranks
+from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, share, table
 
@@ -25,7 +26,7 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             row["group"] = number
             row["same_as"] = "–" if low == high else f"{low}–{high}"
     if not result.get("pairs"):
-        yield Text(answer(rows, group), "lead")
+        yield Text(answer(rows, group) + doubted(fit), "lead")
     centre = "mean" if fit.posterior.at_mean else "mode"
     skewed = f" The point is the posterior's {centre}, which need not be the middle." if group else ""
     bands = " Items on one band are not told apart from the first item of their band." if group else ""

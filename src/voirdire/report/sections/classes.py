@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.report.drawn import figure
 from voirdire.report.figures.classes import MOST
+from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 
@@ -19,7 +20,7 @@ SURE = 0.95  # probability from which a class counts as settled
 def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """How many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
-    yield Text(_answer(rows), "lead")
+    yield Text(_answer(rows) + doubted(fit), "lead")
     yield from figure(
         fit,
         "classes",

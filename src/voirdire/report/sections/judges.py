@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.report.drawn import figure
 from voirdire.report.figures.forest import chance
+from voirdire.report.kinds import doubted, words
 from voirdire.report.observed import RATE, observed_over_expected
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import is_missing, table
@@ -18,26 +19,6 @@ if TYPE_CHECKING:
 _BIASED = 0.1  # position bias from which a judge is said to be swayed
 _TOP = 12  # pairs of judges listed
 _CELLS = 12  # of a confusion matrix, up to which each has a column
-_MEANING = {
-    "votes": "Probability of answering as the comparison came out, averaged over both positions: 0.5 is chance. Grey "
-    "diamonds: not told from chance; red triangles: below it, used reversed.",
-    "scores": "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
-    "told from chance; red triangles: below it.",
-    "mixed": "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
-    "from chance.",
-    "labels": "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
-    "not told from chance; red triangles: below it.",
-}
-_NOTES = {
-    "votes": "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
-    "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
-    "scores": "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
-    "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
-    "mixed": "Reliability is the probability of choosing the better of a typical pair in a vote, “p right score” that "
-    "of giving it the higher score; both follow from the discrimination that a judge's votes and scores share.",
-    "labels": "Reliability is the probability of the right label, averaged over the classes with equal weights; "
-    "accuracy weighs them by how common they are.",
-}
 _ORDER = (
     *("judge", "family", "group", "votes", "scores", "reliability", "accuracy", "severity", "discrimination"),
     *("position_bias", "tie_rate", "first_rate"),
@@ -46,20 +27,20 @@ _ORDER = (
 
 def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """How many judges are better than chance, their figures and table; of labels their matrices."""
-    data = fit.model.data
+    said, votes, scores = words(fit), fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
+    order = fit.kind.fixed_order(fit.problem)
     unit = fit.kind.unit(fit.problem)
     if fit.families:
         rows = [row | {"family": fit.families[row["judge"]]} for row in rows]
     known = any(not is_missing(row.get("reliability")) for row in rows)
     if known:
-        failed = " But checks failed: see what they say before trusting this." if fit.level == "fail" else ""
-        yield Text(standing(rows, chance(fit), whole=True) + failed, "lead")
+        yield Text(standing(rows, chance(fit), whole=True, position=order is None) + doubted(fit), "lead")
         rows = sorted(rows, key=lambda row: -(row["reliability"] or 0.0))
-        yield from figure(fit, "judges", "Reliability", _MEANING.get(data, "Most reliable first."))
+        yield from figure(fit, "judges", "Reliability", said.reliability)
     else:
         yield Text(_alike(fit, rows), "lead")
-    if data in ("scores", "mixed"):
+    if scores is not None:
         yield from figure(
             fit,
             "severity",
@@ -67,7 +48,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             f"How low a judge scores items of the same quality, with {100 * fit.prob:g}% intervals: right of the "
             "dashed line it is more severe than the panel, left of it milder.",
         )
-    if data in ("votes", "mixed"):
+    if votes is not None:
         yield from figure(
             fit,
             "position",
@@ -83,9 +64,10 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         heads=fit.kind.heading | ({"severity": f"severity ({unit})", "noise": f"noise ({unit})"}),
         order=_ORDER,
         missing=why if known else {},
-        notes=(_NOTES[data],) if data in _NOTES else (),
+        drop=() if order is None else ("position_bias",),
+        notes=(said.judges, *([] if order is None else [f"Position bias is left out: {order}."])),
     )
-    if data == "labels":
+    if "confusion" in result:
         yield from figure(
             fit,
             "confusion",
@@ -94,11 +76,11 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "top. A good judge is dark on its own class's label alone.",
         )
         yield from _confusion(fit, [row["judge"] for row in rows], result["confusion"])
-    if data in ("votes", "mixed"):
+    if votes is not None:
         yield from figure(
             fit,
             "agreement",
-            "Who agrees with whom in votes" if data == "mixed" else "Who agrees with whom",
+            said.agreement,
             "Agreement observed over agreement expected from the fit. Full colour where chance alone would hardly do "
             f"it (false discovery rate {RATE:g}), pale elsewhere; blank where fewer than five votes are on the same "
             "comparisons. Blue: more alike than the items' order explains, as copies, models of one family or common "
@@ -167,8 +149,10 @@ def _pairs(fit: Fit) -> Iterator[Block]:
     )
 
 
-def standing(rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False) -> str:
-    """How many judges are surely better than chance, not told from it, surely worse."""
+def standing(
+    rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
+) -> str:
+    """How many judges are surely better than chance, not told from it, surely worse; and swayed by ``position``."""
     sure = [row for row in rows if not is_missing(row.get("reliability_low"))]
     if not sure:
         return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""
@@ -177,7 +161,8 @@ def standing(rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = Fa
     biased = [
         row
         for row in sure
-        if not is_missing(row.get("position_bias_low"))
+        if position
+        and not is_missing(row.get("position_bias_low"))
         and (row["position_bias_low"] > _BIASED or row["position_bias_high"] < -_BIASED)
     ]
     if not whole:

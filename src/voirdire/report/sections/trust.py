@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from voirdire.report.drawn import calibration, figure, predictive_shares
+from voirdire.report.kinds import words
 from voirdire.report.page import Block, Finding, Findings, Text
 
 if TYPE_CHECKING:
@@ -25,13 +26,12 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
     yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
     if any(row["check"] == "mirror" and row["level"] != "ok" for row in ordered):
-        labels = fit.model.data == "labels"
-        turned = "classes under each other's names" if labels else "every strength reversed"
+        said = words(fit)
         yield from figure(
             fit,
             "mirror",
-            "The classes renamed" if labels else "The panel turned round",
-            f"How much less probable the prior finds each draw with {turned}; the data fit both alike.",
+            said.twin,
+            f"How much less probable the prior finds each draw with {said.turned}; the data fit both alike.",
         )
     yield from calibration(fit)
     yield from predictive_shares(fit)

@@ -1,0 +1,96 @@
+"""What pages of fits say in words that differ by kind of data; what they show follows from the fit's tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words of one kind of data.
+
+    Attributes
+    ----------
+    reliability : str
+        How to read the figure of the judges' reliability.
+    judges : str
+        What stands below the table of judges.
+    people : str
+        What people gave, at the beginning of a sentence.
+    doubt : str
+        What the mirror check doubts.
+    twin, turned, prior : str
+        The posterior's mirrored twin: a heading, what is done to a draw, and that as the argument of the prior.
+    agreement : str
+        Heading of the figure of who agrees with whom.
+    """
+
+    reliability: str
+    judges: str
+    people: str = "Answers of people to some comparisons"
+    doubt: str = "the panel may be wrong as a whole"
+    twin: str = "The panel turned round"
+    turned: str = "every strength reversed"
+    prior: str = "reversed"
+    agreement: str = "Who agrees with whom"
+
+
+_WORDS = {
+    "votes": Words(
+        "Probability of answering as the comparison came out, averaged over both positions: 0.5 is chance. Grey "
+        "diamonds: not told from chance; red triangles: below it, used reversed.",
+        "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
+        "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
+    ),
+    "scores": Words(
+        "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
+        "told from chance; red triangles: below it.",
+        "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
+        "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
+        people="Scores that people gave to some items",
+    ),
+    "mixed": Words(
+        "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
+        "from chance.",
+        "Reliability is the probability of choosing the better of a typical pair in a vote, “p right score” that "
+        "of giving it the higher score; both follow from the discrimination that a judge's votes and scores share.",
+        agreement="Who agrees with whom in votes",
+    ),
+    "labels": Words(
+        "Probability of the right label, averaged over the classes; the dashed line is chance. Grey diamonds: "
+        "not told from chance; red triangles: below it.",
+        "Reliability is the probability of the right label, averaged over the classes with equal weights; "
+        "accuracy weighs them by how common they are.",
+        people="Labels that people gave to some items",
+        doubt="classes may bear each other's names",
+        twin="The classes renamed",
+        turned="classes under each other's names",
+        prior="renamed",
+    ),
+}
+
+
+def words(fit: Fit) -> Words:
+    """The words for a fit's kind of data."""
+    return _WORDS[fit.kind.name]
+
+
+def doubts(fit: Fit) -> str:
+    """What to doubt before any claim about items and judges, in words; empty where no check calls for it.
+
+    A failed check comes first; else the mirror check speaks where it is not satisfied.
+    """
+    if fit.level == "fail":
+        return "checks failed"
+    doubted = any(check.check == "mirror" and check.level != "ok" for check in fit.all_checks)
+    return words(fit).doubt if doubted else ""
+
+
+def doubted(fit: Fit) -> str:
+    """What stands behind a claim that is to be doubted; empty where it is not."""
+    doubt = doubts(fit)
+    return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

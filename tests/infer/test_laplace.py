@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +15,7 @@ from scipy.optimize import brentq
 import voirdire
 from voirdire.errors import InputError
 from voirdire.infer import laplace as module
+from voirdire.infer import method
 from voirdire.infer.laplace import Laplace, _inverse_root, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.problem import VotesProblem, pose
@@ -183,3 +186,46 @@ def test_ratings_that_are_too_many_are_refused_too(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(module, "LARGEST", 8)
     with pytest.raises(InputError, match=r"parameters: .*; use method='map'"):
         voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+
+
+def test_much_memory_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3))
+    monkeypatch.setattr(method, "TOLD", 1)
+    voirdire.fit(table, model="crowd-bt", method="map")
+    monkeypatch.setattr(importlib.import_module("voirdire.fit.verb"), "discounted", None)
+    told = pytest.warns(UserWarning, match=r"^3 parameters: this fit may take .* GB of memory")
+    with told, pytest.raises(TypeError):
+        voirdire.fit(table, model="crowd-bt")
+
+
+PEAK = """
+import resource, sys
+import numpy as np, pandas as pd
+import voirdire
+from voirdire.infer.laplace import memory
+
+def table(judges, items, votes):
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, items, votes)
+    second = (first + 1 + rng.integers(0, 9, votes)) % items
+    frame = pd.DataFrame({"judge": rng.integers(0, judges, votes), "first": first, "second": second}).astype(str)
+    return frame.assign(winner=np.where(rng.random(votes) < 0.6, "first", "second"))
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+voirdire.fit(table(20, 30, 500))
+large = table(10, 1100, 6000)
+before = peak()
+size = voirdire.fit(large).problem.density.size
+print(size, peak() - before, memory(size, 4000))
+"""
+
+
+@pytest.mark.slow
+def test_peak_memory_stays_within_what_is_promised() -> None:
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    size, taken, promised = map(int, done.stdout.split())
+    assert size > 1100
+    assert taken <= promised
+    assert taken >= promised / 5  # or the promise says nothing

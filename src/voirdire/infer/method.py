@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ Progress = Callable[[int, int], None]
 METHODS = ("laplace", "nuts", "map")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
+TOLD = 2e9  # bytes of a fit from which they are told before it begins
 TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
 
@@ -92,7 +94,7 @@ class Inferred:
 
 
 def check_size(problem: Problem, how: Method) -> None:
-    """Refuse what its method cannot hold in memory, before a mode is searched for in vain.
+    """Refuse what its method cannot hold in memory, before a mode is searched for in vain; warn of more than 2 GB.
 
     Raises
     ------
@@ -101,7 +103,14 @@ def check_size(problem: Problem, how: Method) -> None:
     if how.name != "map":
         from voirdire.infer import laplace
 
-        laplace.check_size(problem.density.size)
+        size = problem.density.size
+        laplace.check_size(size)
+        if (expected := laplace.memory(size, how.size)) > TOLD:
+            warnings.warn(
+                f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
+                "takes little of either",
+                stacklevel=3,
+            )
 
 
 def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:

@@ -14,6 +14,7 @@ from voirdire.errors import InputError
 from voirdire.model.check import Check
 from voirdire.report.compare import compare
 from voirdire.report.compare_page import compare_page
+from voirdire.report.figures.beside import beside
 from voirdire.report.fit_page import fit_page
 from voirdire.report.page import Figure
 from voirdire.report.rows_page import rows_page
@@ -81,6 +82,17 @@ def test_titles_name_the_data(tmp_path: Path) -> None:
     for settings, about in (({"table": "votes.csv"}, "votes.csv"), ({}, "a, b, c")):
         run = read_run(save_rows(rows, tmp_path / about, "agree", settings))
         assert plain(rows_page(run).title) == f"Agreement of judges: {about}"
+
+
+def test_runs_that_rank_alike_are_all_seen() -> None:
+    """Of marks in one place each is a ring around the next."""
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    beside(["u"], ["one", "two"], np.ones((1, 2)), None, "rank").draw(ax, slice(None))
+    sizes = [line.get_markersize() for line in ax.lines]
+    plt.close(ax.figure)
+    assert sizes[0] - sizes[1] > 2
 
 
 def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:

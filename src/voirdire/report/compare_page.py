@@ -10,6 +10,7 @@ import numpy as np
 from voirdire.report.compare import FEW, Comparison
 from voirdire.report.figures.beside import Floats, beside, legend_height
 from voirdire.report.figures.rows import parts
+from voirdire.report.html import minus
 from voirdire.report.page import Block, Figure, Page, Section, Text, named, titled
 from voirdire.report.table import is_missing, table
 
@@ -67,8 +68,8 @@ def _predicts(found: Comparison) -> Iterator[Block]:
     clear = abs(second["difference"]) > 2 * second["difference_se"]
     yield Text(
         f"{named(best['run'])} predicts votes left out best; {named(second['run'])} follows, "
-        f"{'clearly behind' if clear else 'not clearly behind'}: {second['difference']:.1f} in log density, "
-        f"with a standard error of {second['difference_se']:.1f}.",
+        f"{'clearly behind' if clear else 'not clearly behind'}: {minus(format(second['difference'], '.1f'))} in "
+        f"log density, with a standard error of {second['difference_se']:.1f}.",
         "lead",
     )
     yield table(

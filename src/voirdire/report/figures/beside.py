@@ -54,8 +54,8 @@ def beside(
             if ends is not None:
                 low, high = (end[part, number] for end in ends)
                 ax.hlines(place, low, high, color=colour, linewidth=1.2, alpha=0.75)
-            # of marks on one line the first is the largest, so that all of them are seen
-            size = 6.0 - 0.6 * min(number, 5) if ends is None else 3.4
+            # of marks on one line the first is the largest, so that each rings those that cover it
+            size = max(9.0 - 2.6 * number, 2.0) if ends is None else 3.4
             handles += ax.plot(
                 value[part, number], place, mark, color=colour, markersize=size, markeredgewidth=0
             )

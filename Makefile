@@ -22,7 +22,7 @@ help:
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
-	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/, README.md's table) anew"
+	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"

@@ -16,19 +16,34 @@ import voirdire
 from voirdire.cli import VERBS, app
 
 
-def blocks(project: Path, language: str) -> list[str]:
-    text = (project / "README.md").read_text(encoding="utf-8")
+def blocks(project: Path, language: str, document: str = "README.md") -> list[str]:
+    text = (project / document).read_text(encoding="utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_python_of_the_readme_runs(
+def test_the_readme_prints_what_it_says(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines that are shown are printed, in their order; numbers may differ in the second decimal between machines."""
+    (code,), (shown,) = blocks(project, "python"), blocks(project, "text")
+    assert len([line for line in code.splitlines() if line.strip()]) <= 6
+    exec(compile(code, "README.md", "exec"), {})
+    printed = iter(capsys.readouterr().out.splitlines())
+    for line in shown.splitlines():
+        if line == "...":
+            continue
+        name, *numbers = line.split()
+        found = next(row.split() for row in printed if row.split()[0] == name)
+        for told, number in zip(numbers, found[1:], strict=True):
+            assert told == number or abs(float(told) - float(number)) <= 0.03, line
+
+
+def test_the_python_of_the_guide_runs(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (code,) = blocks(project, "python")
+    (code,) = blocks(project, "python", "docs/guide.md")
     assert len([line for line in code.splitlines() if line.strip()]) <= 10
     namespace: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), namespace)
+    exec(compile(code, "guide.md", "exec"), namespace)
     shown = capsys.readouterr().out
     assert "reliability" in shown
     assert "separation" in shown
@@ -40,14 +55,15 @@ def test_the_python_of_the_readme_runs(
     assert voirdire.load("runs/first").model.name == "crowd-bt-position"
 
 
-def test_the_commands_of_the_readme_run(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("document", ["README.md", "docs/guide.md"])
+def test_the_commands_of_the_documents_run(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (text,) = blocks(project, "sh")
+    (text,) = blocks(project, "sh", document)
     for line in text.splitlines():
-        density, *arguments = shlex.split(line)
-        assert density == "voirdire"
+        program, *arguments = shlex.split(line)
+        assert program == "voirdire"
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, (line, result.stderr)
     assert voirdire.load("runs/second").model.name == "maple-position"
@@ -55,7 +71,10 @@ def test_the_commands_of_the_readme_run(
 
 @pytest.mark.parametrize(
     "document",
-    ["README.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md", "docs/collect.md"],
+    [
+        *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"),
+        *(f"docs/{name}.md" for name in ("guide", "checks", "trust", "labels", "scores", "collect", "scale")),
+    ],
 )
 def test_links_within_the_project_lead_somewhere(project: Path, document: str) -> None:
     text = (project / document).read_text(encoding="utf-8")
@@ -74,23 +93,23 @@ def test_the_targets_of_make_that_documents_name_exist(project: Path) -> None:
         assert named <= targets
 
 
-def test_the_readme_names_every_check_and_no_other(project: Path) -> None:
+def test_the_page_of_checks_names_every_check_and_no_other(project: Path) -> None:
     package = Path(voirdire.__file__).parent
     sources = [
         path for part in ("infer", "kinds", "trust") for path in sorted((package / part).rglob("*.py"))
     ]
     source = "".join(path.read_text(encoding="utf-8") for path in sources)
     made = set(re.findall(r'(?:\bCheck|_threshold)\(\s*"([a-z_-]+)"', source)) - {"a", "b"}
-    text = (project / "README.md").read_text(encoding="utf-8")
+    text = (project / "docs" / "checks.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| check \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
     named = {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
     assert named == made
 
 
-def test_the_readme_tells_the_methods_that_exist(project: Path) -> None:
+def test_the_guide_tells_the_methods_that_exist(project: Path) -> None:
     from voirdire.infer.method import METHODS
 
-    text = (project / "README.md").read_text(encoding="utf-8")
+    text = (project / "docs" / "guide.md").read_text(encoding="utf-8")
     (table,) = re.findall(r"^\| `--method` \|.*?(?=^$)", text, flags=re.DOTALL | re.MULTILINE)
     assert {re.findall(r"`([^`]+)`", row)[0] for row in table.splitlines()[2:]} == set(METHODS)
 
@@ -158,3 +177,14 @@ def test_the_page_on_collecting_names_every_key_and_protocol(project: Path) -> N
     assert set(_TOP) <= set(content)
     assert [judge.name for judge in read_panel(content).judges] == ["big", "small", "length"]
     assert "voirdire.protocols" in tomllib.loads(entry_point)["project"]["entry-points"]
+
+
+def test_the_page_of_the_architecture_names_files_that_exist(project: Path) -> None:
+    """Every folder of the package stands on a floor, and every path that is named is there."""
+    text = (project / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    package = project / "src" / "voirdire"
+    drawn = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL)[0]
+    words = set(re.findall(r"[a-z_]+", drawn))
+    assert {path.parent.name for path in package.glob("*/__init__.py")} <= words
+    for path in re.findall(r"`([a-z_]+(?:/[a-z_]+)*/(?:[a-z_]+\.py)?)`", text):
+        assert (package / path).exists() or (project / path).exists(), path

@@ -38,17 +38,3 @@ def test_a_model_reduces_to_models_that_exist(name: str) -> None:
 def test_the_readme_of_the_models_is_current(project: Path) -> None:
     text = (project / "models" / "README.md").read_text(encoding="utf-8")
     assert text == catalogue.readme(), "run make models-table"
-
-
-def test_the_table_of_models_in_the_readme_is_current(project: Path) -> None:
-    text = (project / "README.md").read_text(encoding="utf-8")
-    assert text == catalogue.with_table(text), "run make models-table"
-
-
-def test_only_the_table_between_the_marks_is_written_anew() -> None:
-    marks = "<!-- models: written by make models-table -->", "<!-- end of models -->"
-    text = catalogue.with_table(f"before\n{marks[0]}\nold\n{marks[1]}\nafter\n")
-    assert text.startswith(f"before\n{marks[0]}\n| model |")
-    assert text.endswith(f"|\n{marks[1]}\nafter\n")
-    assert "old" not in text
-    assert catalogue.with_table(text) == text

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-import voirdire
 from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, frame, records
@@ -324,4 +323,4 @@ def _as_dict(anchored: Anchored) -> dict[str, Any]:
 
 def verb(name: str) -> Any:
     """A verb of fits that lives above them in the house; the front door knows where."""
-    return getattr(import_module(voirdire.FIT_VERBS[name]), name)
+    return getattr(import_module(import_module("voirdire").FIT_VERBS[name]), name)

@@ -1,6 +1,6 @@
 """The catalogue of models: cards, and the tables of models in the documentation.
 
-``python -m voirdire.model.catalogue`` (``make models-table``) writes models/README.md and the table in README.md anew.
+``python -m voirdire.model.catalogue`` (``make models-table``) writes models/README.md anew.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ _JUDGES = {
 }
 _CRITERIA = {"collapse": "collapsed", "separate": "separate"}
 _WEIGHTS = {"votes": "weights from votes", "uniform": "equal weights"}
-_BEGIN = "<!-- models: written by make models-table -->"
-_END = "<!-- end of models -->"
 
 
 def models() -> dict[str, Model]:
@@ -148,34 +146,11 @@ def _markdown_card(model: Model) -> str:
     return "\n\n".join([*parts, f"Source: {model.source}."])
 
 
-def with_table(text: str) -> str:
-    """A README's text with the table of models between its two marks written anew.
-
-    Raises
-    ------
-    ValueError
-        The marks are not there.
-
-    Examples
-    --------
-    >>> with_table("no marks")
-    Traceback (most recent call last):
-    ValueError: the marks of the table of models are missing
-    """
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError("the marks of the table of models are missing")
-    return f"{before}{begin}\n{table('models/')}\n{end}{after}"
-
-
 def _write(root: Path) -> None:
     if not (root / "pyproject.toml").is_file():
         raise SystemExit(f"{root} is no source tree of voirdire")
     (root / "models" / "README.md").write_text(readme(), encoding="utf-8")
-    text = (root / "README.md").read_text(encoding="utf-8")
-    (root / "README.md").write_text(with_table(text), encoding="utf-8")
-    print("wrote models/README.md and the table in README.md")
+    print("wrote models/README.md")
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ class Layout:
     Examples
     --------
     >>> note = Layout("a note", {"run.json": json_with("note")})
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "run.json").write_text('{"study": "rq1"}')
     ...     note.foreign(Path(folder))
@@ -95,6 +96,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "run.json")
     ...     _ = path.write_text("[" * 100_000)
@@ -153,6 +155,7 @@ def json_with(*keys: str, **values: Collection[object]) -> Recognise:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "run.json")
     ...     _ = path.write_text('{"kind": "agree", "format": 1}')
@@ -229,6 +232,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     with new_folder(parent + "/run", Layout("a note", {"note": text_with("done")})) as place:
     ...         _ = (place / "note").write_text("done")
@@ -327,6 +331,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
     Examples
     --------
     >>> batches = Layout("a study", {"batches.jsonl": text_with("{"), "run.json": json_with("study")})
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     check_resumed_folder(folder, batches, "batches.jsonl")
     """
@@ -356,6 +361,7 @@ def hold(folder: str | Path) -> Iterator[None]:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, hold(folder), hold(folder):
     ...     pass
     Traceback (most recent call last):
@@ -437,6 +443,7 @@ def write_file(path: str | Path, content: str | bytes) -> None:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_file(Path(folder, "a.txt"), "done\\n")
     ...     Path(folder, "a.txt").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pandas as pd
@@ -119,12 +120,12 @@ def test_a_folder_and_a_file_that_is_not_there(folder: Path) -> None:
 
 
 def test_a_file_that_may_not_be_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(self: Path) -> bytes:
+    def forbidden(self: Path, *how: object, **more: object) -> NoReturn:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.R_OK)
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", forbidden)
+        patch.setattr(Path, "open", forbidden)
         result = run("fit", "votes.csv")
     assert result.exit_code == 1
     assert result.stderr == "error: votes: file 'votes.csv' cannot be read: Permission denied\n"

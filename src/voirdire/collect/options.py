@@ -37,6 +37,7 @@ def build_options(
 
     Examples
     --------
+    >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
     ... class Options:
     ...     rubric: str = ""

@@ -108,7 +108,7 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = report(fit(table, model="bradley-terry"), folder + "/report.md")
     ...     path.read_text().splitlines()[0]
-    '# Report of a judge panel'
+    '# Report of a judge panel: x, y'
     """
     chosen = check_format(output, format)
     path = Path(output) if output is not None else Path(f"report{FORMATS[chosen]}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -108,7 +108,7 @@ def read_labels(
     if isinstance(table, Labels):
         if declared is None:
             return table
-        found = {field: getattr(table, field) for field in Rated.__dataclass_fields__}
+        found = {field.name: getattr(table, field.name) for field in fields(Rated)}
         names, codes = table.labels, table.label
     else:
         cells, found = read_rated(table, "label", judge, problems)

@@ -81,23 +81,14 @@ class Prompts:
     """
 
     def __init__(self, folders: Sequence[str | Path] = ()) -> None:
-        from jinja2 import FileSystemLoader, StrictUndefined
-        from jinja2.sandbox import SandboxedEnvironment
+        from voirdire.collect.sandbox import Sandbox
 
         self.folders = tuple(Path(folder) for folder in (*folders, HERE))
-        self._environment = SandboxedEnvironment(
-            loader=FileSystemLoader([str(folder) for folder in self.folders]),
-            undefined=StrictUndefined,
-            autoescape=False,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=False,
-        )
-        self._environment.filters["quoted"] = quoted
+        self._environment = Sandbox(self.folders, {"quoted": quoted})
 
     def problems(self, folders: Sequence[str | Path]) -> list[str]:
         """What is wrong with a user's folders: not there, a file that replaces nothing, or is no template."""
-        from jinja2 import TemplateSyntaxError
+        from voirdire.collect.sandbox import read_template
 
         found = []
         for folder in map(Path, folders):
@@ -118,8 +109,9 @@ class Prompts:
                     near = nearest(name, sorted(others))
                     found.append(f"prompts {folder}: {name} replaces no template{near or '; check its name'}")
                 try:
-                    self._environment.parse((folder / name).read_text(encoding="utf-8"))
-                except (TemplateSyntaxError, UnicodeDecodeError) as error:
+                    self._environment.begin()
+                    self._environment.compile(read_template(folder, name))
+                except Exception as error:
                     found.append(f"prompts {folder}: {name} is no template: {error}")
         return found
 
@@ -140,10 +132,11 @@ class Prompts:
         InputError
             There is no such template, it is no Jinja2, lacks a block, or shows a variable that is not given.
         """
-        from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError
+        from jinja2 import TemplateNotFound, TemplateSyntaxError, UndefinedError
 
         # what a template sees is plain data, whatever a protocol passes
         plain = json.loads(json.dumps(variables))
+        self._environment.begin()
         try:
             found = self._environment.get_template(f"{template}.j2")
             missing = [name for name in _BLOCKS if name not in found.blocks]
@@ -151,12 +144,20 @@ class Prompts:
                 raise InputError(f"prompt {template}: block {missing[0]!r} is missing; add it")
             context = found.new_context(plain)
             return Prompt(*("".join(found.blocks[name](context)).strip() for name in _BLOCKS))
+        except InputError:
+            raise
         except TemplateNotFound as error:
             places = ", ".join(str(folder) for folder in self.folders)
             raise InputError(f"prompt {error.name}: there is no such file in {places}") from error
         except TemplateSyntaxError as error:
             raise InputError(f"prompt {template}: line {error.lineno}: {error.message}") from error
-        except TemplateError as error:
+        except UndefinedError as error:
             raise InputError(
                 f"prompt {template}: {error.message}; name only variables it is given"
             ) from error
+        except RecursionError as error:
+            raise InputError(
+                f"prompt {template}: calls itself or nests without end; make it flatter"
+            ) from error
+        except Exception as error:  # a template can fail in every way in which Python can
+            raise InputError(f"prompt {template}: {str(error) or type(error).__name__}") from error

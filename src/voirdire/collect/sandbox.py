@@ -1,0 +1,281 @@
+"""Templates by strangers: they fill in texts, in bounded time and space, and can do nothing else.
+
+On top of Jinja2's sandbox every pass of a loop, call and operation is a step, of which a prompt has half a million;
+values and what is shown have at most 8 million characters, checked before they are made. There are the filters and
+methods that prompts need and no others, files are templates below the given folders, and nothing is random.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, MappingView, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound, Undefined, nodes, pass_context
+from jinja2.exceptions import SecurityError, TemplateSyntaxError
+from jinja2.filters import FILTERS
+from jinja2.loaders import split_template_path
+from jinja2.sandbox import SandboxedEnvironment
+from jinja2.visitor import NodeTransformer
+
+STEPS, SIZE = 500_000, 8_000_000
+_LONGEST = 1_000_000
+_FILTERS = (
+    "abs", "capitalize", "center", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "format",
+    "groupby", "indent", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject",
+    "rejectattr", "replace", "reverse", "round", "select", "selectattr", "sort", "string", "sum", "title", "tojson",
+    "trim", "truncate", "unique", "upper", "wordcount", "wordwrap",
+)  # fmt: skip
+#: Filters that make more than they are given: at most the product of the sizes, a number counting as itself.
+_GROWING = ("center", "format", "indent", "join", "replace", "tojson", "wordwrap")
+_METHODS = {
+    "capitalize", "count", "endswith", "find", "get", "index", "isalpha", "isdigit", "islower", "isupper", "items",
+    "keys", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip", "split", "splitlines", "startswith", "strip",
+    "title", "upper", "values",
+}  # fmt: skip
+_WIDE = re.compile(r"%[^a-zA-Z%]*(?:\*|\d{4})")
+_BITS, _PRECISION, _POWER = 1024, 100, 64
+
+
+def read_template(folder: Path, name: str) -> str:
+    """A template's text.
+
+    Raises
+    ------
+    ValueError
+        It leads out of its folder, is no file, is too long or not UTF-8.
+    OSError
+        It cannot be read.
+    """
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ValueError("leads out of its folder")
+    if not path.is_file():
+        raise ValueError("is no file")
+    if path.stat().st_size > _LONGEST:
+        raise ValueError(f"is longer than {_LONGEST} bytes")
+    return path.read_text(encoding="utf-8")
+
+
+class _Loader(BaseLoader):
+    """Templates of the first folder that has them."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, None, Callable[[], bool]]:
+        name = "/".join(split_template_path(template))
+        for folder in self._folders:
+            if name.endswith(".j2") and (folder / name).exists():
+                try:
+                    return read_template(folder, name), None, lambda: True
+                except (ValueError, OSError) as error:
+                    raise TemplateSyntaxError(f"{name} {error}", 1) from error
+        raise TemplateNotFound(template)
+
+    def list_templates(self) -> list[str]:
+        found = (path.relative_to(folder) for folder in self._folders for path in folder.rglob("*.j2"))
+        return sorted({path.as_posix() for path in found})
+
+
+class _Bounds(NodeTransformer):
+    """Puts a bound around everything that can repeat or grow."""
+
+    def visit_For(self, node: nodes.For) -> nodes.Node:
+        self.generic_visit(node)
+        if node.recursive:
+            raise TemplateSyntaxError("recursive loops are not taken; use a macro", node.lineno)
+        node.iter = _filtered(node.iter, "_steps")
+        return node
+
+    def visit_Output(self, node: nodes.Output) -> nodes.Node:
+        self.generic_visit(node)
+        texts = [nodes.Const(one.data) if isinstance(one, nodes.TemplateData) else one for one in node.nodes]
+        node.nodes = [_filtered(one, "_shown") for one in texts]
+        return node
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:
+        self.generic_visit(node)
+        return _filtered(nodes.List(node.nodes, lineno=node.lineno), "_joined")
+
+    def visit_Compare(self, node: nodes.Compare) -> nodes.Node:
+        self.generic_visit(node)
+        node.expr = _filtered(node.expr, "_sized")
+        for operand in node.ops:
+            operand.expr = _filtered(operand.expr, "_sized")
+        return node
+
+    def _literal(self, node: Any) -> nodes.Node:
+        self.generic_visit(node)
+        return node if getattr(node, "ctx", "load") != "load" else _filtered(node, "_sized")
+
+    visit_List = visit_Tuple = visit_Dict = _literal
+
+    def visit_Include(self, node: nodes.Include) -> list[nodes.Node]:
+        self.generic_visit(node)
+        return [nodes.Output([_filtered(nodes.Const(""), "_shown")], lineno=node.lineno), node]
+
+    def _refused(self, node: nodes.Node) -> nodes.Node:
+        raise TemplateSyntaxError("other templates are taken by include alone", node.lineno)
+
+    visit_Import = visit_FromImport = visit_Extends = _refused
+
+
+def _filtered(node: nodes.Expr, name: str) -> nodes.Filter:
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+class Sandbox(SandboxedEnvironment):
+    """The environment of all prompts.
+
+    Parameters
+    ----------
+    folders : sequence of Path
+        Where templates are, the first that has one gives it.
+    filters : dict of str to callable
+        Further filters.
+    """
+
+    intercepted_binops = frozenset(["+", "-", "*", "/", "//", "**", "%"])
+
+    def __init__(self, folders: Sequence[Path], filters: dict[str, Callable[..., Any]]) -> None:
+        super().__init__(
+            loader=_Loader(folders),
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+            optimized=False,
+        )
+        self.begin()
+        self.globals = {name: self.globals[name] for name in ("range", "dict", "namespace")}
+        known = {name: FILTERS[name] for name in _FILTERS} | filters
+        self.filters = {name: self._bounded(name, function) for name, function in known.items()}
+        own = {
+            "_steps": self._steps,
+            "_shown": self._shown,
+            "_joined": self._joined,
+            "_sized": self._sized,
+        }
+        self.filters |= own
+
+    def begin(self) -> None:
+        """Begin another prompt: all steps and all room are there again."""
+        self._steps_left, self._room = STEPS, SIZE
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        found: nodes.Template = _Bounds().visit(super()._parse(source, name, filename))
+        return found
+
+    def _step(self, count: int = 1) -> None:
+        self._steps_left -= count
+        if self._steps_left < 0:
+            raise SecurityError(f"takes more than {STEPS} steps; shorten its loops")
+
+    def _fits(self, size: int) -> None:
+        if size > SIZE:
+            raise SecurityError(f"makes a value of more than {SIZE} characters; shorten it")
+
+    def _size(self, value: Any) -> int:
+        """Characters and entries of a value, however often it holds the same."""
+        total, left = 0, [value]
+        while left:
+            one = left.pop()
+            if isinstance(one, dict):
+                left += one.keys()
+                left += one.values()
+            elif isinstance(one, list | tuple | set | frozenset | range | MappingView):
+                self._fits(len(one))
+                left += one
+            long = len(one) if isinstance(one, str | bytes) else 0
+            total += long + 1
+            self._step(1 + long // 1000)
+            self._fits(total)
+        return total
+
+    def _sized(self, value: Any) -> Any:
+        self._size(value)
+        return value
+
+    def _steps(self, values: Iterable[Any]) -> Iterator[Any]:
+        for value in values:
+            self._step()
+            yield value
+
+    @pass_context
+    def _shown(self, _context: Any, value: Any) -> str:
+        if not isinstance(value, str | int | float | list | tuple | dict | type(None) | Undefined):
+            raise SecurityError(f"shows a {type(value).__name__}; show texts and numbers")
+        self._size(value)
+        text = str(value)
+        self._room -= len(text)
+        if self._room < 0:
+            raise SecurityError(f"shows more than {SIZE} characters; shorten it")
+        return text
+
+    def _joined(self, values: list[Any]) -> str:
+        self._size(values)
+        return "".join(map(str, values))
+
+    def _bounded(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        skipped = 1 if hasattr(function, "jinja_pass_arg") else 0
+
+        @functools.wraps(function)
+        def bounded(*args: Any, **kwargs: Any) -> Any:
+            own = [list(self._steps(one)) if isinstance(one, Iterator) else one for one in args[skipped:]]
+            args = (*args[:skipped], *own)
+            value, *others = [*own, *kwargs.values()] or [None]
+            sizes = [abs(one) if isinstance(one, int | float) else self._size(one) for one in others]
+            whole = self._size(value)
+            if name in _GROWING:
+                self._fits(int(min((whole + 1) * (1 + sum(sizes)), SIZE + 1)))
+            if name == "format" and _WIDE.search(str(value)):
+                raise SecurityError("fills up to a width of thousands; choose a smaller one")
+            if name == "round" and any(size > _PRECISION for size in sizes):
+                raise SecurityError(f"rounds to more than {_PRECISION} digits; choose fewer")
+            return self._sized(function(*args, **kwargs))
+
+        return bounded
+
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+        """One operation on two values, refused if its result would be too large."""
+        sizes = [self._size(left), self._size(right)]
+        numbers = isinstance(left, int | float), isinstance(right, int | float)
+        if operator == "%" and not numbers[0]:
+            raise SecurityError("uses % on a text; use the filter format")
+        if operator == "**" and not (all(numbers) and abs(right) <= _POWER):
+            raise SecurityError(f"takes a power above {_POWER}; choose a smaller one")
+        if operator == "*" and not all(numbers):
+            times = right if numbers[1] else left
+            self._fits(sizes[numbers.index(False)] * max(int(times), 0) if any(numbers) else 0)
+        if operator == "+":
+            self._fits(sum(sizes))
+        found = super().call_binop(context, operator, left, right)
+        if isinstance(found, int) and found.bit_length() > _BITS:
+            raise SecurityError("makes a number beyond all bounds; choose smaller ones")
+        return found
+
+    def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+        """One call of a macro, a method or a global."""
+        self._step()
+        self._size([*args, *kwargs.values()])
+        return self._sized(super().call(context, called, *args, **kwargs))
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        """Whether a template may have an attribute: of texts, numbers, lists and tables the methods named above."""
+        plain = isinstance(
+            obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range
+        )
+        return (attr in _METHODS or not plain) and super().is_safe_attribute(obj, attr, value)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """A table's entry of that name, or else an attribute."""
+        if isinstance(obj, dict) and attribute in obj and attribute not in _METHODS:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+    def wrap_str_format(self, value: Any) -> None:
+        """Nothing: ``str.format`` is no method of templates."""

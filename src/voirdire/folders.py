@@ -23,6 +23,8 @@ from voirdire.errors import InputError
 
 Recognise = Callable[[Path], bool]
 
+FORMAT = 2  # of saved fits and rows
+UNSEALED = 1  # the format before, without a seal
 JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
 
 
@@ -135,8 +137,19 @@ def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
     return plain | {"sha256": _digest(plain, files)}
 
 
+def check_format(place: Path, content: Mapping[str, Any]) -> None:
+    """Raise InputError where content is of a format that this version does not know."""
+    if content.get("format") not in (UNSEALED, FORMAT):
+        raise InputError(
+            f"{place}: written in format {content.get('format')!r}, this version reads {UNSEALED} and {FORMAT}; "
+            "upgrade voirdire"
+        )
+
+
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:
-    """Raise ValueError where content or files are not those that were `sealed`."""
+    """Raise ValueError where content or files are not those that were `sealed`; format 1 need have no seal."""
+    if content.get("format") == UNSEALED and "sha256" not in content:
+        return
     plain = {key: value for key, value in content.items() if key != "sha256"}
     if content.get("sha256") != _digest(plain, files):
         raise ValueError("it is not as it was saved")

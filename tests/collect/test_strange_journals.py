@@ -130,10 +130,9 @@ def test_journals_that_were_tampered_with(tmp_path: Path, serve: Callable[..., A
         shutil.copytree(tmp_path / "whole", folder)
         with closing(sqlite3.connect(folder / "journal.sqlite")) as database:
             database.executescript(statements)
-        # what is gone counts as not asked, as after a kill between two tables
         fine = any(part in statements for part in ("user_version", "tokens_in", "where part = 'format'"))
         said, found = outcome(**run, out=folder, max_calls=0)
-        assert found is None or fine or statements == "drop table answers", statements
+        assert found is None or fine, statements
         assert said.startswith(("journal ", "the journal ")) or found is not None, said
 
 

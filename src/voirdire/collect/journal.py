@@ -137,8 +137,11 @@ class Journal:
         self._db.execute("pragma trusted_schema = off")
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
+        before = _layout(self._db)
         self._db.executescript(_TABLES)
-        if _layout(self._db) != _layout(_like_new()):
+        # tables are made before anything is noted: where something is, none can be missing
+        whole = _layout(_like_new())
+        if _layout(self._db) != whole or (before != whole and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -165,7 +168,8 @@ class Journal:
             OverflowError,
             RecursionError,
         ) as error:
-            reason = str(error) if isinstance(error, sqlite3.Error | OSError) else type(error).__name__
+            said = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
+            reason = (said.splitlines() or [type(error).__name__])[0][:200]
             raise InputError(f"journal {self.path}: {what} ({reason}); name another output folder") from error
 
     def close(self) -> None:

@@ -12,7 +12,17 @@ from zipfile import ZipFile
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_seal, json_with, new_folder, npz_with, read_json, sealed
+from voirdire.folders import (
+    FORMAT,
+    Layout,
+    check_format,
+    check_seal,
+    json_with,
+    new_folder,
+    npz_with,
+    read_json,
+    sealed,
+)
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
@@ -22,7 +32,6 @@ from voirdire.kinds.registry import KINDS
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 
-FORMAT = 1
 LARGEST = 2**32  # bytes of arrays that are read
 SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
 #: Each file, told from other programs' files of that name.
@@ -103,10 +112,7 @@ def load(folder: str | Path) -> Fit:
             )
     try:
         run = read_json(place / "run.json")
-        if run.get("format") != FORMAT:
-            raise InputError(
-                f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
-            )
+        check_format(place, run)
         check_seal(run, place / "arrays.npz")
         return _fit(run, _arrays(place / "arrays.npz"))
     except InputError:

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_seal, json_with, new_folder, read_json, sealed
+from voirdire.folders import (
+    FORMAT,
+    Layout,
+    check_format,
+    check_seal,
+    json_with,
+    new_folder,
+    read_json,
+    sealed,
+)
 from voirdire.model.specs import locate
 from voirdire.settings import read_toml
 
@@ -21,7 +30,6 @@ if TYPE_CHECKING:
 
     from voirdire.kinds.fit import Fit
 
-FORMAT = 1
 KINDS = ("agree", "metaeval")
 LAYOUT = Layout("saved rows", {"rows.json": json_with("rows"), "run.json": json_with("format", kind=KINDS)})
 ABOUT = ("title", "aim", "source")
@@ -155,10 +163,7 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
 
 
 def _rows(place: Path, run: Mapping[str, Any]) -> Rows:
-    if run.get("format") != FORMAT:
-        raise InputError(
-            f"{place}: written in format {run.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
-        )
+    check_format(place, run)
     if not (place / "rows.json").is_file():
         raise InputError(f"{place}: a half-written run (rows.json is missing); make it again")
     try:

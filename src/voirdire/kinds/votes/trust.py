@@ -224,18 +224,16 @@ def against_anchors(problem: VotesProblem) -> Check:
     if interval.high < 0.5:
         message = f"{said}: worse than chance. Trust what rests on the anchors, not the consensus."
         return Check("anchors", "fail", share, message)
-    message = f"{said}, which cannot be told from chance. Collect about 20 more on {pairs_to_ask(problem)}."
+    message = f"{said}, which cannot be told from chance. {pairs_to_ask(problem, more=True)}."
     return Check("anchors", "warn", share, message)
 
 
-def pairs_to_ask(problem: VotesProblem) -> str:
+def pairs_to_ask(problem: VotesProblem, *, more: bool = False) -> str:
     """To ask people about the pairs on which judges disagree most, in words."""
     found = comparisons(problem.coded_votes, criteria=False)
     side = np.sign(found.mean_answers)
     voters = np.abs(side).sum(axis=0)
     order = np.lexsort((-voters, np.abs(side.sum(axis=0)) / np.maximum(voters, 1)))[:SHOWN]
     names = [f"{problem.items[found.one[i]]} against {problem.items[found.other[i]]}" for i in order]
-    return (
-        f"Collect about 20 human answers on pairs where judges disagree, such as {', '.join(names)} and pass them as "
-        "anchors"
-    )
+    answers, then = ("more", "") if more else ("human answers", " and pass them as anchors")
+    return f"Collect about 20 {answers} on pairs where judges disagree, such as {', '.join(names)}{then}"

@@ -38,7 +38,7 @@ class Redactor:
     >>> hide.text("bad key sk-0123456789"), hide.text(r"bad key \\u0073k%2D0123456789")
     ('bad key [key]', 'bad key [key]')
     >>> hide.value({"a": ["c2stMDEyMzQ1Njc4OQ=="]})
-    {'a': ['[key]==']}
+    {'a': ['[key]Q==']}
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:

@@ -87,7 +87,7 @@ class _Bounds(NodeTransformer):
         self.generic_visit(node)
         if node.recursive:
             raise TemplateSyntaxError("recursive loops are not taken; use a macro", node.lineno)
-        node.iter = _filtered(node.iter, "_steps")
+        node.iter = _filtered(node.iter, "_steps")  # type: ignore[arg-type]  # of jinja2: any expression
         return node
 
     def visit_Output(self, node: nodes.Output) -> nodes.Node:
@@ -188,8 +188,9 @@ class Sandbox(SandboxedEnvironment):
                 left += one.keys()
                 left += one.values()
             elif isinstance(one, list | tuple | set | frozenset | range | MappingView):
-                self._fits(len(one))
-                left += one
+                entries: Any = one
+                self._fits(len(entries))
+                left += entries
             long = len(one) if isinstance(one, str | bytes) else 0
             total += long + 1
             self._step(1 + long // 1000)
@@ -258,7 +259,7 @@ class Sandbox(SandboxedEnvironment):
             raise SecurityError("makes a number beyond all bounds; choose smaller ones")
         return found
 
-    def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:  # type: ignore[override]
+    def call(self, context: Any, called: Any, *args: Any, **kwargs: Any) -> Any:
         """One call of a macro, a method or a global."""
         self._step()
         self._size([*args, *kwargs.values()])

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from voirdire.settings import faults, rules_of
-from voirdire.tables.problems import nearest
+from voirdire.settings import faults, nearest, rules_of
 
 _LARGEST = 8 * 1024 * 1024
 
@@ -66,7 +65,9 @@ def near(name: str, known: Sequence[str]) -> str:
     >>> near("rubrik", ["rubric"]), near("x", ["rubric"])
     ("; did you mean 'rubric'?", '; there are rubric')
     """
-    return nearest(name, known) or (f"; there are {', '.join(known)}" if known else "; it has none")
+    if close := nearest(name, known):
+        return f"; {close[2:-1]}"
+    return f"; there are {', '.join(known)}" if known else "; it has none"
 
 
 def read_texts(

@@ -366,6 +366,25 @@ def test_what_computes_nothing_imports_no_engine(tmp_path: Path, arguments: list
     assert found & {"arviz", "jax", "jaxlib", "numpyro", "pandas", "pymc", "scipy"} == set()
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [("models",), ("--version",), ("models", "maple")])
+def test_a_full_disk_is_told_in_a_sentence(arguments: tuple[str, ...]) -> None:
+    source = str(Path(voirdire.__file__).parents[1])
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "voirdire", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONPATH": source},
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: the result cannot be written: No space left on device; make room, or send it elsewhere\n"
+    )
+
+
 def test_a_closed_pipe_ends_quietly(votes: Path) -> None:
     source = str(Path(voirdire.__file__).parents[1])
     code = "import sys; sys.argv = ['voirdire', 'models', '--json']; from voirdire.cli import main; main()"

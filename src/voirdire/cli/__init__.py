@@ -10,6 +10,8 @@ Ctrl-C, 143 by SIGTERM (see `signals.py`).
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -96,4 +98,15 @@ def main() -> None:
             # a name that the terminal's encoding lacks is shown escaped
             stream.reconfigure(errors="backslashreplace")
     with signals.handled():
-        app(prog_name="voirdire")
+        try:
+            try:
+                app(prog_name="voirdire")
+            finally:
+                sys.stdout.flush()
+        except OSError as error:
+            if error.errno != errno.EPIPE:  # else who read it has read enough
+                fail(
+                    f"the result cannot be written: {error.strerror or error}; make room, or send it elsewhere"
+                )
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing more is tried when the interpreter ends
+            sys.exit(1)

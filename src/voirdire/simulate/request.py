@@ -21,6 +21,7 @@ Seed = int | Sequence[int]
 
 #: Sizes where neither the caller nor a given truth names them: those of MAPLE, section 5.1.
 ITEMS, CRITERIA = 50, 5
+LARGEST = 1_000_000  # items or criteria
 
 # First words of the spawn keys of the generators.
 _TRUTH, _DESIGN, _JUDGE = 0, 1, 2
@@ -129,6 +130,9 @@ def _size(
         size = default if given is None else given
     if not _is_whole(size, least):
         problems.append(f"{word} is {size!r}; give a whole number of at least {least}")
+        return 0
+    if size > LARGEST:
+        problems.append(f"{word} is above {LARGEST:,}, which no table here holds; give a smaller number")
         return 0
     if given is not None and size != given:
         problems.append(f"{word} is {size}, but the given strengths have {given}; leave {word} out")

@@ -115,8 +115,12 @@ screenshot: $(VENV)/.installed
 test: setup
 	$(PYTEST) -m "not slow"
 
+$(VENV)/.installed-cluster: pyproject.toml | $(VENV)/.installed-dev
+	$(VENV)/bin/python -m pip install --quiet --no-compile --group cluster
+	@touch $@
+
 # Exit code 5 of pytest: nothing is marked slow.
-test-slow: setup
+test-slow: setup $(VENV)/.installed-cluster
 	$(PYTEST) -m slow || [ $$? -eq 5 ]
 
 test-full: setup

@@ -117,7 +117,7 @@ def test_a_dask_cluster_counts(table: pd.DataFrame) -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_spark_counts(table: pd.DataFrame) -> None:
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed")
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: make test-slow installs it")
     from shutil import which
 
     if which("java") is None:

@@ -22,7 +22,10 @@ FLAT = {"strength": {"sd": 1e4}, "ties": {"sd": 1e4}}
 
 def fitted(votes: pd.DataFrame, priors: dict[str, dict[str, float]]) -> Fit:
     result = fit(votes, model="bradley-terry", method="map", priors=priors)
-    assert result.level == "ok"
+    levels = result.checks().set_index("check")["level"]
+    assert set(levels.drop("position", errors="ignore")) == {
+        "ok"
+    }  # some tables show every pair in one order alone
     return result
 
 

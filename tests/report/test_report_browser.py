@@ -126,7 +126,7 @@ def test_the_first_row_is_that_of_the_ranking(
 @pytest.mark.parametrize("name", FITS)
 def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: pytest.FixtureRequest) -> None:
     found = request.getfixturevalue(name)
-    judges, many = found.judges(), found.model.data
+    judges, many = found.judges(), found.kind.heading.get("votes", "votes")
     browser.open(page)
     head = f"[...document.querySelectorAll('#t-judges th')].find(h => h.textContent == '{many}')"
     place = browser.run(f"{head}.cellIndex")

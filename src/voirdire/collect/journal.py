@@ -15,7 +15,7 @@ import json
 import math
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -140,7 +140,7 @@ class Journal:
         before = _layout(self._db)
         self._db.executescript(_TABLES)
         # tables are made before anything is noted: where something is, none can be missing
-        whole = _layout(_like_new())
+        whole = _layout_when_new()
         if _layout(self._db) != whole or (before != whole and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
@@ -285,10 +285,10 @@ class Journal:
         return {judge: nothing | row for judge, row in found.items()}
 
 
-def _like_new() -> sqlite3.Connection:
-    database = sqlite3.connect(":memory:")
-    database.executescript(_TABLES)
-    return database
+def _layout_when_new() -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(_TABLES)
+        return _layout(database)
 
 
 def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:

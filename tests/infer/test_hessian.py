@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import derivatives
+from voirdire.infer.autodiff import TAPED, Node
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hessian import hessian
-from voirdire.infer.tape import TAPED, Node
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.problem import Problem

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voirdire.infer import derivatives, engine, mode
+from voirdire.infer.autodiff import TAPED, gradient
 from voirdire.infer.search import _inverse_curvatures, search
-from voirdire.infer.tape import TAPED, gradient
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
 from voirdire.simulate import TwoCoin, simulate_votes

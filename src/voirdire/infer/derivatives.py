@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer import tape
+from voirdire.infer import autodiff
 from voirdire.infer.hessian import hessian
 from voirdire.model.density import ByHand, Data, LogDensity
 from voirdire.typing import Floats
@@ -49,7 +49,7 @@ class Derivatives:
             return self.by_hand.both(x)
         if self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
-                return tape.gradient(self._taped, x)
+                return autodiff.gradient(self._taped, x)
         value, gradient = self._compiled(lambda engine: engine.value_and_gradient(self._density), x)
         return float(value), np.asarray(gradient)
 
@@ -66,8 +66,8 @@ class Derivatives:
             out[start : start + ROWS] = np.asarray(found)[: len(x) - start]
         return out
 
-    def _taped(self, x: tape.Node) -> tape.Node:
-        value: tape.Node = -self._density.log_density(x, self._data, tape.TAPED)
+    def _taped(self, x: autodiff.Node) -> autodiff.Node:
+        value: autodiff.Node = -self._density.log_density(x, self._data, autodiff.TAPED)
         return value
 
     def _compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from voirdire.infer.tape import Linear, Node, fitted, recorded
+from voirdire.infer.autodiff import Linear, Node, fitted, recorded
 from voirdire.typing import Floats
 
 
@@ -66,7 +66,7 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
     Parameters
     ----------
     function : callable
-        From a :class:`voirdire.infer.tape.Node` of shape (n,) to one of shape ().
+        From a :class:`voirdire.infer.autodiff.Node` of shape (n,) to one of shape ().
     x : array, shape (n,)
 
     Returns
@@ -75,7 +75,7 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
 
     Examples
     --------
-    >>> from voirdire.infer.tape import TAPED
+    >>> from voirdire.infer.autodiff import TAPED
     >>> hessian(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """

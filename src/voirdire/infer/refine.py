@@ -14,7 +14,7 @@ round with the most even weights counts (moment matching: Paananen, Piironen, BÃ
 Computing 31).
 
 Posteriors of mixtures (labels, whose hidden classes are summed out) have tails and peaks that no such proposal reaches:
-there the resampled draws are moved until they have forgotten where they began (:mod:`voirdire.infer.moves`).
+there the resampled draws are moved until they have forgotten where they began (:mod:`voirdire.infer.hmc_moves`).
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def laplace_draws(
     k, draws = best.k, best.draws[systematic(best.weights, count, rng)]
     if not moving:
         return draws, k
-    from voirdire.infer.moves import FORGOTTEN, moved
+    from voirdire.infer.hmc_moves import FORGOTTEN, moved
 
     draws, memory = moved(problem, approximation, draws, count, rng)
     return draws, 0.0 if memory <= FORGOTTEN else k
 
 
 def _movable(problem: Problem) -> bool:
-    from voirdire.infer.moves import affordable
+    from voirdire.infer.hmc_moves import affordable
 
     return affordable(problem)
 

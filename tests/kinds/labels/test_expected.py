@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.infer.autodiff import TAPED, gradient
 from voirdire.infer.mode import find_modes
-from voirdire.infer.tape import TAPED, gradient
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.model.specs import load_model

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import engine, mirror
+from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, affordable, moved
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
-from voirdire.infer.moves import CHAINS, FORGOTTEN, affordable, moved
 from voirdire.infer.refine import laplace_draws
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.model.specs import load_model

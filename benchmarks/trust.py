@@ -26,8 +26,8 @@ from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.copies import near_copies
-from voirdire.trust.discount import family_discount
+from voirdire.trust.answer_weight import family_answer_weight
+from voirdire.trust.duplicates import duplicate_judges
 
 SIZES = (10, 20, 40)
 DRAWS = 100
@@ -51,7 +51,7 @@ def measures(p: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
 def one_draw(
     problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray
 ) -> dict[str, tuple[float, float, float]]:
-    assert problem.discount is not None
+    assert problem.answer_weight is not None
     human = HumanVotes(problem)
     evidence, mode = human.evidence, find_mode(problem)
     chosen, _ = compare(human.left_out(None, mode.x), human.default)
@@ -89,7 +89,7 @@ def main() -> None:
     model = load_model("crowd-bt-position")
     alone = pose(model, votes)
     left = residuals(alone, Posterior(alone.density, find_mode(alone).x, None))
-    discount = family_discount(alone, near_copies(alone, left), left)
+    answer_weight = family_answer_weight(alone, duplicate_judges(alone, left), left)
     rows = []
     for size in SIZES:
         found = []
@@ -98,7 +98,9 @@ def main() -> None:
             chosen = rng.choice(len(gold), size, replace=False)
             people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], votes)
             anchored = np.isin(np.arange(len(gold)), chosen)
-            found.append(one_draw(pose(model, votes, anchors=people, discount=discount), truth, anchored))
+            found.append(
+                one_draw(pose(model, votes, anchors=people, answer_weight=answer_weight), truth, anchored)
+            )
             print(
                 size,
                 draw,

@@ -90,9 +90,9 @@ def test_refits_of_more_than_one_block_are_those_of_single_ones(monkeypatch: pyt
 
 @pytest.mark.parametrize(
     ("model", "changes"),
-    [("bradley-terry", {"discount": np.array([0.5])}), ("majority-vote", {}), ("crowd-bt", {})],
+    [("bradley-terry", {"answer_weight": np.array([0.5])}), ("majority-vote", {}), ("crowd-bt", {})],
 )
-def test_other_models_and_discounted_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
+def test_other_models_and_weighed_votes_are_searched(model: str, changes: dict[str, Any]) -> None:
     plain = posed(table(40))
     assert refit._plain(plain)
     assert not refit._plain(pose(load_model(model), read_votes(table(40)), **changes))
@@ -110,15 +110,15 @@ def test_the_spread_of_one_strength_is_that_of_its_share() -> None:
     assert difference == pytest.approx(1 / np.sqrt(1000 * 0.6 * 0.4), rel=0.05)
 
 
-def test_scores_are_drawn_by_judge_and_item_and_discounts_stay() -> None:
-    """Every draw has as many opinions; runs of one are drawn together; a discounted judge's still count for less."""
+def test_scores_are_drawn_by_judge_and_item_and_answer_weights_stay() -> None:
+    """Every draw has as many opinions; runs of one are drawn together; a duplicate's still count for less."""
     rows = [(judge, item, 1 + n % 3) for judge in "ab" for n, item in enumerate("vwxyz") for _ in range(2)]
     table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
-    discount = np.array([1.0, 0.25])
-    problem = pose_scores(load_model("rating-severity"), table, discount=discount)
+    answer_weight = np.array([1.0, 0.25])
+    problem = pose_scores(load_model("rating-severity"), table, answer_weight=answer_weight)
     rng = np.random.default_rng(0)
     weights = np.stack([resampled(problem, rng)["scores"]["weight"] for _ in range(2000)])
-    times = weights / discount[problem.data["scores"]["judge"]]
+    times = weights / answer_weight[problem.data["scores"]["judge"]]
     assert (times == times.round()).all()
     assert (times.sum(axis=1) == 10).all()
     # a multinomial count has mean 1 and variance 0.9; means of 2,000 have an error of 0.021

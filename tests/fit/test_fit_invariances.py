@@ -38,7 +38,7 @@ def table(numbers: list[int]) -> pd.DataFrame:
 
 
 def fitted(votes: pd.DataFrame, model: str, priors: Any = None) -> Fit:
-    # near-copies, whom more votes make clearer, are left alone
+    # duplicate judges, whom more votes make clearer, are left alone
     return fit(votes, model=model, method="map", priors=priors, families={})
 
 

@@ -47,7 +47,7 @@ def assert_recovered(panel: str, result: Fit) -> None:
 
 def assert_orientation(panel: str, result: Fit) -> None:
     """Five judges are better than chance and four worse, each worth odds of 9 by the prior: about 1 in 10."""
-    mass = result.checks().set_index("check").loc["mirror", "value"]
+    mass = result.checks().set_index("check").loc["orientation", "value"]
     if panel == "60 to 100%":
         assert mass < 1e-3
     else:

@@ -20,6 +20,8 @@ from voirdire.report.sources import Rows, read_run, save_rows
 
 RUNS = Path(__file__).parents[1] / "reference" / "runs"
 KINDS = ("votes", "votes_anchored", "scores", "labels", "joint")
+RENAMED = {"mirror": "orientation", "split-items": "judge-item-interaction"}  # since then
+RENAMED_OF = {"labels": {"mirror": "label-switching"}}
 
 
 def numbers(content: Any, path: str = "") -> dict[str, Any]:
@@ -40,7 +42,10 @@ def test_fits_of_the_release_before_are_read(kind: str, tmp_path: Path) -> None:
     found = load(RUNS / kind)
     assert json.loads((RUNS / kind / "run.json").read_text(encoding="utf-8")).keys().isdisjoint({"sha256"})
 
-    before = numbers(json.loads((RUNS / kind / "result.json").read_text(encoding="utf-8")))
+    renamed = RENAMED | RENAMED_OF.get(kind, {})
+    stored = json.loads((RUNS / kind / "result.json").read_text(encoding="utf-8"))
+    stored["checks"] = [row | {"check": renamed.get(row["check"], row["check"])} for row in stored["checks"]]
+    before = numbers(stored)
     assert len(before) > 100
     now = numbers(found.as_dict())
     assert now.keys() == before.keys()

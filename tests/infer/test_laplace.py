@@ -176,7 +176,7 @@ def test_a_hessian_too_large_for_the_memory_is_refused_before_any_search(
         laplace(problem, mode)
     fitted = voirdire.fit(table, model="crowd-bt", method="map")
     assert fitted.bootstrap(20)["low"].notna().all()
-    monkeypatch.setattr(importlib.import_module("voirdire.fit.discount"), "find_mode", None)
+    monkeypatch.setattr(importlib.import_module("voirdire.fit.answer_weight"), "find_mode", None)
     with pytest.raises(InputError, match=r"^3 parameters: .*Fit\.bootstrap"):
         voirdire.fit(table, model="crowd-bt", method=method)
 
@@ -192,7 +192,7 @@ def test_much_memory_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) ->
     table = votes(("ann", "x", "y", "x", 4), ("ann", "y", "z", "y", 3))
     monkeypatch.setattr(method, "TOLD", 1)
     voirdire.fit(table, model="crowd-bt", method="map")
-    monkeypatch.setattr(importlib.import_module("voirdire.fit.verb"), "discounted", None)
+    monkeypatch.setattr(importlib.import_module("voirdire.fit.verb"), "weigh_answers", None)
     told = pytest.warns(UserWarning, match=r"^3 parameters: this fit may take .* GB of memory")
     with told, pytest.raises(TypeError):
         voirdire.fit(table, model="crowd-bt")

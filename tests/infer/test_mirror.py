@@ -109,7 +109,7 @@ PANELS: dict[str, tuple[str, pd.DataFrame, Callable[..., Any], int]] = {
 
 
 def check_value(result: Fit) -> float:
-    return float(result.checks().set_index("check").loc["mirror", "value"])
+    return float(result.checks().set_index("check").loc["orientation", "value"])
 
 
 @pytest.mark.parametrize("panel", ["two judges, one coin each", "one judge, two coins"])

@@ -57,7 +57,7 @@ def test_they_draw_from_the_same_posterior(sampler: str) -> None:
         error = np.hypot(*(each.std() / np.sqrt(float(az.ess(each))) for each in (left, right)))
         assert abs(left.mean() - right.mean()) < 4.5 * error
         assert left.std() == pytest.approx(right.std(), rel=0.15)
-    mass = [float(each.checks().set_index("check").loc["mirror", "value"]) for each in (theirs, ours)]
+    mass = [float(each.checks().set_index("check").loc["orientation", "value"]) for each in (theirs, ours)]
     assert mass[0] == pytest.approx(mass[1], abs=0.01)
 
 

@@ -46,7 +46,9 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
         page.title == "Report of a judge panel: \u2068u\u2069, \u2068v\u2069, \u2068w\u2069 and 2 more items"
     )
     object.__setattr__(
-        fit, "method_checks", (*fit.method_checks, Check("mirror", "fail", 0.5, "It may be turned round."))
+        fit,
+        "method_checks",
+        (*fit.method_checks, Check("orientation", "fail", 0.5, "It may be turned round.")),
     )
     fit.__dict__.pop("all_checks")
     page = fit_page(fit)
@@ -65,7 +67,7 @@ def test_the_first_card_holds_the_checks_and_nothing_contradicts_them() -> None:
 )
 def test_what_may_be_turned_round_is_said_where_it_is_claimed(table: pd.DataFrame, doubt: str) -> None:
     fit = voirdire.fit(table, method="map")
-    object.__setattr__(fit, "method_checks", (Check("mirror", "warn", 0.1, ""),))
+    object.__setattr__(fit, "method_checks", (Check("orientation", "warn", 0.1, ""),))
     page = fit_page(fit)
     assert page.tiles[1][2] == f"not to be relied on: {doubt}"
     leads = [section.blocks[0] for section in page.sections if section.name in ("best", "classes", "judges")]

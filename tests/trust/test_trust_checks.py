@@ -13,8 +13,8 @@ from voirdire.kinds.fit import Fit
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.trust import item_moments
 from voirdire.simulate import Copycat, NormalTruth, OneCoin, simulate_votes
+from voirdire.trust.answer_weight import family_answer_weight
 from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.discount import family_discount
 from voirdire.trust.influence import _without, top_changers
 from voirdire.trust.residuals import Residuals
 
@@ -92,8 +92,8 @@ def test_a_family_of_copies_counts_about_once() -> None:
     family = {"a": "one", **{f"copy-{n}": "one" for n in range(3)}}
     found = voirdire.fit(made.votes.drop(columns="criterion"), method="map", model="crowd-bt", families={})
     left = residuals(found.problem, found.posterior)
-    discount = family_discount(found.problem, {**family, "b": "b", "c": "c"}, left)
-    by_name = dict(zip(found.problem.judges, discount, strict=True))
+    answer_weight = family_answer_weight(found.problem, {**family, "b": "b", "c": "c"}, left)
+    by_name = dict(zip(found.problem.judges, answer_weight, strict=True))
     assert by_name["b"] == by_name["c"] == 1.0
     assert 0.25 <= by_name["a"] == by_name["copy-0"] < 0.45
     with_families = voirdire.fit(
@@ -102,11 +102,11 @@ def test_a_family_of_copies_counts_about_once() -> None:
     assert any("Families: an answer counts for" in note for note in with_families.notes)
     # four copies of one judge, each counting a quarter or a little more, weigh less than before
     weight = with_families.problem.data["votes"]["weight"].sum() / found.problem.data["votes"]["weight"].sum()
-    assert weight == pytest.approx(discount.mean())
+    assert weight == pytest.approx(answer_weight.mean())
 
 
 def test_copies_of_the_worst_judge_hardly_change_the_answer() -> None:
-    """Share of pairs ordered rightly in 30 panels: ten good judges, with and without two near-copies of the worst."""
+    """Share of pairs ordered rightly in 30 panels: ten good judges, without and with two copies of the worst."""
     etas = np.linspace(0.65, 0.9, 10)
     good = {f"j{n}": OneCoin(eta) for n, eta in enumerate(etas)}
     copies = {f"copy-{n}": Copycat("j0", 0.95) for n in range(2)}
@@ -172,7 +172,7 @@ def test_items_that_split_the_panel_are_named() -> None:
     likes = votes["judge"].isin(["j0", "j1", "j2", "j3"])
     is_first = votes["first"] == item
     votes["winner"] = np.where(about, np.where(likes == is_first, "first", "second"), votes["winner"])
-    entry = check(voirdire.fit(votes, model="crowd-bt"), "split-items")
+    entry = check(voirdire.fit(votes, model="crowd-bt"), "judge-item-interaction")
     assert entry["level"] == "warn"
     assert entry["message"].startswith(item)
 

@@ -31,7 +31,7 @@ def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> No
     for (check, level), times in levels.items():
         if level == "fail":
             assert times <= 0.05 * count, check
-    for check in ("dependence", "position", "split-items", "below-chance"):
+    for check in ("dependence", "position", "judge-item-interaction", "below-chance"):
         assert levels[check, "warn"] <= 0.05 * count, check
 
 

@@ -31,6 +31,7 @@ from voirdire.kinds.kind import Packed
 from voirdire.kinds.registry import KINDS
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.renamed import arrays_now, run_now
 
 LARGEST = 2**32  # bytes of arrays that are read
 SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB
@@ -114,7 +115,7 @@ def load(folder: str | Path) -> Fit:
         run = read_json(place / "run.json")
         check_format(place, run)
         check_seal(run, place / "arrays.npz")
-        return _fit(run, _arrays(place / "arrays.npz"))
+        return _fit(run_now(run), arrays_now(_arrays(place / "arrays.npz")))
     except InputError:
         raise
     except Exception as error:  # what is damaged may raise anything

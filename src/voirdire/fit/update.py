@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.fit.discount import discounted
+from voirdire.fit.answer_weight import weigh_answers
 from voirdire.infer.method import Method, infer
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
@@ -57,10 +57,12 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     everything = kind.join(known, votes)
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
     posed = kind.reposed(known, table=everything, criteria=weighed)
-    panel = discounted(posed, fit.families, carried(fit.posterior.centre, known, posed))
+    panel = weigh_answers(posed, fit.families, carried(fit.posterior.centre, known, posed))
     how = Method(fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
     found = infer(panel.problem, panel.mode, how)
-    kept = [note for note in fit.notes if not note.startswith(("Near-copies:", "Families:"))]
+    kept = [
+        note for note in fit.notes if not note.startswith(("Duplicate judges:", "Near-copies:", "Families:"))
+    ]
     return replace(
         fit,
         problem=panel.problem,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.fit.discount import discounted
+from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import in_words, infer_with_human
 from voirdire.infer.method import Method, Progress, check_size, infer
 from voirdire.kinds.fit import Fit
@@ -86,8 +86,8 @@ def fit(
         left-out anchors best, which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors, and their votes or scores are discounted as far as they agree beyond the model. By default near-copies
-        are found and discounted, which the result says; ``{}`` takes every judge as independent.
+        anchors, and their answers count for less as far as they agree beyond the model. By default duplicate judges
+        are found and count for less, which the result says; ``{}`` takes every judge as independent.
     levels : sequence, optional
         For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,
         where it is continuous), by default the whole numbers from the lowest score to the highest.
@@ -135,7 +135,7 @@ def fit(
     kind.check_request(request)
     posed, more = kind.pose(spec, table, request)
     check_size(posed, how)
-    panel = discounted(posed, families)
+    panel = weigh_answers(posed, families)
     problem = panel.problem
     notes += [*more, *panel.notes]
     anchored = None

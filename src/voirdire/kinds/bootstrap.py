@@ -27,11 +27,11 @@ def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int) -> Flo
     return np.stack(found)
 
 
-def reweighed(part: dict[str, Any], discount: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
+def reweighed(part: dict[str, Any], answer_weight: Floats | None, rng: np.random.Generator) -> dict[str, Any]:
     """A table whose answers weigh as often as they are drawn; one without weights or judges (of people) as it is."""
     if "weight" not in part or "judge" not in part:
         return part
-    each = np.ones(len(part["weight"])) if discount is None else discount[part["judge"]]
+    each = np.ones(len(part["weight"])) if answer_weight is None else answer_weight[part["judge"]]
     times = part["weight"] / each
     return {**part, "weight": each * rng.multinomial(round(times.sum()), times / times.sum())}
 

@@ -10,10 +10,9 @@ from voirdire.model.check import Check, Level, listed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
-MIRROR_WARN = 0.05
-
-
-MIRROR_FAIL = 0.30
+ORIENTATION = ("orientation", "label-switching")  # which of two (or more) twins of a posterior is meant
+TWIN_WARN = 0.05  # mass of the others
+TWIN_FAIL = 0.30
 
 
 REVERSED_WARN = 0.1  # share of a panel's information that is used reversed
@@ -25,9 +24,9 @@ REVERSED = (
 )
 
 
-def mirror(mass: float, at_mode: bool = False, anchored: bool = False, data: str = "votes") -> Check:
+def orientation(mass: float, at_mode: bool = False, anchored: bool = False, data: str = "votes") -> Check:
     """How much posterior mass the opposite orientation has."""
-    level: Level = "fail" if mass > MIRROR_FAIL else "warn" if mass > MIRROR_WARN else "ok"
+    level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
     if anchored:
@@ -40,11 +39,11 @@ def mirror(mass: float, at_mode: bool = False, anchored: bool = False, data: str
     if level != "ok":
         answers = "scores of some of these items" if data == "scores" else "answers to some of these pairs"
         message += f" Collect human {answers} and pass them as anchors."
-    return Check("mirror", level, mass, message)
+    return Check("orientation", level, mass, message)
 
 
 def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
-    """The mirror check with the judges that the chosen orientation makes worse than chance.
+    """The check of orientation with the judges that the chosen orientation makes worse than chance.
 
     Parameters
     ----------
@@ -109,10 +108,10 @@ def constant_judges(
 
 
 def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) -> Check:
-    """The mirror check with the judges that are worse than chance; other checks, and where people answered, as is."""
+    """The check of orientation with the judges worse than chance; other checks, and where people answered, as is."""
     reliability = np.asarray(summary["reliability"], dtype=float)
     anchored = getattr(problem, "anchors", None) is not None
-    if entry.check != "mirror" or anchored or np.isnan(reliability).any():
+    if entry.check != "orientation" or anchored or np.isnan(reliability).any():
         return entry
     information = problem.judge_votes * np.abs(2.0 * reliability - 1.0)
     worse = reliability < 0.5
@@ -120,15 +119,15 @@ def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) 
     return turned_judges(entry, [problem.judges[k] for k in np.flatnonzero(worse)], share)
 
 
-def renaming(mass: float, at_mode: bool = False) -> Check:
+def label_switching(mass: float, at_mode: bool = False) -> Check:
     """How much posterior mass other namings of the classes have.
 
     Examples
     --------
-    >>> renaming(0.2).level
+    >>> label_switching(0.2).level
     'warn'
     """
-    level = mirror(mass).level
+    level = orientation(mass).level
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that classes bear each other's names."
     if level != "ok":
@@ -136,4 +135,4 @@ def renaming(mass: float, at_mode: bool = False) -> Check:
             " The labels cannot settle it, only the prior (judges better than chance) does; pass items of known class "
             "(anchors=...)."
         )
-    return Check("mirror", level, mass, message)
+    return Check("label-switching", level, mass, message)

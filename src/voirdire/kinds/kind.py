@@ -97,7 +97,7 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def reposed(
-        self, problem: P, *, table: T | None = None, criteria: Any = None, discount: Floats | None = None
+        self, problem: P, *, table: T | None = None, criteria: Any = None, answer_weight: Floats | None = None
     ) -> P:
         """The model of a problem over its own or another table of the same coding and scale.
 
@@ -107,7 +107,7 @@ class Kind(ABC, Generic[T, P]):
             Without anchors; by default the problem's, with them.
         criteria : Votes or tuple, optional
             Votes on criteria, or their weights; by default the problem's.
-        discount : array, shape (judges,), optional
+        answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
 
@@ -161,7 +161,7 @@ class Kind(ABC, Generic[T, P]):
         """Why position bias cannot be told from the items' strength, in words; None where it can."""
         return None
 
-    def can_discount(self, problem: P) -> bool:
+    def can_weigh_answers(self, problem: P) -> bool:
         """Whether the answers of judges that answer alike may count for less under a problem's model."""
         return True
 

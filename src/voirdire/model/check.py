@@ -19,7 +19,7 @@ class Check:
     Parameters
     ----------
     check : str
-        Its name, e.g. "mirror" or "rhat".
+        Its name, e.g. "orientation" or "rhat".
     level : "ok", "warn" or "fail"
     value : float or None
     message : str

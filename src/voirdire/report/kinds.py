@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voirdire.kinds.checks import ORIENTATION
+
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
@@ -22,7 +24,7 @@ class Words:
     people : str
         What people gave, at the beginning of a sentence.
     doubt : str
-        What the mirror check doubts.
+        What the check of orientation doubts.
     twin, turned, prior : str
         The posterior's mirrored twin: a heading, what is done to a draw, and that as the argument of the prior.
     agreement : str
@@ -82,11 +84,11 @@ def words(fit: Fit) -> Words:
 def doubts(fit: Fit) -> str:
     """What to doubt before any claim about items and judges, in words; empty where no check calls for it.
 
-    A failed check comes first; else the mirror check speaks where it is not satisfied.
+    A failed check comes first; else the check of orientation speaks where it is not satisfied.
     """
     if fit.level == "fail":
         return "checks failed"
-    doubted = any(check.check == "mirror" and check.level != "ok" for check in fit.all_checks)
+    doubted = any(check.check in ORIENTATION and check.level != "ok" for check in fit.all_checks)
     return words(fit).doubt if doubted else ""
 
 

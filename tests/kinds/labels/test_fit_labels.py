@@ -65,7 +65,7 @@ def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataF
     levels = fitted.checks().set_index("check")["level"]
     assert levels["constant-judges"] == "warn"
     assert levels["below-chance"] == "warn"
-    assert levels["mirror"] == "ok"
+    assert levels["label-switching"] == "ok"
 
 
 def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_classes_without_an_anchor_are_named_by_the_prior_alone() -> None:
     rows = [(judge, f"x{n}", "abc"[rng.integers(3)]) for judge in "jkl" for n in range(40)]
     known = pd.DataFrame({"item": [f"x{n}" for n in range(8)], "label": "a"})
     fit = voirdire.fit(table_of(rows), model="dawid-skene-pooled", anchors=known, anchor_mode="cut")
-    check = fit.checks().set_index("check").loc["mirror"]
+    check = fit.checks().set_index("check").loc["label-switching"]
     # 1,000 draws of a probability whose standard deviation is below 0.15
     assert check["value"] == pytest.approx(stats.norm.cdf(-LEAN), abs=0.015)
     rates = np.exp(fit.problem.density.rates(fit.posterior.values, np))[:, 0]
@@ -224,7 +224,7 @@ def test_classes_without_an_anchor_are_named_by_the_prior_alone() -> None:
     assert (log[:, 0, 0] + log[:, 1, 1] >= log[:, 0, 1] + log[:, 1, 0] - 1e-9).all()
     both = pd.DataFrame({"item": [f"x{n}" for n in range(3)], "label": list("abc")})
     named = voirdire.fit(table_of(rows), method="map", anchors=both, anchor_mode="cut")
-    assert "mirror" not in named.checks()["check"].tolist()
+    assert "label-switching" not in named.checks()["check"].tolist()
 
 
 def test_several_criteria_share_judges_and_not_shares(simulate: Simulate) -> None:

@@ -13,8 +13,8 @@ from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.shared_errors import shared_errors
 from voirdire.model.specs import load_model
 from voirdire.tables.scores import read_scores
-from voirdire.trust.copies import near_copies
 from voirdire.trust.dependence import dependence, most_alike
+from voirdire.trust.duplicates import duplicate_judges
 from voirdire.trust.shared_errors import SharedErrors
 
 
@@ -78,7 +78,7 @@ def test_independent_judges_are_left_alone() -> None:
         problem, left = found(scores)
         whole = dependence(left, np.random.default_rng(0))
         alarms += bool(most_alike(whole, 0.01))
-        copies += bool(near_copies(problem, left))
+        copies += bool(duplicate_judges(problem, left))
         share.append(whole.size / len(noise))
     assert (
         alarms <= 4
@@ -88,13 +88,13 @@ def test_independent_judges_are_left_alone() -> None:
 
 
 @pytest.mark.parametrize(("apart", "count"), [(0.0, 1), (0.05, 1), (0.03, 2)])
-def test_near_copies_are_found_among_six(apart: float, count: int) -> None:
+def test_duplicates_are_found_among_six(apart: float, count: int) -> None:
     """All of them, and no other judge, in more than nine panels of ten, as of votes."""
     names = {"j0", *(f"j{6 + n}" for n in range(count))}
     right = 0
     for seed in range(20):
         problem, left = found(with_copies([0.15] * 6, count, apart, 60, seed))
-        families = near_copies(problem, left)
+        families = duplicate_judges(problem, left)
         right += {judge for judge, family in families.items() if family == "j0"} == names
         assert all(family in ("j0", judge) for judge, family in families.items())
     assert right > 18
@@ -104,17 +104,17 @@ def test_two_judges_who_see_clearly_are_no_copies() -> None:
     """They agree, as both are right: their errors have nothing in common."""
     for seed in range(10):
         problem, left = found(table(noisy([0.02, 0.02, 0.2, 0.25, 0.3, 0.3], 60, seed), 0.2, seed))
-        assert near_copies(problem, left) == {}
+        assert duplicate_judges(problem, left) == {}
 
 
-def test_copies_are_discounted_and_do_not_pass_for_judges_without_noise() -> None:
+def test_duplicates_count_for_less_and_do_not_pass_for_judges_without_noise() -> None:
     alone = with_copies([0.15] * 6, 0, 0.0, 40, seed=1)
     both = fitted(with_copies([0.15] * 6, 1, 0.0, 40, seed=1))
-    note = next(note for note in both.notes if note.startswith("Near-copies"))
+    note = next(note for note in both.notes if note.startswith("Duplicate judges"))
     assert "j0, j6 are answering alike" in note or "j0 and j6" in note
-    discount = dict(zip(both.problem.judges, both.problem.discount, strict=True))
-    assert discount["j0"] == discount["j6"] < 0.6
-    assert discount["j1"] == 1.0
+    answer_weight = dict(zip(both.problem.judges, both.problem.answer_weight, strict=True))
+    assert answer_weight["j0"] == answer_weight["j6"] < 0.6
+    assert answer_weight["j1"] == 1.0
     checks = both.checks().set_index("check")
     assert checks.loc["convergence", "level"] == "ok"
     assert checks.loc["dependence", "level"] != "ok"
@@ -128,7 +128,7 @@ def test_families_are_named_and_the_checks_are_made() -> None:
     scores = with_copies([0.15] * 6, 1, 0.05, 40, seed=2)
     named = fitted(scores, families={"j0": "base", "j6": "base"})
     assert named.families is not None
-    assert min(named.problem.discount) < 0.7
+    assert min(named.problem.answer_weight) < 0.7
     fit = voirdire.fit(scores, model="rating-continuous", levels=[1, 5])
     assert {"dependence", "influence"} <= set(fit.checks()["check"])
     with pytest.raises(

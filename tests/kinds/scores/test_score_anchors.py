@@ -64,7 +64,7 @@ def test_ten_human_scores_turn_a_panel_that_is_wrong_as_a_whole(wrong) -> None:
     assert (
         np.sign(told.judges()["discrimination"])[[0, 1, 2, 4, 5, 6]] == np.sign(WRONG)[[0, 1, 2, 4, 5, 6]]
     ).all()
-    mirrors = [fit.checks().set_index("check").loc["mirror"] for fit in (alone, told)]
+    mirrors = [fit.checks().set_index("check").loc["orientation"] for fit in (alone, told)]
     assert mirrors[0]["level"] == "warn"
     assert "Collect human scores of some of these items and pass them as anchors" in mirrors[0]["message"]
     assert mirrors[1]["level"] == "ok"

@@ -39,7 +39,7 @@ def test_discrimination_is_recovered_and_turned_judges_are_used_turned(
     checks = fit.checks().set_index("check")
     assert checks.loc["below-chance", "level"] == "warn"
     assert checks.loc["below-chance", "message"].startswith("judge-4 is clearly worse than chance")
-    assert "mirror" in checks.index
+    assert "orientation" in checks.index
     truth = panel[1]["criterion-0"]
     by_model = fit.ranking().set_index("item")["score"][truth.index]
     by_mean = panel[0].groupby("item")["score"].mean()[truth.index]

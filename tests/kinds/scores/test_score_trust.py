@@ -1,4 +1,4 @@
-"""Trust checks of scores: dependence, near-copies, families, influence."""
+"""Trust checks of scores: dependence, duplicate judges, families, influence."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def fitted(table: pd.DataFrame, **how: object) -> voirdire.Fit:
 
 def test_independent_judges_are_left_alone(scores: pd.DataFrame) -> None:
     found = fitted(scores)
-    assert not [note for note in found.notes if note.startswith("Near-copies")]
+    assert not [note for note in found.notes if note.startswith("Duplicate judges")]
     assert found.checks().set_index("check").loc["dependence", "level"] == "ok"
 
 
-def test_copies_are_found_and_discounted(scores: pd.DataFrame) -> None:
+def test_duplicates_are_found_and_count_for_less(scores: pd.DataFrame) -> None:
     found = fitted(with_copies(scores, 2))
-    note = next(note for note in found.notes if note.startswith("Near-copies"))
+    note = next(note for note in found.notes if note.startswith("Duplicate judges"))
     assert "copy-0, copy-1, judge-0" in note
-    discount = dict(zip(found.problem.judges, found.problem.discount, strict=True))
-    assert discount["copy-0"] < 0.6
-    assert discount["judge-1"] == 1.0
+    answer_weight = dict(zip(found.problem.judges, found.problem.answer_weight, strict=True))
+    assert answer_weight["copy-0"] < 0.6
+    assert answer_weight["judge-1"] == 1.0
     taken = fitted(with_copies(scores, 2), families={})
     assert taken.checks().set_index("check").loc["dependence", "level"] != "ok"
-    # discounted copies say less than copies taken as judges
+    # weighed duplicates say less than copies taken as judges
     alone = fitted(scores).ranking().set_index("item")["score"].sort_index()
     apart = [
         float(np.abs(fit.ranking().set_index("item")["score"].sort_index() - alone).mean())
@@ -54,13 +54,13 @@ def test_copies_are_found_and_discounted(scores: pd.DataFrame) -> None:
     assert apart[0] < 0.6 * apart[1]
 
 
-def test_families_are_discounted_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_families_count_for_less_as_named_and_kept(scores: pd.DataFrame, tmp_path) -> None:  # type: ignore[no-untyped-def]
     found = fitted(with_copies(scores, 1), families={"judge-0": "base", "copy-0": "base"})
     assert found.families is not None
     assert found.families["copy-0"] == "base"
     again = voirdire.load(found.save(tmp_path / "run"))
     assert again.as_dict() == found.as_dict()
-    np.testing.assert_array_equal(again.problem.discount, found.problem.discount)
+    np.testing.assert_array_equal(again.problem.answer_weight, found.problem.answer_weight)
 
 
 def test_residuals_have_mean_zero_and_the_variance_that_is_stated(simulate: Simulate) -> None:

@@ -121,7 +121,7 @@ def test_ten_anchors_turn_a_panel_that_is_wrong_as_a_whole(
         if mode == "joint":
             without = voirdire.fit(made.votes, made.criteria_votes, model="maple", method="map")
             alone.append(concordance_index(without.judges().sort_values("judge")["reliability"], truth))
-            mirror = without.checks().set_index("check").loc["mirror"]
+            mirror = without.checks().set_index("check").loc["orientation"]
             assert mirror["level"] == "warn"
             assert "0.5 under a flat prior" in mirror["message"]
             assert (

@@ -80,11 +80,11 @@ def test_weights_without_votes_are_the_priors() -> None:
     ("mass", "level"), [(0.0, "ok"), (0.05, "ok"), (0.051, "warn"), (0.3, "warn"), (0.31, "fail")]
 )
 def test_the_mirror_warns_above_five_percent(mass: float, level: str) -> None:
-    found = shared.mirror(mass)
+    found = shared.orientation(mass)
     assert (found.level, found.value) == (level, mass)
     assert f"{mass:.2g} posterior probability that this panel is wrong as a whole" in found.message
     assert ("Collect human answers" in found.message) == (level != "ok")
-    assert "at the mode alone" in shared.mirror(mass, at_mode=True).message
+    assert "at the mode alone" in shared.orientation(mass, at_mode=True).message
 
 
 def test_judges_below_chance_are_named_if_their_whole_interval_is() -> None:

@@ -16,8 +16,8 @@ from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
-from voirdire.trust.copies import near_copies
-from voirdire.trust.discount import family_discount
+from voirdire.trust.answer_weight import family_answer_weight
+from voirdire.trust.duplicates import duplicate_judges
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
     problem = pose(load_model("crowd-bt-position"), votes)
     left = residuals(problem, Posterior(problem.density, find_mode(problem).x, None))
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
-    return problem, family_discount(problem, near_copies(problem, left), left), gold
+    return problem, family_answer_weight(problem, duplicate_judges(problem, left), left), gold
 
 
 @pytest.mark.parametrize(
@@ -44,14 +44,14 @@ def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: 
     The mean reaches what is wanted within two standard errors of it, and is never below the judge that agrees with most
     anchors by more than 0.005 beyond two standard errors of their difference.
     """
-    problem, discount, gold = panel
+    problem, answer_weight, gold = panel
     truth = np.where(gold["first"].str.endswith("/1") == (gold["winner"] == "first"), 1, -1)
     pair = gold["first"].str[:-2].to_numpy()
     picked, single, majority = [], [], []
     for draw in range(draws):
         chosen = np.random.default_rng([size, draw, 1]).choice(len(gold), size, replace=False)
         people = read_anchors(gold.loc[chosen, ["first", "second", "winner"]], problem.votes)
-        asked = pose(problem.model, problem.votes, anchors=people, discount=discount)
+        asked = pose(problem.model, problem.votes, anchors=people, answer_weight=answer_weight)
         human = HumanVotes(asked)
         evidence = human.evidence
         method, _ = compare(human.left_out("cut", np.zeros(asked.density.size)), human.default)

@@ -72,7 +72,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         *,
         table: VotesAndScores | None = None,
         criteria: Any = None,
-        discount: Floats | None = None,
+        answer_weight: Floats | None = None,
     ) -> JointProblem:
         """As in :class:`.Kind`; the scale and anchors stay."""
         posed = problem.tables if table is None else table
@@ -81,7 +81,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
             "criteria": criteria_again(problem, problem.of_votes.criteria_votes, posed.criteria, criteria),
             "anchors": problem.of_votes.anchors,
         }
-        return pose_joint(problem.model, posed, discount=discount, **how)
+        return pose_joint(problem.model, posed, answer_weight=answer_weight, **how)
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
@@ -150,7 +150,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         scores = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         both = VotesAndScores(unpack_votes(names, arrays, "votes"), scores)
         how: dict[str, Any] = {"levels": names["levels"], "criteria": unpack_criteria(packed)}
-        return pose_joint(model, both, anchors=unpack_people(packed), discount=arrays.get("discount"), **how)
+        return pose_joint(
+            model, both, anchors=unpack_people(packed), answer_weight=arrays.get("answer_weight"), **how
+        )
 
     def counts(self, problem: JointProblem) -> dict[str, int]:
         """Numbers of ``votes`` and ``scores``.

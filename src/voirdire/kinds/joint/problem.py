@@ -57,7 +57,7 @@ def pose_joint(
     levels: Sequence[object] | None = None,
     criteria: object = None,
     anchors: Anchors | None = None,
-    discount: Floats | None = None,
+    answer_weight: Floats | None = None,
     ties: bool | None = None,
     repeats: bool | None = None,
     keep_empty: bool = False,
@@ -72,7 +72,7 @@ def pose_joint(
         Weights of the criteria or votes on them, as for scores.
     anchors : Anchors, optional
         Human answers to comparisons.
-    discount : array, shape (judges,), optional
+    answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
     ties, repeats, keep_empty
         As of :func:`voirdire.kinds.votes.problem.pose` and :func:`voirdire.kinds.scores.problem.pose_scores`.
@@ -104,14 +104,14 @@ def pose_joint(
         criteria=None if isinstance(given, Votes) else given,
         repeats=repeats,
         complete=False,
-        discount=discount,
+        answer_weight=answer_weight,
     )
     votes = pose(
         model.part("votes"),
         tables.votes,
         on_criteria,
         anchors=anchors,
-        discount=discount,
+        answer_weight=answer_weight,
         ties=ties,
         keep_empty=keep_empty,
     )

@@ -62,7 +62,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         *,
         table: Labels | None = None,
         criteria: Any = None,
-        discount: Floats | None = None,
+        answer_weight: Floats | None = None,
     ) -> LabelsProblem:
         """As in :class:`.Kind`; classes that were named stay."""
         classes = problem.labels[: problem.classes]
@@ -107,7 +107,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     heading: ClassVar[dict[str, str]] = {"votes": "answers"}
 
-    def can_discount(self, problem: LabelsProblem) -> bool:
+    def can_weigh_answers(self, problem: LabelsProblem) -> bool:
         """Never: a label counts once."""
         return False
 

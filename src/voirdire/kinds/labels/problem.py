@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import renaming
+from voirdire.kinds.checks import label_switching
 from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
@@ -55,8 +55,8 @@ class LabelsProblem(Problem):
     known: Ints
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.renaming`."""
-        return renaming(mass, at_mode)
+        """See :func:`voirdire.kinds.checks.label_switching`."""
+        return label_switching(mass, at_mode)
 
     @property
     def coords(self) -> dict[str, list[str]]:

@@ -32,4 +32,4 @@ def resampled(problem: ScoresProblem, rng: np.random.Generator) -> Data:
             f"bootstrap() needs a model of single scores; the intervals of {problem.model.name} say already where "
             "another panel's value would lie"
         )
-    return {name: reweighed(part, problem.discount, rng) for name, part in problem.data.items()}
+    return {name: reweighed(part, problem.answer_weight, rng) for name, part in problem.data.items()}

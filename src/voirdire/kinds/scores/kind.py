@@ -75,13 +75,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         *,
         table: Scores | None = None,
         criteria: Any = None,
-        discount: Floats | None = None,
+        answer_weight: Floats | None = None,
     ) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
         posed = problem.table if table is None else table
         how = {"levels": problem.scale.levels, "anchors": problem.anchors if table is None else None}
         weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
-        return pose_scores(problem.model, posed, criteria=weighed, discount=discount, **how)  # type: ignore[arg-type]
+        return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)  # type: ignore[arg-type]
 
     def join(self, problem: ScoresProblem, new: object) -> Scores:
         """Old and new scores."""
@@ -137,7 +137,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """The middle of the scale, or 0 of log-odds."""
         return problem.unit[0]
 
-    def can_discount(self, problem: ScoresProblem) -> bool:
+    def can_weigh_answers(self, problem: ScoresProblem) -> bool:
         """Where the model is one of single scores."""
         return problem.model.pool == "none"
 
@@ -166,7 +166,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def pack(self, problem: ScoresProblem) -> Packed:
         """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""
         names, arrays = pack_votes({"criteria": problem.criteria_votes})
-        arrays |= {} if problem.discount is None else {"discount": problem.discount}
+        arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         names["scores"], codes = pack_rated(problem.table, "scores")
         names |= {"levels": problem.scale.levels, "weights": problem.density.given}
         if problem.anchors is not None:
@@ -184,7 +184,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             anchors = ScoredAnchors(given, tuple(names["people_notes"]))
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
-        return pose_scores(model, table, discount=arrays.get("discount"), **how)
+        return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
 
 
 def unpack_criteria(packed: Packed) -> Votes | tuple[float, ...] | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import mirror
+from voirdire.kinds.checks import orientation
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
 from voirdire.kinds.scores.density import ScoresDensity, form_of
@@ -42,7 +42,7 @@ class ScoresProblem(Problem):
         Names of the judges' groups; ``("all",)`` for a table without such a column.
     judge_group : int array, shape (judges,)
     criteria_votes : Votes or None
-    discount : array, shape (judges,), or None
+    answer_weight : array, shape (judges,), or None
         What one answer of each judge counts for.
     anchors : ScoredAnchors or None
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
@@ -54,12 +54,12 @@ class ScoresProblem(Problem):
     groups: tuple[str, ...]
     judge_group: Ints
     criteria_votes: Votes | None = None
-    discount: Floats | None = None
+    answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.mirror`."""
-        return mirror(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
+        """See :func:`voirdire.kinds.checks.orientation`."""
+        return orientation(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
 
     @property
     def in_points(self) -> bool:
@@ -93,7 +93,7 @@ def pose_scores(
     criteria: object = None,
     repeats: bool | None = None,
     complete: bool = True,
-    discount: Floats | None = None,
+    answer_weight: Floats | None = None,
     anchors: object = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
@@ -109,7 +109,7 @@ def pose_scores(
         Whether the model has its term for repeated scores; by default, whether the table has them.
     complete : bool
         Whether every item must have a score under every criterion.
-    discount : array, shape (judges,), optional
+    answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
     anchors : path, dataframe or ScoredAnchors, optional
         Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
@@ -158,8 +158,8 @@ def pose_scores(
         encoded = continuous.encode(*codes, number, sizes, repeats)
     else:
         encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
-    if discount is not None:
-        encoded["weight"] = encoded["weight"] * discount[encoded["judge"]]
+    if answer_weight is not None:
+        encoded["weight"] = encoded["weight"] * answer_weight[encoded["judge"]]
     data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": {"group": judge_group}}
     people = None
     if anchors is not None:
@@ -168,8 +168,8 @@ def pose_scores(
         data["anchors"] = _people(people, scale, sizes, form)
     if votes is not None:
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
-        if discount is not None:
-            data["criteria"]["weight"] *= discount[data["criteria"]["judge"]]
+        if answer_weight is not None:
+            data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
     answers, runs = answers_of(table)
     density = ScoresDensity(
         model,
@@ -197,7 +197,7 @@ def pose_scores(
         groups,
         judge_group,
         votes,
-        discount,
+        answer_weight,
         people,
     )
 

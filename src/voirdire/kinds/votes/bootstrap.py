@@ -59,7 +59,7 @@ def resampled(problem: VotesProblem, rng: np.random.Generator) -> Data:
     votes, on_criteria = problem.votes, problem.criteria_votes
     drawn = votes.recoded(counts=redrawn(votes.counts, rng))
     again = None if on_criteria is None else on_criteria.recoded(counts=redrawn(on_criteria.counts, rng))
-    how: dict[str, Any] = {"anchors": problem.anchors, "discount": problem.discount}
+    how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": problem.answer_weight}
     return pose(problem.model, drawn, again, ties=problem.density.ties, keep_empty=True, **how).data
 
 
@@ -71,7 +71,7 @@ def _plain(problem: VotesProblem) -> bool:
         model.reliability.kind == "fixed"
         and model.pool == "none"
         and not (density.ties or density.anchors or "criteria" in problem.data)
-        and problem.discount is None
+        and problem.answer_weight is None
         and density.criteria * density.items <= LARGEST
     )
 

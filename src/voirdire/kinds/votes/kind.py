@@ -75,12 +75,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
         *,
         table: Votes | None = None,
         criteria: Any = None,
-        discount: Floats | None = None,
+        answer_weight: Floats | None = None,
     ) -> VotesProblem:
         """As in :class:`.Kind`; anchors stay."""
         on_criteria = problem.criteria_votes if criteria is None else criteria
         posed = problem.votes if table is None else table
-        return pose(problem.model, posed, on_criteria, anchors=problem.anchors, discount=discount)
+        return pose(problem.model, posed, on_criteria, anchors=problem.anchors, answer_weight=answer_weight)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
@@ -145,7 +145,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         names, arrays = pack_votes(
             {"votes": problem.votes, "criteria": problem.criteria_votes, "anchors": voted}
         )
-        arrays |= {} if problem.discount is None else {"discount": problem.discount}
+        arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         how = None if people is None else {"overall": people.overall, "notes": people.notes}
         return Packed({"tables": names, "anchors": how}, arrays)
 
@@ -153,7 +153,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
-        how: dict[str, Any] = {"anchors": unpack_people(packed), "discount": arrays.get("discount")}
+        how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.checks import mirror
+from voirdire.kinds.checks import orientation
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.model.check import Check
@@ -37,12 +37,12 @@ class VotesProblem(Problem):
     votes: Votes
     criteria_votes: Votes | None
     anchors: Anchors | None = None
-    discount: Floats | None = None
+    answer_weight: Floats | None = None
     beside_scores: bool = False
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """See :func:`voirdire.kinds.checks.mirror`."""
-        return mirror(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
+        """See :func:`voirdire.kinds.checks.orientation`."""
+        return orientation(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
 
     @property
     def coded_votes(self) -> Votes:
@@ -57,7 +57,7 @@ def pose(
     criteria_votes: Votes | None = None,
     *,
     anchors: Anchors | None = None,
-    discount: Floats | None = None,
+    answer_weight: Floats | None = None,
     ties: bool | None = None,
     keep_empty: bool = False,
 ) -> VotesProblem:
@@ -67,7 +67,7 @@ def pose(
     ----------
     anchors : Anchors, optional
         Human answers, as a judge whose coin has a prior of its own.
-    discount : array, shape (judges,), optional
+    answer_weight : array, shape (judges,), optional
         What one answer of each judge counts for; judges sorted by name.
     ties : bool, optional
         Whether the model has its tie term; by default, whether the tables have ties.
@@ -87,14 +87,14 @@ def pose(
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     criteria = votes.criteria if separate else (COLLAPSED,)
-    tables = {"votes": _discounted(cells(votes, judges, separate), discount)}
+    tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":
         tables["votes"] = _majority(tables["votes"], len(votes.items))
     judge_votes = _votes_per_judge(votes, judges)
     if criteria_votes is not None:
         as_items = _levels(criteria_votes.items, criteria)
         on_criteria = cells(criteria_votes, judges, separate=False, criterion=len(criteria), items=as_items)
-        tables["criteria"] = _discounted(on_criteria, discount)
+        tables["criteria"] = _weighed(on_criteria, answer_weight)
         judge_votes = judge_votes + _votes_per_judge(criteria_votes, judges)
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
@@ -107,7 +107,16 @@ def pose(
     if anchors is not None:
         data["anchors"] = _people(anchors, separate, len(criteria))
     return VotesProblem(
-        density, data, judges, criteria, votes.items, judge_votes, votes, criteria_votes, anchors, discount
+        density,
+        data,
+        judges,
+        criteria,
+        votes.items,
+        judge_votes,
+        votes,
+        criteria_votes,
+        anchors,
+        answer_weight,
     )
 
 
@@ -179,8 +188,12 @@ def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool 
     return out
 
 
-def _discounted(table: Cells, discount: Floats | None) -> Cells:
-    return table if discount is None else replace(table, counts=table.counts * discount[table.judge][:, None])
+def _weighed(table: Cells, answer_weight: Floats | None) -> Cells:
+    return (
+        table
+        if answer_weight is None
+        else replace(table, counts=table.counts * answer_weight[table.judge][:, None])
+    )
 
 
 def _people(anchors: Anchors, separate: bool, criteria: int) -> dict[str, Any]:

@@ -123,13 +123,17 @@ def splitting_items(problem: VotesProblem, left: Residuals) -> list[Check]:
     split = np.flatnonzero((z > bound) & (misfit > MISFIT) & (expected > 2.0))
     split = split[np.argsort(-misfit[split], kind="stable")]
     if not len(split):
-        return [Check("split-items", "ok", 0.0, "No item divides the judges more than the model expects.")]
+        return [
+            Check(
+                "judge-item-interaction", "ok", 0.0, "No item divides the judges more than the model expects."
+            )
+        ]
     message = (
         f"{listed([problem.items[i] for i in split])} dividing the judges more than their reliability "
         f"explains: they may "
         "be good in one way and bad in another. Read what judges said, or ask about criteria apart."
     )
-    return [Check("split-items", "warn", float(len(split)), message)]
+    return [Check("judge-item-interaction", "warn", float(len(split)), message)]
 
 
 def item_moments(left: Residuals, items: int) -> tuple[Floats, Floats]:

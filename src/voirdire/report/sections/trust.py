@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from voirdire.kinds.checks import ORIENTATION
 from voirdire.report.drawn import calibration, figure, predictive_shares
 from voirdire.report.kinds import words
 from voirdire.report.page import Block, Finding, Findings, Text
@@ -25,7 +26,7 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     yield Text(_WORDS[fit.level], "lead")
     ordered = sorted(result["checks"], key=lambda row: _ORDER[row["level"]])
     yield Findings(tuple(Finding(row["check"], row["level"], row["message"]) for row in ordered))
-    if any(row["check"] == "mirror" and row["level"] != "ok" for row in ordered):
+    if any(row["check"] in ORIENTATION and row["level"] != "ok" for row in ordered):
         said = words(fit)
         yield from figure(
             fit,

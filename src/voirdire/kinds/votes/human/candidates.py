@@ -33,7 +33,7 @@ class Evidence:
     by_position : bool
         Whether judges have a coin per position.
     family : int array, shape (judges,)
-    discount : array, shape (judges,)
+    answer_weight : array, shape (judges,)
         What a judge's answer counts for, beside those of its family.
     """
 
@@ -43,7 +43,7 @@ class Evidence:
     prior: dict[str, float]
     by_position: bool
     family: Ints
-    discount: Floats
+    answer_weight: Floats
 
     def without(self, index: int) -> Evidence:
         """The same with one anchor left out."""
@@ -77,16 +77,16 @@ def _best_single(evidence: Evidence) -> Floats:
 
 def independent(evidence: Evidence) -> Predicted:
     """Naive Bayes: coins learned from the anchors, judges taken as independent given the truth."""
-    alike = np.ones(len(evidence.discount))
+    alike = np.ones(len(evidence.answer_weight))
     return _with_left_out(lambda part: _bayes(part, alike), evidence)
 
 
 def by_family(evidence: Evidence) -> Predicted:
     """Naive Bayes in which the answers of a family count as often as its judges are independent."""
-    return _with_left_out(lambda part: _bayes(part, part.discount), evidence)
+    return _with_left_out(lambda part: _bayes(part, part.answer_weight), evidence)
 
 
-def _bayes(evidence: Evidence, discount: Floats) -> Floats:
+def _bayes(evidence: Evidence, answer_weight: Floats) -> Floats:
     first, second = coin_means(evidence)
     counts = evidence.found.counts
     # log P(answer | the one is better) - log P(answer | the other is better), by who was shown first
@@ -94,7 +94,7 @@ def _bayes(evidence: Evidence, discount: Floats) -> Floats:
     shown_other = np.stack([np.log(second / (1 - first)), np.log((1 - second) / first)], axis=1)
     log_odds = np.einsum("kpo,ko->kp", counts[:, :, 0, :2], shown_one)
     log_odds = log_odds + np.einsum("kpo,ko->kp", counts[:, :, 1, :2], shown_other)
-    return np.asarray(np.clip(expit(discount @ log_odds), 1e-12, 1 - 1e-12))
+    return np.asarray(np.clip(expit(answer_weight @ log_odds), 1e-12, 1 - 1e-12))
 
 
 def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:

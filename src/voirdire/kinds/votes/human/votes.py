@@ -73,8 +73,8 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @cached_property
     def dependent(self) -> bool:
-        """Whether some judges are discounted, as their votes say that they are not independent."""
-        return bool((self.evidence.discount < 1.0).any())
+        """Whether some judges' answers count for less, as their votes say that they are not independent."""
+        return bool((self.evidence.answer_weight < 1.0).any())
 
     @cached_property
     def learned(self) -> dict[str, Predicted]:
@@ -147,5 +147,5 @@ def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evi
         prior if len(prior) == 3 else {},
         problem.model.position_aware,
         family_codes(families or alone, problem.judges),
-        np.ones(len(problem.judges)) if problem.discount is None else problem.discount,
+        np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight,
     )

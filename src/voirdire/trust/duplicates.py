@@ -1,8 +1,8 @@
-"""Near-copies: judges whose answers agree so far beyond the model that they are one judge given several names.
+"""Duplicate judges: judges whose answers agree so far beyond the model that they are one judge given several names.
 
-Two copies agree with each other where both are wrong, which a model of independent judges can only read as both
-being right: copies of a bad judge pass for good ones and take the panel over. So judges whose residual correlation
-is above ``NEAR_COPY``, and clearly so, are taken as a family unless families are given.
+Two duplicates agree with each other where both are wrong, which a model of independent judges can only read as both
+being right: duplicates of a bad judge pass for good ones and take the panel over. So judges whose residual correlation
+is above ``DUPLICATE``, and clearly so, are taken as a family unless families are given.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from voirdire.trust.dependence import correlations, most_alike
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 
-NEAR_COPY = 0.5
-ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for copies
+DUPLICATE = 0.5
+ALPHA = 0.001  # chance that any two of a panel of independent judges are taken for duplicates
 
 
 def tells_apart(problem: Problem) -> bool:
@@ -24,8 +24,8 @@ def tells_apart(problem: Problem) -> bool:
     return not one and len(problem.judges) > 1
 
 
-def near_copies(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
-    """Family of each judge by its near-copies: the first name among judges that pairs of near-copies join.
+def duplicate_judges(problem: Problem, found: Residuals | SharedErrors) -> dict[str, str]:
+    """Family of each judge by its duplicates: the first name among judges that pairs of duplicates join.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def near_copies(problem: Problem, found: Residuals | SharedErrors) -> dict[str, 
     Returns
     -------
     dict
-        Judge to family; empty where there are no near-copies.
+        Judge to family; empty where there are no duplicates.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def near_copies(problem: Problem, found: Residuals | SharedErrors) -> dict[str, 
     >>> panel = {"a": OneCoin(0.7), "b": Copycat("a"), "c": OneCoin(0.8), "d": OneCoin(0.9)}
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
     >>> mode = Posterior(problem.density, find_mode(problem).x, None)
-    >>> near_copies(problem, residuals(problem, mode))
+    >>> duplicate_judges(problem, residuals(problem, mode))
     {'a': 'a', 'b': 'a', 'c': 'c', 'd': 'd'}
     """
     pairs = correlations(found)
     group = np.arange(len(problem.judges))
     for one, other in most_alike(pairs, ALPHA):
-        if pairs.rho[one, other] > NEAR_COPY:
+        if pairs.rho[one, other] > DUPLICATE:
             a, b = sorted((group[found.judges[one]], group[found.judges[other]]))
             group[group == b] = a
     if len(np.unique(group)) == len(group):

@@ -2,7 +2,7 @@
 
 The answers of m judges whose residuals correlate by rho hold as much information about their mean as
 m / (1 + (m - 1) rho) independent ones (Kish 1965, the design effect), so each counts for 1 / (1 + (m - 1) rho) of
-one in the likelihood. rho is the mean residual correlation within the family at the mode of the undiscounted model,
+one in the likelihood. rho is the mean residual correlation within the family at the mode of the unweighed model,
 where the panel's consensus has been taken out; below zero it counts as none.
 """
 
@@ -17,15 +17,17 @@ from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats
 
 
-def family_discount(problem: Problem, families: dict[str, str], found: Residuals | SharedErrors) -> Floats:
-    """Discount of each judge, shape (judges,); 1 for judges without a family.
+def family_answer_weight(
+    problem: Problem, families: dict[str, str], found: Residuals | SharedErrors
+) -> Floats:
+    """Answer weight of each judge, shape (judges,); 1 for judges without a family.
 
     Parameters
     ----------
     families : dict
         Family of every judge.
     found : Residuals or SharedErrors
-        At the mode of the undiscounted posterior.
+        At the mode of the unweighed posterior.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def family_discount(problem: Problem, families: dict[str, str], found: Residuals
     >>> problem = pose(load_model("crowd-bt"), read_votes(simulate_votes(panel, 12, 1).votes))
     >>> families = {"a": "A", "b": "A", "c": "A", "d": "d", "e": "e", "f": "f"}
     >>> mode = Posterior(problem.density, find_mode(problem).x, None)
-    >>> family_discount(problem, families, residuals(problem, mode)).round(1).tolist()
+    >>> family_answer_weight(problem, families, residuals(problem, mode)).round(1).tolist()
     [0.3, 0.3, 0.3, 1.0, 1.0, 1.0]
     """
     codes, (t, _, scale) = family_codes(families, problem.judges), found.sums()

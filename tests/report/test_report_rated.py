@@ -13,7 +13,7 @@ import pytest
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
 from voirdire.kinds.labels.influence import units
-from voirdire.kinds.scores.predict import chances
+from voirdire.kinds.scores.chances import chances
 from voirdire.report import rated
 from voirdire.report.drawn import calibration, predictive_shares
 from voirdire.report.figures import predictive
@@ -84,7 +84,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
             of = (of / of.sum(axis=1, keepdims=True))[units(problem)]
             rows = np.einsum("rj,rjl->rl", of, np.exp(problem.density.rates(values, np))[table.judge])
         else:
-            rows = chances(problem, values, table.judge, table.criterion, table.item)
+            rows = chances(problem, values, (table.judge, table.criterion, table.item))
         expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
     drawn = rated.answers(found).drawn
     error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
@@ -121,7 +121,7 @@ def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     draws = some_draws(found.posterior, 1000)
     counts, chance = rated.scores_left_out(problem, draws)
     table = problem.table
-    seen = np.mean([chances(problem, values, *_cells(problem)) for values in draws], axis=0)
+    seen = np.mean([chances(problem, values, _cells(problem)) for values in draws], axis=0)
     cell = 7
     judge, item = np.unravel_index(cell, (len(problem.judges), len(problem.items)))
     keep = ~((table.judge == judge) & (table.item == item))
@@ -319,6 +319,6 @@ def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(b
         again = fit(tables, levels=list(scores.scale.levels), families={})
         values = some_draws(again.posterior, 1000)
         place = [getattr(scores.table, name)[order[[row]]] for name in ("judge", "criterion", "item")]
-        expected = np.mean([chances(scores, one, *place)[0] for one in values], axis=0)
+        expected = np.mean([chances(scores, one, place)[0] for one in values], axis=0)
         assert counts[row].sum() == 1
         np.testing.assert_allclose(chance[row], expected, atol=0.03)

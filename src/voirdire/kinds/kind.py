@@ -17,6 +17,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
@@ -172,6 +173,30 @@ class Kind(ABC, Generic[T, P]):
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:
         """Probability of every possible answer to what a table asks."""
+
+    @abstractmethod
+    def chances(self, problem: P, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """Probability of every possible answer to what is asked, shape (rows, answers).
+
+        Parameters
+        ----------
+        values : dict of array
+            Of the parameters: one draw, or the centre.
+        rows : tuple of int array, each of shape (rows,)
+            In the problem's coding: judge, criterion, first and second of comparisons; else judge, criterion, item.
+
+        Raises
+        ------
+        InputError
+            The model gives no probability of single answers.
+        """
+
+    @abstractmethod
+    def draw(self, problem: P, values: Values, rng: np.random.Generator) -> T:
+        """The table of a problem with other answers, drawn under one set of values.
+
+        Of a draw of the posterior it is posterior predictive, of one of the prior a simulation.
+        """
 
     @abstractmethod
     def pack(self, problem: P) -> Packed:

@@ -20,8 +20,8 @@ from voirdire.infer.posterior import some_draws
 from voirdire.kinds.labels.influence import codes, labels_given, units, without
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.predict import chances
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
@@ -226,7 +226,7 @@ def scores_left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats
     own /= own.sum(axis=0)
     chance = np.zeros_like(counts)
     for share, values in zip(own, draws, strict=True):
-        chance += share[:, None] * chances(problem, values, *codes)
+        chance += share[:, None] * chances(problem, values, codes)
     return counts, chance
 
 

@@ -27,6 +27,7 @@ from voirdire.kinds.votes.kind import VOTES, unpack_people
 from voirdire.model.check import Check
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.scores import Scores
@@ -120,6 +121,17 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
         """See :func:`.joint.results.predict`."""
         return results.predict(problem, posterior, table)
+
+    def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """Of comparisons, which have two items, as votes; else as scores."""
+        if len(rows) == 4:
+            return VOTES.chances(problem.of_votes, values, rows)
+        return SCORES.chances(problem.of_scores, values, rows)
+
+    def draw(self, problem: JointProblem, values: Values, rng: np.random.Generator) -> VotesAndScores:
+        """Votes, then scores."""
+        votes = VOTES.draw(problem.of_votes, values, rng)
+        return VotesAndScores(votes, SCORES.draw(problem.of_scores, values, rng))
 
     def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
         """See :func:`.joint.held_out.held_out`."""

@@ -13,13 +13,16 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results
+from voirdire.kinds.labels.chances import chances
 from voirdire.kinds.labels.dependence import residuals
+from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.model.check import Check
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.labels import Labels, read_labels
@@ -118,6 +121,14 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def predict(self, problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
         """See :func:`.labels.predict.classify`."""
         return classify(problem, posterior, table)
+
+    def chances(self, problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """See :func:`.labels.chances.chances`."""
+        return chances(problem, values, rows)
+
+    def draw(self, problem: LabelsProblem, values: Values, rng: np.random.Generator) -> Labels:
+        """See :func:`.labels.draw.draw`."""
+        return draw(problem, values, rng)
 
     def held_out(self, model: Model, table: Labels, fold: Ints, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""

@@ -10,8 +10,8 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.predict import chances
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.model.specs import Model
 from voirdire.tables.scores import Scores
@@ -44,7 +44,7 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
         if form is continuous:
             log[here] = points.log_predicted(whole, values, table.score[here], **asked)
         else:
-            chance[here] = chances(whole, values, **asked)
+            chance[here] = chances(whole, values, tuple(asked.values()))
     if form is continuous:
         return log, np.full(table.rows, np.nan)
     return scored(chance, np.searchsorted(whole.scale.levels, table.score))

@@ -16,7 +16,9 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.scores import checks, continuous, results
 from voirdire.kinds.scores.bootstrap import resampled
+from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.predict import predict
@@ -27,6 +29,7 @@ from voirdire.kinds.votes import results as vote_results
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
@@ -152,6 +155,14 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def predicts_density(self, model: Model) -> bool:
         """Where the scale is continuous."""
         return form_of(model) is continuous
+
+    def chances(self, problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """See :func:`.scores.chances.chances`."""
+        return chances(problem, values, rows)
+
+    def draw(self, problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
+        """See :func:`.scores.draw.draw`."""
+        return draw(problem, values, rng)
 
     def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""

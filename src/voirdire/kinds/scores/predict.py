@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
-from voirdire.model.terms.cumulative import log_every_level, normal_rule
-from voirdire.model.terms.reliability import Values
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.scores import read_scores
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Ints
 
 
 def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Columns:
@@ -69,23 +66,7 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
         found = np.mean([points.ends(problem, values, **codes) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
     else:
-        chance = np.mean([chances(problem, values, **codes) for values in draws], axis=0)
+        chance = np.mean([chances(problem, values, tuple(codes.values())) for values in draws], axis=0)
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}
-
-
-def chances(problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints) -> Floats:
-    """Probability of every level of each score under one set of values, shape (scores, levels)."""
-    density = problem.density
-    eta = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)
-    cuts = ordinal.cutpoints(density, values, np)
-    own: Any = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
-    if "log_judge_item" not in values:
-        plain: Floats = np.exp(np.stack(log_every_level(eta, own, density.levels, np), axis=-1))
-        return plain
-    z, log_weight = normal_rule()
-    spread = eta[:, None] + np.exp(values["log_judge_item"])[judge][:, None] * z
-    logs = log_every_level(spread, own[:, None, :], density.levels, np)
-    chance: Floats = np.stack([np.exp(log) @ np.exp(log_weight) for log in logs], axis=-1)
-    return chance

@@ -54,6 +54,17 @@ def predict(problem: VotesProblem, posterior: Posterior, votes: object) -> Colum
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
 
 
+def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+    """Probability of (first, second, tie) of each row under one set of values, shape (rows, 3).
+
+    Parameters
+    ----------
+    rows : tuple of int array
+        Judge, criterion, first and second of each row, in the problem's coding.
+    """
+    return answer_probabilities(problem.density, values, *rows)
+
+
 def probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
     """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
 

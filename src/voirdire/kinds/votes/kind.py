@@ -14,13 +14,15 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.votes import checks, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
-from voirdire.kinds.votes.chances import predict
+from voirdire.kinds.votes.chances import chances, predict
+from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.model.check import Check
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.votes import Votes, read_votes
@@ -127,6 +129,14 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def predict(self, problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
         """See :func:`.votes.chances.predict`."""
         return predict(problem, posterior, table)
+
+    def chances(self, problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
+        """See :func:`.votes.chances.chances`."""
+        return chances(problem, values, rows)
+
+    def draw(self, problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
+        """See :func:`.votes.draw.draw`."""
+        return draw(problem, values, rng)
 
     def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""

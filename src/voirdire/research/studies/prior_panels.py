@@ -7,31 +7,31 @@ here test the computation (and the agreement of the simulator's and the fit's re
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import permutations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.kinds.joint.density import JointDensity
 from voirdire.kinds.joint.problem import JointProblem, pose_joint
 from voirdire.kinds.joint.tables import in_one_coding
 from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.kinds.labels.draw import draw as draw_labels
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.draw import answered
+from voirdire.kinds.votes.draw import draw as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.specs import Model
-from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.research.studies.score_panels import LEVELS, ScorePanel
 from voirdire.tables.labels import Labels
+from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes, count_votes
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
+from voirdire.typing import Floats
 
 LABELS = ("a", "b", "c")
 
@@ -66,11 +66,23 @@ class PriorPanel:
     criteria: int
     ties: bool
 
+    @cached_property
+    def blank(self) -> VotesProblem:
+        """Everything that is asked, answered "first" for the time being, under the simulating model."""
+        votes, on_criteria = _every_pair(self.judges, self._separate, self.items), None
+        if self.model.weights is not None and self.model.weights.kind == "votes":
+            one = _every_pair(self.judges, 1, self._separate)
+            on_criteria = replace(one, criteria=("overall",), items=votes.criteria)
+        return pose(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
+
     @property
     def density(self) -> VotesDensity:
         """The density of the simulating model."""
-        criteria = self.criteria if self.model.criteria == "separate" else 1
-        return VotesDensity(self.model, self.judges, criteria, self.items, self._has_ties)
+        return self.blank.density
+
+    @property
+    def _separate(self) -> int:
+        return self.criteria if self.model.criteria == "separate" else 1
 
     @property
     def _has_ties(self) -> bool:
@@ -99,36 +111,26 @@ class PriorPanel:
 
     def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
         """Votes given values of the parameters, and votes on criteria where the model learns weights."""
-        density = self.density
-        votes = self._voted(_every_pair(self.judges, density.criteria, self.items), values, rng)
-        criteria_votes = None
-        if self.model.weights is not None and self.model.weights.kind == "votes":
-            on_criteria = _every_pair(self.judges, 1, density.criteria, first_criterion=density.criteria)
-            # the criterion's code is one past the last: that is how coins per criterion know these votes
-            weight = np.broadcast_to(values["weight"], (density.criteria + 1, density.criteria))
-            voted = self._voted(on_criteria, {**values, "strength": weight}, rng)
-            named = ("overall",), votes.criteria
-            criteria_votes = replace(voted, criterion=voted.criterion * 0, criteria=named[0], items=named[1])
-        return votes, criteria_votes
-
-    def _voted(self, table: Votes, values: Values, rng: np.random.Generator) -> Votes:
-        """Fill a table of one vote per cell with answers of the given probabilities."""
-        chances = probabilities(self.model, self.density, [values], table)
-        bounds = chances.cumsum(axis=1)
-        outcome = (rng.random(len(bounds))[:, None] * bounds[:, -1:] > bounds[:, :2]).sum(axis=1)
-        counts = np.eye(3, dtype=np.int64)[outcome]
-        return replace(table, counts=counts, row_outcome=outcome)
+        density, on_criteria = self.density, self.blank.criteria_votes
+        votes = draw_votes(self.blank, values, rng)
+        if on_criteria is None:
+            return votes, None
+        # the criterion's code is one past the last: that is how coins per criterion know these votes
+        asked = replace(on_criteria, criterion=on_criteria.criterion + density.criteria)
+        weight = np.broadcast_to(values["weight"], (density.criteria + 1, density.criteria))
+        chance = probabilities(self.model, density, [{**values, "strength": weight}], asked)
+        return votes, answered(on_criteria, chance, rng)
 
 
-def _every_pair(judges: int, criteria: int, items: int, first_criterion: int = 0) -> Votes:
+def _every_pair(judges: int, criteria: int, items: int) -> Votes:
     """One vote of every judge on every ordered pair, answered "first" for the time being."""
     pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
     shape = np.indices((judges, criteria, len(pairs))).reshape(3, -1)
     first, second = pairs[shape[2]].T
-    codes = (shape[0], shape[1] + first_criterion, first, second)
-    last = first_criterion + criteria
-    named = (names("judge", judges), names("criterion", last), names("item", items))
-    return count_votes(named, codes, np.zeros(len(first), dtype=np.int64), has_criteria=True)
+    named = (names("judge", judges), names("criterion", criteria), names("item", items))
+    return count_votes(
+        named, (shape[0], shape[1], first, second), np.zeros(len(first), dtype=np.int64), has_criteria=True
+    )
 
 
 @dataclass(frozen=True)
@@ -154,37 +156,24 @@ class LabelPanel:
     judges: int
     items: int
 
+    @cached_property
+    def blank(self) -> LabelsProblem:
+        """Everything that is asked, answered by the first label for the time being, under the simulating model."""
+        judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
+        named = {"judges": names("judge", self.judges), "items": names("item", self.items), "labels": LABELS}
+        codes = {"judge": judge, "criterion": judge * 0, "item": item, "label": judge * 0}
+        table = Labels(criteria=("overall",), **named, **codes)
+        return pose_labels(self.model, table, keep_apart=True)
+
     @property
     def density(self) -> LabelsDensity:
         """The density of the simulating model."""
-        count = len(LABELS)
-        return LabelsDensity(self.model, self.judges, 1, self.items, self.items, count, count)
+        return self.blank.density
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, LabelsProblem]:
         """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
-        density = self.density
-        truth = prior_draw(density, rng)
-        values = density.values(truth, np)
-        judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
-        if density.latent:
-            shares = np.exp(density.shares(values, np))[0]
-            of = rng.choice(density.classes, self.items, p=shares / shares.sum())
-            rates = np.exp(density.rates(values, np))
-            chance = np.broadcast_to(rates, (self.judges, *rates.shape[1:]))[judge, of[item]]
-        else:
-            chance = np.exp(log_softmax(values["tendency"], density.labels, np))[item]
-        bounds = chance.cumsum(axis=1)
-        label = (rng.random(len(judge))[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
-        table = Labels(
-            judges=names("judge", self.judges),
-            criteria=("overall",),
-            items=names("item", self.items),
-            judge=judge,
-            criterion=judge * 0,
-            item=item,
-            labels=LABELS,
-            label=label,
-        )
+        truth = prior_draw(self.density, rng)
+        table = draw_labels(self.blank, self.density.values(truth, np), rng, anew=True)
         return truth, pose_labels(fitted, table, keep_apart=True)
 
 
@@ -215,30 +204,20 @@ class MixedPanel:
     criteria: int
     ties: bool
 
-    @property
+    @cached_property
     def _of_votes(self) -> PriorPanel:
         return PriorPanel(self.model.part("votes"), self.judges, self.items, self.criteria, self.ties)
 
-    @property
+    @cached_property
     def _of_scores(self) -> ScorePanel:
         part = replace(self.model.part("scores"), weights=None)  # of which the votes on criteria speak
         return ScorePanel(part, self.judges, self.items, self.criteria, self.ties)
 
-    @property
+    @cached_property
     def density(self) -> JointDensity:
         """The density of the simulating model."""
-        votes, scores = self._of_votes.density, self._of_scores.density
-        return JointDensity(
-            self.model,
-            self.judges,
-            self.criteria,
-            self.items,
-            levels=scores.levels,
-            groups=scores.groups,
-            ties=votes.ties,
-            repeats=scores.repeats,
-            voted=self.model.weights is not None and self.model.weights.kind == "votes",
-        )
+        votes, scores = self._of_votes.blank, self._of_scores.blank
+        return self._posed(self.model, votes.votes, votes.criteria_votes, scores.table).density
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
@@ -246,9 +225,12 @@ class MixedPanel:
         values = self.density.values(truth, np)
         votes, on_criteria = self._of_votes.tables(values, rng)
         scores, _ = self._of_scores.tables(values, rng)
-        tables = in_one_coding(votes, scores)
-        how: dict[str, Any] = {"ties": self.density.ties, "repeats": self.density.repeats}
-        return truth, pose_joint(fitted, tables, levels=LEVELS, criteria=on_criteria, **how, keep_empty=True)
+        return truth, self._posed(fitted, votes, on_criteria, scores)
+
+    def _posed(self, model: Model, votes: Votes, on_criteria: Votes | None, scores: Scores) -> JointProblem:
+        parts = self._of_votes.density, self._of_scores.density
+        how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
+        return pose_joint(model, in_one_coding(votes, scores), levels=LEVELS, **how, keep_empty=True)
 
 
 def panel_of(

@@ -1,0 +1,36 @@
+"""Labels drawn from a model: the class of every item, and every label from its judge's row of that class."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.kinds.labels.influence import units
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.pick import pick
+from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.labels import Labels
+
+
+def draw(problem: LabelsProblem, values: Values, rng: np.random.Generator, *, anew: bool = False) -> Labels:
+    """The labels of a problem, drawn anew under one set of values.
+
+    Parameters
+    ----------
+    anew : bool
+        Draw classes by their shares alone, as of other items; by default by P(class | the item's labels).
+    """
+    density, table, part = problem.density, problem.table, problem.data["labels"]
+    judge, unit = table.judge, units(problem)
+    if density.latent:
+        seen = part["counts"] * 0 if anew else part["counts"]
+        joint = density.joint(values, {"labels": part | {"counts": seen}}, np)[problem.unit_row]
+        of = pick(np.exp(log_softmax(joint, problem.classes, np)), rng)
+        rates = np.exp(density.rates(values, np))
+        chance = rates[judge if len(rates) > 1 else judge * 0, of[unit]]
+    else:
+        chance = np.exp(log_softmax(values["tendency"], density.labels, np))[problem.unit_row[unit]]
+    code = np.array([table.labels.index(label) for label in problem.labels])
+    return replace(table, label=code[pick(chance, rng)])

@@ -160,9 +160,16 @@ class LabelPanel:
     def blank(self) -> LabelsProblem:
         """Everything that is asked, answered by the first label for the time being, under the simulating model."""
         judge, item = (part.ravel() for part in np.indices((self.judges, self.items)))
-        named = {"judges": names("judge", self.judges), "items": names("item", self.items), "labels": LABELS}
-        codes = {"judge": judge, "criterion": judge * 0, "item": item, "label": judge * 0}
-        table = Labels(criteria=("overall",), **named, **codes)
+        table = Labels(
+            judges=names("judge", self.judges),
+            criteria=("overall",),
+            items=names("item", self.items),
+            judge=judge,
+            criterion=judge * 0,
+            item=item,
+            labels=LABELS,
+            label=judge * 0,
+        )
         return pose_labels(self.model, table, keep_apart=True)
 
     @property

@@ -20,7 +20,6 @@ from voirdire.report import loo
 from voirdire.report.compare import compare, read_fits
 from voirdire.report.compare_page import compare_page
 from voirdire.report.page import Figure
-from voirdire.report.replicated import coded
 from voirdire.report.verb import render
 
 
@@ -37,7 +36,7 @@ def direct(fitted: Fit) -> Any:
 
     draws = fitted.posterior.draws
     assert draws is not None
-    votes = coded(fitted, fitted.problem.votes)
+    votes = fitted.problem.coded_votes
     density = fitted.problem.density
     log, some = [], draws[0, :: -(-draws.shape[1] // loo.DRAWS)]
     for x in some:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
-from voirdire.report.replicated import coded, table_of
+from voirdire.report.replicated import table_of
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -60,16 +60,16 @@ def pointwise(fit: Fit) -> Pointwise:
     votes = table_of(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")
-    density = votes_of(fit.problem, "loo").density
+    problem = votes_of(fit.problem, "loo")
     chains, length = fit.posterior.draws.shape[:2]
     values = fit.problem.density.values(fit.posterior.draws[:, :: max(1, -(-chains * length // DRAWS))], np)
-    table = coded(fit, votes)
+    table = problem.coded_votes
     cell, outcome = np.nonzero(votes.counts)
     size = values["strength"].shape[:2]
     log = np.empty((*size, len(cell)))
     for place in np.ndindex(*size):
         one = {name: value[place] for name, value in values.items()}
-        log[place] = np.log(probabilities(fit.problem.model, density, [one], table)[cell, outcome])
+        log[place] = np.log(probabilities(problem.model, problem.density, [one], table)[cell, outcome])
     with warnings.catch_warnings():
         # the number of votes with a large shape is part of the result
         warnings.filterwarnings("ignore", "Estimated shape parameter of Pareto", UserWarning)

@@ -1,9 +1,7 @@
 """Scores and labels as the fit expects them: replicated shares of each judge's answers, and calibration.
 
-A replicated table has the judges and items of the table and is drawn from one draw of the posterior. Of scores, what a
-judge feels of an item is eta plus standard logistic noise (where judges score an item repeatedly, eta has the term of
-repeats, drawn anew for every judge and item), and the score is the level between whose cutpoints it falls. Of labels,
-the class of every item is drawn from P(class | its labels), and every label from its judge's row of that class.
+A replicated table has the judges and items of the table and is drawn (``draw`` of its kind) from one draw of the
+posterior.
 """
 
 from __future__ import annotations
@@ -13,25 +11,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.labels.influence import codes, labels_given, units, without
+from voirdire.kinds.labels.influence import labels_given, without
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.registry import kind_of
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.cumulative import NODES
 from voirdire.model.terms.reliability import Values
 from voirdire.report.replicated import REPLICATES, binned
+from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 DRAWS = 50  # that calibration of labels averages over
 WORK = 20_000_000  # probabilities that calibration of scores computes, about
@@ -67,12 +64,11 @@ def rated_problem(fit: Fit) -> ScoresProblem | LabelsProblem:
     InputError
         The model takes scores as numbers, or knows no classes: it gives no probability of single answers.
     """
-    problem = fit.problem
-    scores: ScoresProblem | None = problem.part("scores")
+    scores, labels = fit.problem.part("scores"), fit.problem.part("labels")
     if scores is not None and form_of(scores.model) is ordinal:
-        return scores
-    if isinstance(problem, LabelsProblem) and problem.density.latent:
-        return problem
+        return scores  # type: ignore[no-any-return]
+    if labels is not None and labels.density.latent:
+        return labels  # type: ignore[no-any-return]
     raise InputError(
         f"model {fit.model.name} gives no probability of single {fit.model.data}: nothing to draw"
     )
@@ -87,16 +83,12 @@ def answers(fit: Fit) -> Answers:
         As :func:`rated_problem`.
     """
     problem = rated_problem(fit)
-    rng = np.random.default_rng(fit.seed)
+    kind, rng = kind_of(problem), np.random.default_rng(fit.seed)
     draws = some_draws(fit.posterior, REPLICATES)
-    if isinstance(problem, LabelsProblem):
-        given = codes(problem)
-        column, names = _labels_together(problem, given)
-        tables = _labels_drawn(problem, draws, rng)
-    else:
-        given = np.searchsorted(problem.scale.levels, problem.table.score)
-        column, names = _levels_together(problem.scale.names)
-        tables = _scores_drawn(problem, draws, rng)
+    # the centre each time where there are no draws
+    drawn = [kind.draw(problem, values, rng) for values in (draws if len(draws) > 1 else draws * REPLICATES)]
+    given = problem.given(problem.table)
+    column, names = (_neighbours if problem.ordered else _common)(problem.possible, given)
     judge, size = problem.table.judge, len(problem.judges)
     n = np.bincount(judge, minlength=size)
 
@@ -105,10 +97,10 @@ def answers(fit: Fit) -> Answers:
         return np.asarray(counts.reshape(size, len(names))[n > 0] / n[n > 0, None])
 
     kept = [problem.judges[k] for k in np.flatnonzero(n)]
-    return Answers(kept, names, shares(given), np.stack([shares(found) for found in tables]))
+    return Answers(kept, names, shares(given), np.stack([shares(problem.given(table)) for table in drawn]))
 
 
-def _levels_together(levels: Sequence[str]) -> tuple[Ints, list[str]]:
+def _neighbours(levels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
     """Column of each level, and the columns' names."""
     parts = np.array_split(np.arange(len(levels)), min(COLUMNS, len(levels)))
     names = [
@@ -117,57 +109,15 @@ def _levels_together(levels: Sequence[str]) -> tuple[Ints, list[str]]:
     return np.repeat(np.arange(len(parts)), [len(part) for part in parts]), names
 
 
-def _labels_together(problem: LabelsProblem, given: Ints) -> tuple[Ints, list[str]]:
-    size = len(problem.labels)
+def _common(labels: Sequence[str], given: Ints) -> tuple[Ints, list[str]]:
+    """Column of each label, the less common in one, and the columns' names."""
+    size = len(labels)
     if size <= COLUMNS:
-        return np.arange(size), list(problem.labels)
+        return np.arange(size), list(labels)
     common = np.sort(np.argsort(-np.bincount(given, minlength=size), kind="stable")[: COLUMNS - 1])
     column = np.full(size, COLUMNS - 1)
     column[common] = np.arange(COLUMNS - 1)
-    return column, [*(problem.labels[label] for label in common), OTHERS]
-
-
-def _repeated(draws: list[Values]) -> list[Values]:
-    """One set of values for each replicate: the centre each time where there are no draws."""
-    return draws if len(draws) > 1 else draws * REPLICATES
-
-
-def _scores_drawn(problem: ScoresProblem, draws: list[Values], rng: np.random.Generator) -> list[Ints]:
-    table = problem.table
-    judge, criterion, item = table.judge, table.criterion, table.item
-    unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
-    units, place = np.unique(unit, return_inverse=True)
-    found = []
-    for values in _repeated(draws):
-        felt = ordinal.perceived(problem.density, values, problem.judge_group, judge, criterion, item)
-        if "log_judge_item" in values:
-            felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]
-        cuts = ordinal.cutpoints(problem.density, values, np)
-        own = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
-        found.append(((felt + rng.logistic(size=len(judge)))[:, None] > own).sum(axis=1))
-    return found
-
-
-def _labels_drawn(problem: LabelsProblem, draws: list[Values], rng: np.random.Generator) -> list[Ints]:
-    judge, unit = problem.table.judge, units(problem)
-    found = []
-    for values in _repeated(draws):
-        chance = _normal(problem.density.joint(values, problem.data, np))[problem.unit_row]
-        of = _pick(chance, rng)
-        rates = np.exp(problem.density.rates(values, np))
-        found.append(_pick(rates[judge if len(rates) > 1 else judge * 0, of[unit]], rng))
-    return found
-
-
-def _pick(chance: Floats, rng: np.random.Generator) -> Ints:
-    """One of the columns of each row, drawn by their probabilities."""
-    ends = chance.cumsum(axis=1)
-    return np.asarray((rng.random(len(chance))[:, None] * ends[:, -1:] > ends[:, :-1]).sum(axis=1))
-
-
-def _normal(log: Floats) -> Floats:
-    chance = np.exp(log - log.max(axis=1, keepdims=True))
-    return np.asarray(chance / chance.sum(axis=1, keepdims=True))
+    return column, [*(labels[label] for label in common), OTHERS]
 
 
 def exceedance_bins(fit: Fit) -> dict[str, Floats]:
@@ -187,8 +137,8 @@ def exceedance_bins(fit: Fit) -> dict[str, Floats]:
     InputError
         As :func:`rated_problem`.
     """
-    problem = rated_problem(fit)
-    assert isinstance(problem, ScoresProblem)
+    rated_problem(fit)
+    problem: ScoresProblem = fit.problem.part("scores")
     counts, chance = scores_left_out(problem, some_draws(fit.posterior, _affordable(problem)))
     total = counts.sum(axis=1, keepdims=True)
     above = 1.0 - chance.cumsum(axis=1)[:, :-1]
@@ -216,7 +166,7 @@ def scores_left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats
     place = np.searchsorted(cells, np.ravel_multi_index([part[name] for name in names], sizes))
     codes = np.unravel_index(cells, sizes)
     counts = np.zeros((len(cells), len(problem.scale.levels)))
-    np.add.at(counts, (row, np.searchsorted(problem.scale.levels, table.score)), 1.0)
+    np.add.at(counts, (row, problem.given(table)), 1.0)
     log = np.empty((len(draws), len(cells)))
     for number, values in enumerate(draws):
         answer, weight = problem.density.log_parts(values, problem.data, np)[0]
@@ -257,8 +207,8 @@ def label_bins(fit: Fit) -> dict[str, Floats]:
     InputError
         As :func:`rated_problem`.
     """
-    problem = rated_problem(fit)
-    assert isinstance(problem, LabelsProblem)
+    rated_problem(fit)
+    problem: LabelsProblem = fit.problem.part("labels")
     counts, chance = labels_left_out(problem, some_draws(fit.posterior, DRAWS))
     weight = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
     return binned(chance.ravel(), counts.ravel(), weight.ravel())
@@ -275,5 +225,5 @@ def labels_left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats
     total = np.zeros_like(pairs.counts)
     for values in draws:
         others, own = without(problem, values, pairs)
-        total += np.einsum("pj,pjl->pl", _normal(others), np.exp(own))
+        total += np.einsum("pj,pjl->pl", np.exp(log_softmax(others, problem.classes, np)), np.exp(own))
     return pairs.counts, total / len(draws)

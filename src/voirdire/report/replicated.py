@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.registry import votes_of
+from voirdire.kinds.registry import kind_of, votes_of
+from voirdire.kinds.votes.chances import probabilities
 from voirdire.tables.votes import Votes
+from voirdire.typing import Floats
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
-
-Floats = npt.NDArray[np.float64]
 
 REPLICATES = 200
 BINS = 10
@@ -46,22 +45,12 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
     most : int
         Number of draws, evenly spaced; the centre alone where there are none.
     """
-    from voirdire.kinds.votes.chances import probabilities
-
-    votes = table_of(fit)
-    recoded = coded(fit, votes)
-    density = votes_of(fit.problem, "report").density
-    return [probabilities(fit.model, density, [one], recoded) for one in some_draws(fit.posterior, most)]
-
-
-def coded(fit: Fit, votes: Votes) -> Votes:
-    """The votes with judges coded as the program codes them: those of votes on criteria alone come between."""
-    if votes.judges == fit.problem.judges:
-        return votes
-
-    code = {name: place for place, name in enumerate(fit.problem.judges)}
-    places = np.array([code[name] for name in votes.judges], dtype=np.int64)
-    return votes.recoded(judges=fit.problem.judges, judge=places[votes.judge])
+    table_of(fit)
+    votes = votes_of(fit.problem, "report")
+    return [
+        probabilities(votes.model, votes.density, [one], votes.coded_votes)
+        for one in some_draws(fit.posterior, most)
+    ]
 
 
 def win_shares(fit: Fit) -> tuple[Floats, Floats]:
@@ -85,13 +74,10 @@ def win_shares(fit: Fit) -> tuple[Floats, Floats]:
         with np.errstate(invalid="ignore"):
             return np.asarray(won / shown)
 
-    rng = np.random.default_rng(fit.seed)
-    draws = draws_of_cells(fit, REPLICATES)
-    repeats = 1 if len(draws) > 1 else REPLICATES
-    drawn = []
-    for chance in draws:
-        exact = chance / chance.sum(axis=1, keepdims=True)
-        drawn += [shares(rng.multinomial(total, exact)) for _ in range(repeats)]
+    rng, problem = np.random.default_rng(fit.seed), votes_of(fit.problem, "report")
+    draws = some_draws(fit.posterior, REPLICATES)
+    draws = draws if len(draws) > 1 else draws * REPLICATES
+    drawn = [shares(kind_of(problem).draw(problem, values, rng).counts) for values in draws]
     return shares(votes.counts), np.stack(drawn)
 
 

@@ -10,7 +10,6 @@ from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.labels.chances import chances
-from voirdire.kinds.labels.influence import codes
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.model.specs import Model
 from voirdire.tables.labels import Labels
@@ -35,4 +34,4 @@ def held_out(model: Model, table: Labels, fold: Ints, classes: Sequence[object] 
         values = seen.density.values(find_mode(seen).x, np)
         rows = (table.judge[here], table.criterion[here], table.item[here])
         out[here] = chances(seen, values, rows)
-    return scored(out, codes(whole))
+    return scored(out, whole.given(table))

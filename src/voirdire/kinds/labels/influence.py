@@ -52,7 +52,7 @@ def labels_given(problem: LabelsProblem) -> Given:
     judges = len(problem.judges)
     pairs, row = np.unique(units(problem) * judges + problem.table.judge, return_inverse=True)
     counts = np.zeros((len(pairs), len(problem.labels)))
-    np.add.at(counts, (row, codes(problem)), 1.0)
+    np.add.at(counts, (row, problem.given(problem.table)), 1.0)
     return Given(pairs // judges, pairs % judges, counts)
 
 
@@ -61,12 +61,6 @@ def units(problem: LabelsProblem) -> Ints:
     wide, table = max(len(problem.items), 1), problem.table
     known = problem.unit_criterion * wide + problem.unit_item
     return np.searchsorted(known, table.criterion * wide + table.item)
-
-
-def codes(problem: LabelsProblem) -> Ints:
-    """Every label of the table as the fit codes it, the classes first."""
-    place = np.array([problem.labels.index(label) for label in problem.table.labels])
-    return np.asarray(place[problem.table.label])
 
 
 def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,17 @@ class LabelsProblem(Problem):
     unit_criterion: Ints
     unit_row: Ints
     known: Ints
+
+    ordered: ClassVar[bool] = False  # whether answers have neighbours
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """Names of the answers, in the order that their probabilities have."""
+        return self.labels
+
+    def given(self, table: Labels) -> Ints:
+        """Every label of a table as its place among :attr:`possible`, the classes first."""
+        return np.array([self.labels.index(label) for label in table.labels])[table.label]
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.label_switching`."""

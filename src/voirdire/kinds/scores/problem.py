@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -56,6 +56,17 @@ class ScoresProblem(Problem):
     criteria_votes: Votes | None = None
     answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
+
+    ordered: ClassVar[bool] = True  # whether answers have neighbours
+
+    @property
+    def possible(self) -> tuple[str, ...]:
+        """Names of the answers, in the order that their probabilities have."""
+        return self.scale.names
+
+    def given(self, table: Scores) -> Ints:
+        """Every score of a table as the place of its level among :attr:`possible`."""
+        return np.searchsorted(self.scale.levels, table.score)
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation`."""

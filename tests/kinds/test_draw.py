@@ -1,0 +1,45 @@
+"""Draws of every kind against the probabilities that the kind gives the same answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from voirdire.kinds.registry import kind_of
+from voirdire.model.specs import load_model
+from voirdire.research.studies.prior_draws import prior_draw
+from voirdire.research.studies.prior_panels import panel_of
+
+DRAWS = 400
+
+
+def _shares(problem: Any, table: Any) -> np.ndarray:
+    """Shares of every answer in a table, whoever gave it."""
+    if table.data == "votes":
+        return np.asarray(table.counts.sum(axis=0) / table.counts.sum())
+    given = problem.given(table)
+    return np.bincount(given, minlength=len(problem.possible)) / len(given)
+
+
+@pytest.mark.parametrize("name", ["crowd-bt-position", "rating-severity", "mixed-severity"])
+def test_draws_have_the_probabilities_of_the_kind(name: str) -> None:
+    """The mean share of each answer over 400 tables, within 4.5 Monte Carlo errors of the mean probability."""
+    panel = panel_of(load_model(name), {"judges": 2, "items": 4, "criteria": 1}, False)
+    rng = np.random.default_rng(1)
+    _, problem = panel.draw(panel.model, rng)
+    values = problem.density.values(prior_draw(problem.density, rng), np)
+    kind: Any = kind_of(problem)
+    tables = [kind.draw(problem, values, rng) for _ in range(DRAWS)]
+    for of in ("votes", "scores"):
+        part = problem.part(of)
+        if part is None:
+            continue
+        table = part.votes if of == "votes" else part.table
+        items = (table.first, table.second) if of == "votes" else (table.item,)
+        chance = kind.chances(problem, values, (table.judge, table.criterion, *items))
+        drawn = np.array([_shares(part, getattr(one, of, one)) for one in tables])
+        error = drawn.std(axis=0, ddof=1) / np.sqrt(DRAWS)
+        assert (np.abs(drawn.mean(axis=0) - chance.mean(axis=0)) < 4.5 * error + 1e-9).all()
+        assert drawn.std(axis=0).max() > 0

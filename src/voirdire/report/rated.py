@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,7 +82,7 @@ def answers(fit: Fit) -> Answers:
     InputError
         As :func:`rated_problem`.
     """
-    problem = rated_problem(fit)
+    problem: Any = rated_problem(fit)
     kind, rng = kind_of(problem), np.random.default_rng(fit.seed)
     draws = some_draws(fit.posterior, REPLICATES)
     # the centre each time where there are no draws

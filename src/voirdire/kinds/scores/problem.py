@@ -62,7 +62,7 @@ class ScoresProblem(Problem):
     @property
     def possible(self) -> tuple[str, ...]:
         """Names of the answers, in the order that their probabilities have."""
-        return self.scale.names
+        return tuple(self.scale.names)
 
     def given(self, table: Scores) -> Ints:
         """Every score of a table as the place of its level among :attr:`possible`."""

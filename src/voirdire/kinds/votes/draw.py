@@ -8,8 +8,7 @@ from voirdire.kinds.pick import pick
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.counted import CountedVotes
-from voirdire.tables.votes import Votes
+from voirdire.tables.votes import CountedVotes, Votes
 from voirdire.typing import Floats
 
 

@@ -72,8 +72,7 @@ class Residuals:
     def resampled(self, weights: Floats) -> Iterator[tuple[Floats, Floats, Floats]]:
         """T, its variance and its scale under weights of comparisons, each pair of judges once, some at a time.
 
-        Of the first draw. All resamples are one product of matrices: many small ones, each shared among threads,
-        take many times as long where other programs run.
+        Of the first draw. A judge meets another only where it answered: the others are left out of its products.
 
         Parameters
         ----------
@@ -84,9 +83,13 @@ class Residuals:
         ------
         three arrays, shape (pairs, resamples)
         """
-        one, other = np.triu_indices(self.r.shape[1], 1)
-        step = max(1, LARGEST // max(self.comparisons, 1))
-        for start in range(0, len(one), step):
-            i, j = one[start : start + step], other[start : start + step]
-            t, var, scale = (part[i] * part[j] @ weights.T for part in (self.r[0], self.v[0], self._roots[0]))
-            yield t, var, scale
+        judges = self.r.shape[1]
+        for i in range(judges - 1):
+            answered = np.flatnonzero(self.v[0, i])
+            r, v, root = (part[0][:, answered] for part in (self.r, self.v, self._roots))
+            counts = weights[:, answered].T
+            step = max(1, LARGEST // max(len(answered), 1))
+            for start in range(i + 1, judges, step):
+                others = slice(start, start + step)
+                t, var, scale = (part[others] * part[i] @ counts for part in (r, v, root))
+                yield t, var, scale

@@ -152,12 +152,12 @@ def test_votes_are_predicted_with_the_help_of_scores() -> None:
     loss = np.zeros(len(votes))
     for judge in JUDGES:
         held = (votes["judge"] == judge).to_numpy()
-        found = fit([votes[~held], scores], model="mixed-severity", method="map", levels=LEVELS, families={})
+        found = fit([votes[~held], scores], model="joint-severity", method="map", levels=LEVELS, families={})
         chances = found.predict(votes[held])[["p_first", "p_second"]].to_numpy()
         loss[held] = -np.log(chances[np.arange(held.sum()), (votes["winner"][held] == "second").astype(int)])
-    models = ["mixed-severity", "bradley-terry"]
+    models = ["joint-severity", "bradley-terry"]
     found = cross_validate([votes, scores], models, by=("judge",), folds=4, levels=LEVELS).set_index("model")
-    assert found.loc["mixed-severity", "log_loss"] == pytest.approx(loss.mean(), abs=1e-5)
+    assert found.loc["joint-severity", "log_loss"] == pytest.approx(loss.mean(), abs=1e-5)
     alone = cross_validate(votes, ["bradley-terry"], by=("judge",), folds=4)
     assert found.loc["bradley-terry", "log_loss"] == pytest.approx(alone.loc[0, "log_loss"], abs=1e-6)
 

@@ -20,8 +20,10 @@ from voirdire.report.sources import Rows, read_run, save_rows
 
 RUNS = Path(__file__).parents[1] / "reference" / "runs"
 KINDS = ("votes", "votes_anchored", "scores", "labels", "joint")
-RENAMED = {"mirror": "orientation", "split-items": "judge-item-interaction"}  # since then
-RENAMED_OF = {"labels": {"mirror": "label-switching"}}
+# since then: the model, and checks
+MODELS = {"mixed-position": "joint-position"}
+CHECKS = {"mirror": "orientation", "split-items": "judge-item-interaction"}
+CHECKS_OF = {"labels": {"mirror": "label-switching"}}
 
 
 def numbers(content: Any, path: str = "") -> dict[str, Any]:
@@ -42,9 +44,12 @@ def test_fits_of_the_release_before_are_read(kind: str, tmp_path: Path) -> None:
     found = load(RUNS / kind)
     assert json.loads((RUNS / kind / "run.json").read_text(encoding="utf-8")).keys().isdisjoint({"sha256"})
 
-    renamed = RENAMED | RENAMED_OF.get(kind, {})
+    checks = CHECKS | CHECKS_OF.get(kind, {})
     stored = json.loads((RUNS / kind / "result.json").read_text(encoding="utf-8"))
-    stored["checks"] = [row | {"check": renamed.get(row["check"], row["check"])} for row in stored["checks"]]
+    name = stored["model"]
+    stored["model"] = MODELS.get(name, name)
+    stored["notes"] = [note.replace(name, stored["model"]) for note in stored["notes"]]
+    stored["checks"] = [row | {"check": checks.get(row["check"], row["check"])} for row in stored["checks"]]
     before = numbers(stored)
     assert len(before) > 100
     now = numbers(found.as_dict())

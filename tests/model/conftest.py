@@ -140,7 +140,7 @@ def of_people(density: Any) -> list[Any]:
     return [p for p in density.parameters if p.name.endswith("people")]
 
 
-class MixedCase(Case):
+class JointCase(Case):
     """The votes of ``Case`` and the scores of ``ScoreCase``; ``ties`` stands for ties, repeated scores and groups."""
 
     def __init__(self, name: str, ties: bool) -> None:
@@ -163,7 +163,7 @@ class MixedCase(Case):
 
 
 def made(name: str, ties: bool) -> Case:
-    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "mixed": MixedCase}
+    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "joint": JointCase}
     return kinds[load_model(name).data](name, ties)
 
 

@@ -189,8 +189,8 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
     if case.model.pool != "none":
         return centre_by_centre(case, v, SCORE_EQUATIONS[case.name])
     problem, (seen, limits) = case.problem, SCORE_EQUATIONS.get(case.name, (None, shared_limits))
-    if case.model.data == "mixed":
-        seen = MIXED_EQUATIONS[case.name][1]
+    if case.model.data == "joint":
+        seen = JOINT_EQUATIONS[case.name][1]
     total = 0.0
     for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
@@ -262,11 +262,11 @@ def consistently(v: dict[str, Any], k: int, theta: float) -> float:
     return math.exp(v["log_discrimination"][k]) * theta
 
 
-MIXED_EQUATIONS: dict[str, Any] = {
-    "mixed-severity": (one_ratio, as_it_is),
-    "mixed-discrimination": (consistency, consistently),
-    "mixed-position": (consistency_and_shift, consistently),
-    "mixed-maple-position": (consistency_and_shift, consistently),
+JOINT_EQUATIONS: dict[str, Any] = {
+    "joint-severity": (one_ratio, as_it_is),
+    "joint-discrimination": (consistency, consistently),
+    "joint-position": (consistency_and_shift, consistently),
+    "joint-maple-position": (consistency_and_shift, consistently),
 }
 
 
@@ -335,8 +335,8 @@ def three_chances(
     name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool
 ) -> tuple[float, float, float]:
     """P(first), P(second), P(tie) as the model file writes them."""
-    if name in MIXED_EQUATIONS:
-        first, second, perceived = MIXED_EQUATIONS[name][0](v, k, d)
+    if name in JOINT_EQUATIONS:
+        first, second, perceived = JOINT_EQUATIONS[name][0](v, k, d)
     else:
         first, second, perceived = EQUATIONS[name](v, k, c, d)
     tie, decided = 0.0, 1.0
@@ -369,10 +369,10 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
     rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
     if name == "majority-vote":
         rows = majority(rows)
-    separate = name.startswith(("maple", "mixed"))
+    separate = name.startswith(("maple", "joint"))
     if separate and name not in IGNORE_CRITERIA_VOTES:
         rows += [(j, None, f, g, w) for j, f, g, w in case.on_criteria.itertuples(index=False, name=None)]
-    total = score_by_score(case, v) if case.model.data == "mixed" else 0.0
+    total = score_by_score(case, v) if case.model.data == "joint" else 0.0
     for judge, criterion, first, second, winner in rows:
         k = problem.judges.index(judge)
         if criterion is None:
@@ -388,7 +388,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
 
 def test_every_file_has_its_equation_here() -> None:
     files = {path.stem for path in locate("models").glob("*.toml")}
-    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS, *MIXED_EQUATIONS}
+    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS, *JOINT_EQUATIONS}
     assert all(load_model(name).name == name for name in files)
 
 

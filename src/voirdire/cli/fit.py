@@ -66,7 +66,7 @@ def fit(
             autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
             "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores, "
-            "mixed-position for votes and scores.",
+            "joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

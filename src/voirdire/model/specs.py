@@ -26,6 +26,7 @@ from voirdire.model.terms import (
     WEIGHTS,
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.renamed import DATA, MODELS, name_now
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
 
 Priors = Mapping[str, Mapping[str, float]]
@@ -78,7 +79,7 @@ GRAMMARS = {
         },
         ("strength", "reliability", "weights"),
     ),
-    "mixed": Grammar(
+    "joint": Grammar(
         {
             "strength": STRENGTH,
             "severity": SEVERITY,
@@ -194,7 +195,7 @@ class Model:
 
         Examples
         --------
-        >>> list(load_model("mixed-severity").part("votes").sections)
+        >>> list(load_model("joint-severity").part("votes").sections)
         ['strength', 'reliability', 'ties', 'weights', 'anchors']
         """
         absent = dict.fromkeys(name for name in SECTION_NAMES if name not in SECTIONS[data])
@@ -279,7 +280,7 @@ def load_model(model: str | Path | Model) -> Model:
     if str(model).endswith(".toml"):
         return _read(Path(model))
     names = model_names()
-    name = str(model)
+    name = name_now(str(model), MODELS, "model")
     if any(mark in name for mark in "/\\."):
         raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
     if name not in names:
@@ -289,6 +290,8 @@ def load_model(model: str | Path | Model) -> Model:
 
 def _read(path: Path) -> Model:
     content = read_toml(path, "model file")
+    if isinstance(content.get("data"), str):
+        content["data"] = name_now(content["data"], DATA, "data")
     problems = [f"model file {path}: {problem}" for problem in _problems(content)]
     if problems:
         raise InputError(problems)

@@ -75,7 +75,7 @@ def calibration(fit: Fit) -> Iterator[Block]:
             if seen
             else ""
         )
-        about = f" of {of}" if fit.model.data == "mixed" else ""
+        about = f" of {of}" if fit.model.data == "joint" else ""
         title = f"Are the probabilities{about} right?"
         yield from figure(fit, _kind(fit, "calibration", of), title, _BINNED[of] + more)
 
@@ -87,7 +87,7 @@ def predictive_shares(fit: Fit) -> Iterator[Block]:
 
 
 def _tables(fit: Fit) -> tuple[str, ...]:
-    return ("votes", "scores") if fit.model.data == "mixed" else (fit.model.data,)
+    return ("votes", "scores") if fit.model.data == "joint" else (fit.model.data,)
 
 
 def _kind(fit: Fit, name: str, of: str) -> str:

@@ -55,7 +55,7 @@ _WORDS = {
         "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
         people="Scores that people gave to some items",
     ),
-    "mixed": Words(
+    "joint": Words(
         "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
         "from chance.",
         "Reliability is the probability of choosing the better of a typical pair in a vote, “p right score” that "

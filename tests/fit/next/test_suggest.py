@@ -290,5 +290,5 @@ def test_the_command_line_takes_scores_beside_votes(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["next", *tables, *how])
     assert found.exit_code == 0, found.output
     made = json.loads(found.stdout)
-    assert made["model"] == "mixed-position"
+    assert made["model"] == "joint-position"
     assert len(made["comparisons"]) == 2

@@ -60,13 +60,13 @@ def test_every_generative_model_file_is_in_the_study() -> None:
         *load_study("calibration").settings["models"],
         *load_study("calibration-labels").settings["models"],
         *load_study("calibration-scores").settings["models"],
-        *load_study("calibration-mixed").settings["models"],
+        *load_study("calibration-joint").settings["models"],
     ]
     assert sorted(studied) == sorted(shipped - {"majority-vote", "mean-score", "median-score"})
 
 
 @pytest.mark.parametrize(
-    "name", ["calibration", "calibration-labels", "calibration-scores", "calibration-mixed"]
+    "name", ["calibration", "calibration-labels", "calibration-scores", "calibration-joint"]
 )
 def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
     """Three tables each, whose arrays have one shape, so that one compilation serves all."""
@@ -101,7 +101,7 @@ def test_right_models_pass(study: Study, model: str, ties: bool) -> None:
 @pytest.mark.slow
 def test_votes_and_scores_pass(study: Study) -> None:
     """Coverage over 60 tables, within 3.5 Monte Carlo errors of nominal."""
-    spec = load_model("mixed-position")
+    spec = load_model("joint-position")
     shape = {"judges": 4, "items": 6, "criteria": 1}
     found = table(replace(study, replicates=60, settings={**study.settings, "shape": shape}), spec, spec)
     assert found["passed"].all()

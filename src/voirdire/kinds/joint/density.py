@@ -65,7 +65,7 @@ class JointDensity(LogDensity):
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> density = JointDensity(load_model("mixed-position"), judges=3, criteria=1, items=4, levels=3)
+    >>> density = JointDensity(load_model("joint-position"), judges=3, criteria=1, items=4, levels=3)
     >>> sorted(density.slices)
     ['cut_location', 'log_discrimination', 'log_gap', 'log_vote_scale', 'severity', 'shift', 'strength']
     """

@@ -39,10 +39,10 @@ from voirdire.typing import Floats, Ints
 class JointKind(Kind[VotesAndScores, JointProblem]):
     """Some judges compare items, and some score them."""
 
-    name = "mixed"
+    name = "joint"
     words = "votes and scores"
     refused = ("classes", "anchor_mode='cut'")
-    compared = ("mixed", "votes")
+    compared = ("joint", "votes")
     results: ClassVar[Results] = {
         "items": results.ranking,
         "judges": results.judges,
@@ -52,10 +52,10 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     }
 
     def default_model(self, table: VotesAndScores, criteria: object) -> tuple[str, str]:
-        """``mixed-maple-position`` where criteria are weighed, else ``mixed-position``."""
+        """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""
         if criteria is not None:
-            return "mixed-maple-position", "there are votes and scores, and criteria are weighed"
-        return "mixed-position", "there are votes and scores"
+            return "joint-maple-position", "there are votes and scores, and criteria are weighed"
+        return "joint-position", "there are votes and scores"
 
     def pose(self, model: Model, table: VotesAndScores, request: Request) -> tuple[JointProblem, list[str]]:
         """See :func:`.joint.problem.pose_joint`; anchors are answers to comparisons."""

@@ -89,7 +89,7 @@ def pose_joint(
     >>> from voirdire.model.specs import load_model
     >>> votes = pd.DataFrame({"judge": "a", "first": ["x"], "second": "y", "winner": "x"})
     >>> scores = pd.DataFrame({"judge": ["a", "b"], "item": ["x", "z"], "score": [1, 2]})
-    >>> problem = pose_joint(load_model("mixed-position"), read_votes_and_scores([votes, scores]))
+    >>> problem = pose_joint(load_model("joint-position"), read_votes_and_scores([votes, scores]))
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """

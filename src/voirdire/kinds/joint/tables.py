@@ -24,7 +24,7 @@ _ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same i
 class VotesAndScores:
     """Votes and scores in one coding of judges, criteria and items (all names of both, sorted)."""
 
-    data: ClassVar[str] = "mixed"
+    data: ClassVar[str] = "joint"
     called: ClassVar[str] = "the tables have"
 
     votes: Votes

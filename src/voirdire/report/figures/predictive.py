@@ -61,7 +61,7 @@ class Shares:
 
 def default(fit: Fit) -> str:
     """The answers that a figure is about where nothing else is said: of votes and scores, the votes."""
-    return "votes" if fit.model.data == "mixed" else fit.model.data
+    return "votes" if fit.model.data == "joint" else fit.model.data
 
 
 def shares(fit: Fit, of: str | None = None) -> Shares:

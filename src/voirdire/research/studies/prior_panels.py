@@ -185,7 +185,7 @@ class LabelPanel:
 
 
 @dataclass(frozen=True)
-class MixedPanel:
+class JointPanel:
     """Who votes and who scores: the votes of :class:`PriorPanel` and the scores of :class:`.ScorePanel`.
 
     Parameters
@@ -199,7 +199,7 @@ class MixedPanel:
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> panel = MixedPanel(load_model("mixed-severity"), judges=2, items=3, criteria=1, ties=False)
+    >>> panel = JointPanel(load_model("joint-severity"), judges=2, items=3, criteria=1, ties=False)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((9,), 18)
@@ -242,7 +242,7 @@ class MixedPanel:
 
 def panel_of(
     model: Model, shape: dict[str, int], ties: bool
-) -> PriorPanel | LabelPanel | ScorePanel | MixedPanel:
+) -> PriorPanel | LabelPanel | ScorePanel | JointPanel:
     """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
 
     Examples
@@ -253,8 +253,8 @@ def panel_of(
     """
     if model.data == "labels":
         return LabelPanel(model, shape["judges"], shape["items"])
-    if model.data == "mixed":
-        return MixedPanel(model, **shape, ties=ties)
+    if model.data == "joint":
+        return JointPanel(model, **shape, ties=ties)
     if model.data == "scores":
         return ScorePanel(model, **shape, repeats=ties)
     return PriorPanel(model, **shape, ties=ties)

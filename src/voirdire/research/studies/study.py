@@ -8,6 +8,7 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
+from voirdire.renamed import STUDIES, name_now
 from voirdire.research.studies.calibration_spec import calibration_problems
 from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
@@ -154,9 +155,10 @@ def load_study(study: str | Path) -> Study:
     if str(study).endswith(".toml"):
         return _read(Path(study))
     names = study_names()
-    if str(study) not in names:
-        raise InputError(unknown("study", str(study), names))
-    return _read(locate("simulations") / str(study) / "study.toml")
+    name = name_now(str(study), STUDIES, "study")
+    if name not in names:
+        raise InputError(unknown("study", name, names))
+    return _read(locate("simulations") / name / "study.toml")
 
 
 def _read(path: Path) -> Study:

@@ -83,7 +83,7 @@ LIKE = {"reliability": {"scale_sd": 1e-5}}  # a vote is worth what a score is
 
 def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
     votes, scores, _ = panel
-    for name, simple in (("mixed-discrimination", "bt-sigma"), ("mixed-position", "bt-sigma-position")):
+    for name, simple in (("joint-discrimination", "bt-sigma"), ("joint-position", "bt-sigma-position")):
         model = load_model(name).with_priors(LIKE)
         problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores])), "scores")
         found = problem.density.values(find_mode(problem).x, np)
@@ -99,11 +99,11 @@ def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
 
 def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
     votes, scores, _ = panel
-    for name in ("mixed-severity", "mixed-discrimination"):
+    for name in ("joint-severity", "joint-discrimination"):
         model = load_model(name)
         problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes")
         found = problem.density.values(find_mode(problem).x, np)
-        alike = load_model("rating-severity") if name == "mixed-severity" else model.part("scores")
+        alike = load_model("rating-severity") if name == "joint-severity" else model.part("scores")
         alone = pose_scores(alike, read_scores(scores), levels=LEVELS)
         expected = alone.density.values(find_mode(alone).x, np)
         for parameter, value in expected.items():
@@ -111,8 +111,8 @@ def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
 
 
 def test_what_judges_are_is_recovered(fitted: voirdire.Fit, panel: Any) -> None:
-    assert fitted.model.name == "mixed-position"
-    assert fitted.notes == ("No model was named: mixed-position, because there are votes and scores.",)
+    assert fitted.model.name == "joint-position"
+    assert fitted.notes == ("No model was named: joint-position, because there are votes and scores.",)
     judges, theta = fitted.judges(), panel[2]
     assert judges["votes"].tolist() == [90] * 4
     assert judges["scores"].tolist() == [30] * 4
@@ -183,7 +183,7 @@ def test_it_is_saved_and_read_whole(fitted: voirdire.Fit, tmp_path: Path) -> Non
     assert again.as_dict() == fitted.as_dict()
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert (result["votes"], result["scores"]) == (360, 120)
-    assert repr(again).startswith("<Fit of mixed-position by laplace: 360 votes and 120 scores, 30 items")
+    assert repr(again).startswith("<Fit of joint-position by laplace: 360 votes and 120 scores, 30 items")
 
 
 def test_probabilities_are_those_of_the_equation(fitted: voirdire.Fit, panel: Any) -> None:
@@ -214,7 +214,7 @@ def test_criteria_are_weighed_and_judges_grouped() -> None:
         {"judge": ["j0", "new"] * 6, "first": "clear", "second": "true", "winner": "first"}
     )
     found = voirdire.fit([scores, votes], on_criteria, levels=LEVELS, method="map")
-    assert found.model.name == "mixed-maple-position"
+    assert found.model.name == "joint-maple-position"
     weights = found.criteria().set_index("criterion")["weight"]
     assert weights["clear"] > 0.6
     undecided = on_criteria.assign(winner=["first"] * 6 + ["tie"] * 6)
@@ -225,7 +225,7 @@ def test_criteria_are_weighed_and_judges_grouped() -> None:
     assert found.groups()["group"].tolist() == ["False", "True"]
     assert len(found.strengths()) == 16
     given = pd.DataFrame({"criterion": ["clear", "true"], "weight": [3, 1]})
-    fixed = voirdire.fit([scores, votes], given, levels=LEVELS, method="map", model="mixed-position")
+    fixed = voirdire.fit([scores, votes], given, levels=LEVELS, method="map", model="joint-position")
     assert fixed.criteria()["weight"].tolist() == [0.75, 0.25]
 
 
@@ -280,7 +280,7 @@ def test_wrong_tables_are_refused(panel: Any, tables: Any, message: str) -> None
 def test_requests_that_do_not_fit_are_refused(fitted: voirdire.Fit, panel: Any) -> None:
     votes, scores, _ = panel
     for how, message in (
-        ({"model": "bt-sigma"}, "is for votes, but the tables have votes and scores; take mixed-"),
+        ({"model": "bt-sigma"}, "is for votes, but the tables have votes and scores; take joint-"),
         ({"classes": ["1"]}, "classes= is not for tables of votes and scores"),
         (
             {"anchors": votes.drop(columns="judge").head(1), "anchor_mode": "cut"},
@@ -290,9 +290,9 @@ def test_requests_that_do_not_fit_are_refused(fitted: voirdire.Fit, panel: Any) 
         with pytest.raises(voirdire.InputError, match=message):
             voirdire.fit([votes, scores], **how)
     with pytest.raises(
-        voirdire.InputError, match="mixed-position is for votes and scores, but the table has votes"
+        voirdire.InputError, match="joint-position is for votes and scores, but the table has votes"
     ):
-        voirdire.fit(votes, model="mixed-position")
+        voirdire.fit(votes, model="joint-position")
     with pytest.raises(voirdire.InputError, match="a fit of votes and scores has ranking"):
         fitted.classes()
 

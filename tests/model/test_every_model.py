@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from voirdire.infer import engine, tape
+from voirdire.infer import autodiff, engine
 from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.kinds.votes.chances import probabilities
@@ -504,8 +504,8 @@ def test_numpy_jax_and_pymc_agree_and_derivatives_are_right(case: Any, as_writte
     assert len(model.value_vars) == len(density.parameters)
     rng = np.random.default_rng(4)
 
-    def taped_density(node: tape.Node) -> tape.Node:
-        return density.log_density(node, data, tape.TAPED)
+    def taped_density(node: autodiff.Node) -> autodiff.Node:
+        return density.log_density(node, data, autodiff.TAPED)
 
     for x in case.points:
         reference = float(density.log_density(x, data, np))
@@ -513,10 +513,10 @@ def test_numpy_jax_and_pymc_agree_and_derivatives_are_right(case: Any, as_writte
             value, gradient = engine.value_and_gradient(density)(x, data)
             value, gradient = float(value), np.asarray(gradient)
         assert -value == pytest.approx(reference, rel=1e-12)
-        taped, slope = tape.gradient(taped_density, x)
+        taped, slope = autodiff.gradient(taped_density, x)
         assert taped == pytest.approx(reference, rel=1e-12)
         np.testing.assert_allclose(slope, -gradient, rtol=1e-9, atol=1e-10 * np.abs(gradient).max())
-        taped_gradient = lambda y: tape.gradient(taped_density, y)[1]  # noqa: E731
+        taped_gradient = lambda y: autodiff.gradient(taped_density, y)[1]  # noqa: E731
         curvature = hessian(taped_density, x)
         np.testing.assert_allclose(curvature, curvature.T, rtol=1e-9, atol=1e-12 * np.abs(curvature).max())
         for u in rng.normal(size=(4, density.size)):

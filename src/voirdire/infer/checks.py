@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from voirdire.infer.trial import CENTRAL, Trial
 from voirdire.model.check import Check, Level
 
 RHAT = 1.01
@@ -51,6 +52,17 @@ def importance(k: float | None) -> list[Check]:
         "too narrow; use method='nuts'."
     )
     return [Check("approximation", "warn", k, message)]
+
+
+def drift(found: Trial) -> list[Check]:
+    """Whether draws stayed where they were when the posterior moved them; nothing if so."""
+    if found.holds:
+        return []
+    message = (
+        f"The posterior is far from the normal approximation: of draws that it moved itself, {found.share:.0%} stayed "
+        f"within their central {CENTRAL:.0%} ({found.of}), so intervals are too narrow; use method='nuts'."
+    )
+    return [Check("approximation", "warn", found.share, message)]
 
 
 def both_modes(share: float) -> Check:

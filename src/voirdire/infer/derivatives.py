@@ -30,6 +30,8 @@ class Derivatives:
     ----------
     density : LogDensity
     data : dict
+    symmetric : bool
+        Whether all orientations count alike (:meth:`.LogDensity.symmetric_log_density`).
 
     Attributes
     ----------
@@ -37,11 +39,17 @@ class Derivatives:
         The density's own derivatives, where it has them.
     """
 
-    def __init__(self, density: LogDensity, data: Data) -> None:
+    def __init__(self, density: LogDensity, data: Data, symmetric: bool = False) -> None:
         self._density, self._data = density, data
+        self._symmetric = symmetric and density.has_mirror
         self._numbers = sum(np.size(array) for part in data.values() for array in part.values())
         self._moved: Data | None = None
-        self.by_hand: ByHand | None = density.by_hand(data)
+        self.by_hand: ByHand | None = None if self._symmetric else density.by_hand(data)
+
+    @property
+    def work(self) -> int:
+        """About how many numbers a gradient reads: those of the table, and those of a map of all parameters."""
+        return self._numbers + self._density.size**2
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient, shape (size,)."""
@@ -50,7 +58,9 @@ class Derivatives:
         if self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
                 return autodiff.gradient(self._taped, x)
-        value, gradient = self._compiled(lambda engine: engine.value_and_gradient(self._density), x)
+        value, gradient = self._compiled(
+            lambda engine: engine.value_and_gradient(self._density, self._symmetric), x
+        )
         return float(value), np.asarray(gradient)
 
     def hessian(self, x: Floats) -> Floats:
@@ -67,7 +77,9 @@ class Derivatives:
         return out
 
     def _taped(self, x: autodiff.Node) -> autodiff.Node:
-        value: autodiff.Node = -self._density.log_density(x, self._data, autodiff.TAPED)
+        density = self._density
+        of = density.symmetric_log_density if self._symmetric else density.log_density
+        value: autodiff.Node = -of(x, self._data, autodiff.TAPED)
         return value
 
     def _compiled(self, function: Callable[[Any], Any], *where: Floats) -> Any:

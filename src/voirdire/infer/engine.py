@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, cast
 
 import jax
@@ -32,9 +32,12 @@ def negative_log_density(density: LogDensity, x: Array, data: Data) -> Array:
 
 
 @lru_cache(maxsize=256)
-def value_and_gradient(density: LogDensity) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
-    """Compiled minus log density and its gradient, of (x, data)."""
-    return jax.jit(jax.value_and_grad(partial(negative_log_density, density)))
+def value_and_gradient(
+    density: LogDensity, symmetric: bool = False
+) -> Callable[[Any, Data], tuple[jax.Array, jax.Array]]:
+    """Compiled minus log density and its gradient, of (x, data); see :class:`.Derivatives`."""
+    of = density.symmetric_log_density if symmetric else density.log_density
+    return jax.jit(jax.value_and_grad(lambda x, data: -of(x, data, jnp)))
 
 
 def moved(data: Data) -> Data:

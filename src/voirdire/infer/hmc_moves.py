@@ -22,21 +22,19 @@ import numpy as np
 
 from voirdire.infer import engine
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import fold, symmetric_log_prior
+from voirdire.infer.mirror import fold
+from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 CHAINS = 1000
-STEPS = 8  # leapfrog steps of a move
 BLOCK = 8  # moves between two looks at what the chains remember
 BLOCKS = 5  # at most
 FORGOTTEN = (
     0.3  # correlation of starts and ends; of 1,000 chains that forgot, the largest of 100 is about 0.1
 )
-ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
-FIRST_STEP = 0.5
 LARGEST_WORK = 60_000  # multiplications of one density, beyond which moves would take minutes
 
 
@@ -119,9 +117,7 @@ def _compiled(density: LogDensity) -> Callable[..., Any]:
 
     def advance(state: Any, key: Array, mean: Array, root: Array, data: Data) -> Any:
         def energy(z: Array) -> Array:
-            x = mean + root @ z
-            likelihood = density.log_panel(density.values(x, jnp), data, jnp)
-            return -(symmetric_log_prior(density, x, data, jnp) + likelihood)
+            return -density.symmetric_log_density(mean + root @ z, data, jnp)
 
         energies = jax.vmap(jax.value_and_grad(energy))
 

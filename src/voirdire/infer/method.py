@@ -152,12 +152,16 @@ def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
 def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
     from voirdire.infer import mirror
     from voirdire.infer.refine import laplace_draws
+    from voirdire.infer.trial import trial
 
     density = problem.density
     found.append(check.curvature(approximation.smallest_curvature))
-    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, np.random.default_rng(how.seed))
-    draws = draws[None]
+    rng = np.random.default_rng(how.seed)
+    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng)
     found += check.importance(k)
+    if k is None and draws.size and approximation.smallest_curvature > 0:
+        found += check.drift(trial(problem, approximation, draws, rng))
+    draws = draws[None]
     if density.has_mirror:
         draws, ratio, turned = mirror.fold(density, draws, problem.data)
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike

@@ -212,6 +212,12 @@ class LogDensity(ABC):
             return here
         return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
 
+    def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
+        """Log density of one flat vector and all its twins: samplers target it, so as to leave no orientation out."""
+        if "pinned" in data or not self.has_mirror:
+            return self.log_density(x, data, xp)
+        return self.symmetric_log_prior(x, data, xp) + self.log_panel(self.values(x, xp), data, xp)
+
     def fold(self, draws: Floats, data: Data) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
         """Put the twin that the prior (and people) prefer in the place of every draw, shape (..., size).
 

@@ -20,7 +20,7 @@ from voirdire.report.figures.heat import alike
 from voirdire.report.figures.rows import parts
 from voirdire.report.figures.svg import to_svg
 from voirdire.report.observed import Observed, observed_over_expected
-from voirdire.report.replicated import calibration_bins, draws_of_cells, wilson, win_shares
+from voirdire.report.replicated import calibration_bins, draws_of_cells, replicated, wilson
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"
@@ -252,7 +252,7 @@ def test_chance_makes_no_pair_clear() -> None:
 
 
 def test_shares_of_wins(small: Fit) -> None:
-    observed, drawn = win_shares(small)
+    (_, _, (observed,)), (_, _, drawn) = replicated(small)
     votes = small.problem.votes
     cell = votes.row_cell
     for item in range(len(votes.items)):

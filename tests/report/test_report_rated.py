@@ -13,11 +13,15 @@ import pytest
 from voirdire import Fit, InputError, fit
 from voirdire.infer.posterior import some_draws
 from voirdire.kinds.labels.influence import units
+from voirdire.kinds.labels.left_out import left_out as labels_left_out
+from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores.chances import chances
-from voirdire.report import rated
+from voirdire.kinds.scores.left_out import left_out as scores_left_out
 from voirdire.report.drawn import calibration, predictive_shares
 from voirdire.report.figures import predictive
+from voirdire.report.kinds import words_of
 from voirdire.report.page import Figure, Text
+from voirdire.report.replicated import REPLICATES, calibration_bins, replicated
 
 
 def scores(cuts_of: dict[str, list[float]], items: int, seed: int, runs: int = 1) -> pd.DataFrame:
@@ -48,23 +52,23 @@ def repeated() -> Fit:
 
 
 def test_shares_of_scores_are_those_of_the_table(scored: Fit) -> None:
-    found = rated.answers(scored)
+    found, drawn = replicated(scored)
     table = scored.problem.table
     said = pd.crosstab(np.array(table.judges)[table.judge], table.score, normalize="index")
-    assert found.names == ["1", "2", "3", "4"]
-    np.testing.assert_allclose(found.observed, said.loc[found.judges].to_numpy())
-    np.testing.assert_allclose(found.drawn.sum(axis=2), 1.0)
-    assert found.drawn.shape == (200, 4, 4)
+    assert found.columns == drawn.columns == ["1", "2", "3", "4"]
+    np.testing.assert_allclose(found.share[0], said.loc[found.rows].to_numpy())
+    np.testing.assert_allclose(drawn.share.sum(axis=2), 1.0)
+    assert drawn.share.shape == (200, 4, 4)
 
 
 def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
-    found = rated.answers(labelled)
+    found, _ = replicated(labelled)
     table = labelled.problem.table
     said = pd.crosstab(
         np.array(table.judges)[table.judge], np.array(table.labels)[table.label], normalize="index"
     )
-    assert found.names == ["not safe", "safe", "<unsure>"]
-    np.testing.assert_allclose(found.observed, said.loc[found.judges, found.names].to_numpy())
+    assert found.columns == ["not safe", "safe", "<unsure>"]
+    np.testing.assert_allclose(found.share[0], said.loc[found.rows, found.columns].to_numpy())
 
 
 @pytest.mark.parametrize("name", ["alike", "repeated", "labelled"])
@@ -75,7 +79,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
     table = problem.table
-    draws = some_draws(found.posterior, rated.REPLICATES)
+    draws = some_draws(found.posterior, REPLICATES)
     expected = 0.0
     for values in draws:
         if name == "labelled":
@@ -86,7 +90,7 @@ def test_tables_drawn_have_the_shares_that_the_model_expects(
         else:
             rows = chances(problem, values, (table.judge, table.criterion, table.item))
         expected += np.stack([rows[table.judge == k].mean(axis=0) for k in range(len(problem.judges))])
-    drawn = rated.answers(found).drawn
+    drawn = replicated(found)[1].share
     error = drawn.std(axis=0, ddof=1) / np.sqrt(len(drawn))
     assert (np.abs(drawn.mean(axis=0) - expected / len(draws)) < 4.5 * error + 1e-9).all()
 
@@ -119,7 +123,7 @@ def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     found: Fit = request.getfixturevalue(name)
     problem: Any = found.problem
     draws = some_draws(found.posterior, 1000)
-    counts, chance = rated.scores_left_out(problem, draws)
+    counts, chance = scores_left_out(problem, draws)
     table = problem.table
     seen = np.mean([chances(problem, values, _cells(problem)) for values in draws], axis=0)
     cell = 7
@@ -144,7 +148,7 @@ def _cells(problem: Any) -> tuple[Any, ...]:
 
 
 def test_probabilities_of_a_right_model_are_right(alike: Fit) -> None:
-    bins = rated.exceedance_bins(alike)
+    bins = calibration_bins(alike)
     assert bins["n"].sum() == 4 * alike.problem.table.rows
     exceed = sum((alike.problem.table.score > level).sum() for level in (1, 2, 3, 4))
     np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), exceed)
@@ -155,7 +159,7 @@ def test_probabilities_of_a_right_model_are_right(alike: Fit) -> None:
 def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
     problem: Any = labelled.problem
     draws = some_draws(labelled.posterior, 3)
-    counts, chance = rated.labels_left_out(problem, draws)
+    counts, chance = labels_left_out(problem, draws)
     table = problem.table
     said = {
         (table.items[i], table.judges[j]): problem.labels.index(table.labels[k])
@@ -174,7 +178,7 @@ def test_a_label_left_out_is_predicted_by_bayes_rule(labelled: Fit) -> None:
             wanted += of / of.sum() @ rate[judge]
         np.testing.assert_allclose(chance[pair], wanted / 3)
         assert counts[pair].argmax() == said[item, problem.judges[judge]]
-    bins = rated.label_bins(labelled)
+    bins = calibration_bins(labelled)
     assert bins["n"].sum() == 3 * table.rows
     np.testing.assert_allclose((bins["observed"] * bins["n"]).sum(), table.rows)
 
@@ -188,12 +192,12 @@ def test_known_classes_and_judges_taken_alike() -> None:
     table = pd.DataFrame(rows, columns=["judge", "item", "label"])
     people = pd.DataFrame({"item": ["item 0", "item 1"], "label": ["yes", "no"]})
     pooled = fit(table, model="dawid-skene-pooled", anchors=people)
-    _, chance = rated.labels_left_out(pooled.problem, some_draws(pooled.posterior, 5))
+    _, chance = labels_left_out(pooled.problem, some_draws(pooled.posterior, 5))
     rate = np.mean(
         [np.exp(pooled.problem.density.rates(v, np))[0] for v in some_draws(pooled.posterior, 5)], axis=0
     )
     np.testing.assert_allclose(chance[0], rate[pooled.problem.labels.index("yes")])  # by its class alone
-    assert rated.answers(pooled).observed.shape == (4, 2)
+    assert replicated(pooled)[0].share.shape == (1, 4, 2)
 
 
 def test_many_levels_and_labels_are_put_together() -> None:
@@ -202,17 +206,17 @@ def test_many_levels_and_labels_are_put_together() -> None:
     table = pd.DataFrame(
         {"judge": list("ab") * 120, "item": [f"i{k // 2}" for k in range(240)], "score": numbers}
     )
-    found = rated.answers(fit(table, levels=range(21), model="rating-severity", method="map"))
-    assert found.names[:2] == ["0\u20132", "3\u20134"]
-    assert len(found.names) == 10
-    np.testing.assert_allclose(found.observed[0, 0], (numbers[::2] <= 2).mean())
+    found, _ = replicated(fit(table, levels=range(21), model="rating-severity", method="map"))
+    assert found.columns[:2] == ["0\u20132", "3\u20134"]
+    assert len(found.columns) == 10
+    np.testing.assert_allclose(found.share[0, 0, 0], (numbers[::2] <= 2).mean())
     named = np.array([f"label {k:02d}" for k in np.minimum(rng.geometric(0.2, 240), 14)])
     labels = pd.DataFrame({"judge": list("ab") * 120, "item": table["item"], "label": named})
-    found = rated.answers(fit(labels, model="one-coin-label", method="map"))
+    found, _ = replicated(fit(labels, model="one-coin-label", method="map"))
     common = labels["label"].value_counts().index[:9]
-    assert sorted(found.names[:-1]) == sorted(common)
-    assert found.names[-1] == "others"
-    np.testing.assert_allclose(found.observed[1, -1], (~labels["label"][1::2].isin(common)).mean())
+    assert sorted(found.columns[:-1]) == sorted(common)
+    assert found.columns[-1] == "others"
+    np.testing.assert_allclose(found.share[0, 1, -1], (~labels["label"][1::2].isin(common)).mean())
 
 
 def test_of_many_judges_those_furthest_off_are_shown() -> None:
@@ -264,9 +268,9 @@ def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) ->
 
 def test_a_mode_is_repeated(labelled: Fit) -> None:
     at_mode = replace(labelled, posterior=replace(labelled.posterior, draws=None), method="map")
-    found = rated.answers(at_mode)
-    assert len(found.drawn) == 200
-    assert found.drawn.std(axis=0).max() > 0
+    drawn = replicated(at_mode)[1].share
+    assert len(drawn) == 200
+    assert drawn.std(axis=0).max() > 0
 
 
 def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
@@ -289,11 +293,11 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
     np.testing.assert_allclose(said.observed, levels.loc[said.rows].to_numpy())
     # the fit is of answers that are as its model says
     assert won.outside.sum() + said.outside.sum() <= 5
-    bins = rated.exceedance_bins(both)
+    bins = calibration_bins(both, "scores")
     assert bins["n"].sum() == 4 * 12 * 3
     for name, of in (("calibration", "votes"), ("calibration-scores", "scores")):
         ax = both.plot(name)
-        assert ax.get_xlabel() == predictive._BINS[of][1]
+        assert ax.get_xlabel() == words_of(KINDS[of]).probability
         plt.close(ax.figure)
     drawn = [block for block in (*calibration(both), *predictive_shares(both)) if isinstance(block, Figure)]
     assert [block.title for block in drawn] == [
@@ -311,7 +315,7 @@ def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(b
     votes, scores = (both.problem.part(name) for name in ("votes", "scores"))
     assert votes is not None
     assert scores is not None
-    counts, chance = rated.scores_left_out(scores, some_draws(both.posterior, 1000))
+    counts, chance = scores_left_out(scores, some_draws(both.posterior, 1000))
     order = np.lexsort((scores.table.item, scores.table.criterion, scores.table.judge))
     for row in (5, 30):
         left = np.arange(scores.table.rows) != order[row]

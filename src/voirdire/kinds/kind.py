@@ -14,6 +14,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.shares import Calibration, Shares
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -197,6 +198,27 @@ class Kind(ABC, Generic[T, P]):
 
         Of a draw of the posterior it is posterior predictive, of one of the prior a simulation.
         """
+
+    def parts(self, problem: P) -> tuple[tuple[Kind[Any, Any], Any], ...]:
+        """The kinds of answers in a problem, each with the part of the problem that is about them."""
+        return ((self, problem),)
+
+    @abstractmethod
+    def check_single(self, problem: P) -> None:
+        """Refuse models that give no probability of single answers.
+
+        Raises
+        ------
+        InputError
+        """
+
+    @abstractmethod
+    def shares(self, problem: P, tables: Sequence[T]) -> Shares:
+        """Shares of wins of items, or of the answers of judges, in tables of the questions of a problem."""
+
+    @abstractmethod
+    def calibration(self, problem: P, posterior: Posterior) -> Calibration:
+        """Answers by the probability that a fit gives them, where it can by all other answers."""
 
     @abstractmethod
     def pack(self, problem: P) -> Packed:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.report import figures
 from voirdire.report.figures import predictive
 from voirdire.report.figures.rows import Rows, parts
 from voirdire.report.figures.style import drawing, look
+from voirdire.report.kinds import words_of
 from voirdire.report.page import Block, Figure, Text
 from voirdire.report.possible import check
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
     from voirdire.kinds.fit import Fit
+    from voirdire.kinds.kind import Kind
 
 
 def figure(
@@ -50,70 +52,45 @@ def figure(
     yield Figure(kind, title, caption, draw)
 
 
-_SHARES = {
-    "votes": "Share of wins of every item (a tie counts half)",
-    "scores": "Share of each level among a judge's scores, one column per level, on the same scale",
-    "labels": "Share of each label among those a judge gave, one column per label, on the same scale",
-}
-_BINNED = {
-    "votes": "Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
-    "intervals). On the diagonal, probabilities mean what they say; these are the votes that were fitted.",
-    "scores": "Scores in ten bins by the probability of exceeding a level that all other scores give them, each score "
-    "once for every level but the highest, and the share that did (95% intervals). On the diagonal, probabilities mean "
-    "what they say.",
-    "labels": "Labels in ten bins by the probability that the other judges' labels of the item give them, and the "
-    "share that was given (95% intervals). On the diagonal, probabilities mean what they say.",
-}
-
-
 def calibration(fit: Fit) -> Iterator[Block]:
     """Whether probabilities mean what they say; of votes and scores, one figure for each."""
-    for of in _tables(fit):
-        seen = of == "scores" and fit.posterior.draws is None
-        more = (
-            f" Method {fit.method!r} has no draws to leave a score out with: here it has seen them all."
-            if seen
-            else ""
-        )
-        about = f" of {of}" if fit.model.data == "joint" else ""
-        title = f"Are the probabilities{about} right?"
-        yield from figure(fit, _kind(fit, "calibration", of), title, _BINNED[of] + more)
+    for name, kind in _figures(fit, "calibration"):
+        said, about = words_of(kind), "" if kind is fit.kind else f" of {kind.name}"
+        more = said.seen.format(method=fit.method) if fit.posterior.draws is None else ""
+        yield from figure(fit, name, f"Are the probabilities{about} right?", said.binned + more)
 
 
 def predictive_shares(fit: Fit) -> Iterator[Block]:
     """The posterior predictive check: how many shares lie outside, in words, and the figure; one for each table."""
-    for of in _tables(fit):
-        yield from _shares_of(fit, of)
+    for name, kind in _figures(fit, "ppc"):
+        yield from _shares_of(fit, name, kind)
 
 
-def _tables(fit: Fit) -> tuple[str, ...]:
-    return ("votes", "scores") if fit.model.data == "joint" else (fit.model.data,)
+def _figures(fit: Fit, name: str) -> Iterator[tuple[str, Kind[Any, Any]]]:
+    """The figure of each kind of answers in a fit, by its name, and the kind."""
+    for number, (kind, _) in enumerate(fit.kind.parts(fit.problem)):
+        yield f"{name}-{kind.name}" if number else name, kind
 
 
-def _kind(fit: Fit, name: str, of: str) -> str:
-    return name if of == predictive.default(fit) else f"{name}-{of}"
-
-
-def _shares_of(fit: Fit, of: str) -> Iterator[Block]:
-    title, kind = f"Does the fit give {of} like these?", _kind(fit, "ppc", of)
+def _shares_of(fit: Fit, name: str, kind: Kind[Any, Any]) -> Iterator[Block]:
+    title, said = f"Does the fit give {kind.name} like these?", words_of(kind)
     try:
-        check(fit, kind)
+        check(fit, name)
     except InputError as error:
         yield Text(f"{title} {'; '.join(error.problems)}.", "note")
         return
-    found = predictive.shares(fit, of)
+    found = predictive.shares(fit, kind.name)
     outside, size = int(found.outside.sum()), found.outside.size
-    told, whose = ("items", "items") if of == "votes" else ("shares", "judges")
-    rest = len(found.rows) - predictive.MOST if of != "votes" else 0
+    rest = len(found.rows) - predictive.MOST if found.columns else 0
     yield from figure(
         fit,
-        kind,
+        name,
         title,
-        f"{_SHARES[of]}, and the {100 * fit.prob:g}% range of {of} drawn from the fit. {outside} of {size} {told} "
-        f"lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} there, or "
-        "fewer, as the fit has seen them"
+        f"{said.shares}, and the {100 * fit.prob:g}% range of {kind.name} drawn from the fit. {outside} of {size} "
+        f"{said.told} lie outside their range (orange diamonds); chance alone puts about {(1 - fit.prob) * size:.2g} "
+        "there, or fewer, as the fit has seen them"
         + (
-            f": the model misses something about these {whose}."
+            f": the model misses something about these {said.whose}."
             if outside > _many(size, 1 - fit.prob)
             else "."
         )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
+    from voirdire.kinds.kind import Kind
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Words:
         The posterior's mirrored twin: a heading, what is done to a draw, and that as the argument of the prior.
     agreement : str
         Heading of the figure of who agrees with whom.
+    shares, told, whose : str
+        Of the posterior predictive check: which shares are shown, what they are of, whose they are.
+    binned, probability, seen : str
+        Of calibration: what is shown, the axis of probabilities, and what to say where a method has no draws.
     """
 
     reliability: str
@@ -39,6 +44,12 @@ class Words:
     turned: str = "every strength reversed"
     prior: str = "reversed"
     agreement: str = "Who agrees with whom"
+    shares: str = ""
+    told: str = "shares"
+    whose: str = "judges"
+    binned: str = ""
+    probability: str = ""
+    seen: str = ""
 
 
 _WORDS = {
@@ -47,6 +58,12 @@ _WORDS = {
         "diamonds: not told from chance; red triangles: below it, used reversed.",
         "“right”, “picks first” and “ties” are what a judge does on a typical pair, two items drawn at random. "
         "Position bias runs from \u22120.5 (always the second) to 0.5 (always the first).",
+        shares="Share of wins of every item (a tie counts half)",
+        told="items",
+        whose="items",
+        binned="Votes in ten bins by the probability that the fit gives them, and the share that came out (95% "
+        "intervals). On the diagonal, probabilities mean what they say; these are the votes that were fitted.",
+        probability="predicted probability of “first” or “second”",
     ),
     "scores": Words(
         "Probability of giving the better of a typical pair the higher score: 0.5 is chance. Grey diamonds: not "
@@ -54,6 +71,12 @@ _WORDS = {
         "“right” is the probability of giving the better of a typical pair the higher score, ties counted half. "
         "Severity is on the scale of the items' scores: a judge one unit more severe sees every item one unit lower.",
         people="Scores that people gave to some items",
+        shares="Share of each level among a judge's scores, one column per level, on the same scale",
+        binned="Scores in ten bins by the probability of exceeding a level that all other scores give them, each score "
+        "once for every level but the highest, and the share that did (95% intervals). On the diagonal, "
+        "probabilities mean what they say.",
+        probability="probability of exceeding a level by the other scores",
+        seen=" Method {method!r} has no draws to leave a score out with: here it has seen them all.",
     ),
     "joint": Words(
         "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
@@ -72,13 +95,22 @@ _WORDS = {
         twin="The classes renamed",
         turned="classes under each other's names",
         prior="renamed",
+        shares="Share of each label among those a judge gave, one column per label, on the same scale",
+        binned="Labels in ten bins by the probability that the other judges' labels of the item give them, and the "
+        "share that was given (95% intervals). On the diagonal, probabilities mean what they say.",
+        probability="probability of a label by the other judges' labels",
     ),
 }
 
 
 def words(fit: Fit) -> Words:
     """The words for a fit's kind of data."""
-    return _WORDS[fit.kind.name]
+    return words_of(fit.kind)
+
+
+def words_of(kind: Kind[Any, Any]) -> Words:
+    """The words for a kind of data."""
+    return _WORDS[kind.name]
 
 
 def doubts(fit: Fit) -> str:

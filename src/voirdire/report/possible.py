@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.report.replicated import part
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -39,18 +40,11 @@ def _rank_probability(fit: Fit) -> None:
 
 
 def _answers(fit: Fit) -> None:
-    from voirdire.report.rated import rated_problem
-    from voirdire.report.replicated import table_of
-
-    (rated_problem if fit.problem.part("votes") is None else table_of)(fit)
+    part(fit)
 
 
 def _score_answers(fit: Fit) -> None:
-    from voirdire.report.rated import rated_problem
-
-    if fit.problem.part("scores") is None:
-        raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no scores")
-    rated_problem(fit)
+    part(fit, "scores")
 
 
 def _judges(fit: Fit) -> None:

@@ -1,4 +1,8 @@
-"""Votes as the fit expects them: probabilities of each cell by draw, replicated shares of wins, calibration bins."""
+"""What a fit expects of its own answers: replicated tables, and bins of answers by their probability.
+
+A replicated table has the judges, items and questions of the table and is drawn (``draw`` of its kind) from one draw of
+the posterior.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import some_draws
-from voirdire.kinds.registry import kind_of, votes_of
+from voirdire.kinds.kind import Kind
+from voirdire.kinds.registry import votes_of
+from voirdire.kinds.shares import Shares
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.tables.votes import Votes
 from voirdire.typing import Floats
@@ -19,6 +25,39 @@ if TYPE_CHECKING:
 REPLICATES = 200
 BINS = 10
 _Z = 1.959964  # of Wilson's 95% intervals
+
+
+def part(fit: Fit, of: str | None = None) -> tuple[Kind[Any, Any], Any]:
+    """A kind of answers of a fit and what the fit has of it; by default the first.
+
+    Raises
+    ------
+    InputError
+        It has no such answers, or gives no probability of single ones.
+    """
+    for kind, problem in fit.kind.parts(fit.problem):
+        if of is None or of == kind.name:
+            kind.check_single(problem)
+            return kind, problem
+    raise InputError(f"model {fit.model.name} is one of {fit.model.data}: there are no {of}")
+
+
+def replicated(fit: Fit, of: str | None = None) -> tuple[Shares, Shares]:
+    """Shares of answers of a kind, observed and in 200 replicated tables; see :func:`part`.
+
+    One table is drawn for each draw of the posterior, 200 of the centre where there are no draws.
+    """
+    (kind, problem), rng = part(fit, of), np.random.default_rng(fit.seed)
+    draws = some_draws(fit.posterior, REPLICATES)
+    draws = draws if len(draws) > 1 else draws * REPLICATES
+    tables = [kind.draw(problem, values, rng) for values in draws]
+    return kind.shares(problem, [kind.table_of(problem)]), kind.shares(problem, tables)
+
+
+def calibration_bins(fit: Fit, of: str | None = None) -> dict[str, Floats]:
+    """Answers in ten bins by the probability that the fit gives them, as :func:`binned`; see :func:`part`."""
+    kind, problem = part(fit, of)
+    return binned(*(one.ravel() for one in kind.calibration(problem, fit.posterior)))
 
 
 def table_of(fit: Fit) -> Votes:
@@ -51,54 +90,6 @@ def draws_of_cells(fit: Fit, most: int) -> list[Floats]:
         probabilities(votes.model, votes.density, [one], votes.coded_votes)
         for one in some_draws(fit.posterior, most)
     ]
-
-
-def win_shares(fit: Fit) -> tuple[Floats, Floats]:
-    """Share of wins of each item (a tie counts half), observed and in replicated tables of the same comparisons.
-
-    Returns
-    -------
-    observed : array, shape (items,)
-        NaN for an item that was never voted on (beside scores).
-    drawn : array, shape (replicates, items)
-        One table drawn from the fit for each draw of the posterior (for each of 200 repeats without draws).
-    """
-    votes = table_of(fit)
-    size = len(votes.items)
-    total = votes.counts.sum(axis=1)
-    shown = np.bincount(votes.first, total, size) + np.bincount(votes.second, total, size)
-
-    def shares(counts: Any) -> Floats:
-        won = np.bincount(votes.first, counts[:, 0] + 0.5 * counts[:, 2], size)
-        won += np.bincount(votes.second, counts[:, 1] + 0.5 * counts[:, 2], size)
-        with np.errstate(invalid="ignore"):
-            return np.asarray(won / shown)
-
-    rng, problem = np.random.default_rng(fit.seed), votes_of(fit.problem, "report")
-    draws = some_draws(fit.posterior, REPLICATES)
-    draws = draws if len(draws) > 1 else draws * REPLICATES
-    drawn = [shares(kind_of(problem).draw(problem, values, rng).counts) for values in draws]
-    return shares(votes.counts), np.stack(drawn)
-
-
-def calibration_bins(fit: Fit) -> dict[str, Floats]:
-    """Ten bins of as many votes each by the predicted probability, with the share observed.
-
-    Every vote counts twice, as an answer "first" and as an answer "second" with their own probabilities, so that the
-    picture does not depend on which item stood first.
-
-    Returns
-    -------
-    dict of array, shape (bins,)
-        predicted, observed, low, high (Wilson), n (votes).
-    """
-    votes = table_of(fit)
-    chance = np.mean(draws_of_cells(fit, REPLICATES), axis=0)
-    total = votes.counts.sum(axis=1)
-    predicted = np.concatenate([chance[:, 0], chance[:, 1]])
-    hits = np.concatenate([votes.counts[:, 0], votes.counts[:, 1]]).astype(float)
-    weight = np.concatenate([total, total]).astype(float)
-    return binned(predicted, hits, weight)
 
 
 def binned(predicted: Floats, hits: Floats, weight: Floats) -> dict[str, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria, with_old
 from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
 from voirdire.kinds.votes.human.table import read_anchors
@@ -132,6 +134,23 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         """Votes, then scores."""
         votes = VOTES.draw(problem.of_votes, values, rng)
         return VotesAndScores(votes, SCORES.draw(problem.of_scores, values, rng))
+
+    def parts(self, problem: JointProblem) -> tuple[tuple[Kind[Any, Any], Any], ...]:
+        """Votes and scores."""
+        return (VOTES, problem.of_votes), (SCORES, problem.of_scores)
+
+    def check_single(self, problem: JointProblem) -> None:
+        """Of both parts."""
+        for kind, part in self.parts(problem):
+            kind.check_single(part)
+
+    def shares(self, problem: JointProblem, tables: Sequence[VotesAndScores]) -> Shares:
+        """Those of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.shares(problem.of_votes, [both.votes for both in tables])
+
+    def calibration(self, problem: JointProblem, posterior: Posterior) -> Calibration:
+        """That of the votes; scores have theirs by :meth:`parts`."""
+        return VOTES.calibration(problem.of_votes, posterior)
 
     def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
         """See :func:`.joint.held_out.held_out`."""

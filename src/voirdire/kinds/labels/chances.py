@@ -38,3 +38,14 @@ def chances(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> F
     belief, rates = np.exp(log_softmax(joint, problem.classes, np)), np.exp(density.rates(values, np))
     found: Floats = np.einsum("rj,rjl->rl", belief, rates[judge if len(rates) > 1 else judge * 0])
     return found
+
+
+def check_single(problem: LabelsProblem) -> None:
+    """Refuse models that know no classes.
+
+    Raises
+    ------
+    InputError
+    """
+    if not problem.density.latent:
+        raise InputError(f"model {problem.model.name} gives no probability of single labels: nothing to draw")

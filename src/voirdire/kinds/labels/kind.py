@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,13 +14,15 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results
-from voirdire.kinds.labels.chances import chances
+from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.held_out import held_out
+from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
+from voirdire.kinds.shares import Calibration, Shares, of_judges
 from voirdire.model.check import Check
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
@@ -129,6 +132,18 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def draw(self, problem: LabelsProblem, values: Values, rng: np.random.Generator) -> Labels:
         """See :func:`.labels.draw.draw`."""
         return draw(problem, values, rng)
+
+    def check_single(self, problem: LabelsProblem) -> None:
+        """See :func:`.labels.chances.check_single`."""
+        check_single(problem)
+
+    def shares(self, problem: LabelsProblem, tables: Sequence[Labels]) -> Shares:
+        """See :func:`voirdire.kinds.shares.of_judges`."""
+        return of_judges(problem, tables)
+
+    def calibration(self, problem: LabelsProblem, posterior: Posterior) -> Calibration:
+        """See :func:`.labels.left_out.calibration`."""
+        return calibration(problem, posterior)
 
     def held_out(self, model: Model, table: Labels, fold: Ints, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""

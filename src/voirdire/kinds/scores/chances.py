@@ -46,3 +46,14 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     logs = log_every_level(spread, own[:, None, :], density.levels, np)
     chance: Floats = np.stack([np.exp(log) @ np.exp(log_weight) for log in logs], axis=-1)
     return chance
+
+
+def check_single(problem: ScoresProblem) -> None:
+    """Refuse models that take scores as numbers.
+
+    Raises
+    ------
+    InputError
+    """
+    if form_of(problem.model) is not ordinal:
+        raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,15 +17,17 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.scores import checks, continuous, results
 from voirdire.kinds.scores.bootstrap import resampled
-from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
+from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.shares import Calibration, Shares, of_judges
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
@@ -163,6 +166,18 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def draw(self, problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
         """See :func:`.scores.draw.draw`."""
         return draw(problem, values, rng)
+
+    def check_single(self, problem: ScoresProblem) -> None:
+        """See :func:`.scores.chances.check_single`."""
+        check_single(problem)
+
+    def shares(self, problem: ScoresProblem, tables: Sequence[Scores]) -> Shares:
+        """See :func:`voirdire.kinds.shares.of_judges`."""
+        return of_judges(problem, tables)
+
+    def calibration(self, problem: ScoresProblem, posterior: Posterior) -> Calibration:
+        """See :func:`.scores.left_out.calibration`."""
+        return calibration(problem, posterior)
 
     def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""

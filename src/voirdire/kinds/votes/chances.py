@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.votes.density import VotesDensity
@@ -108,3 +109,14 @@ def answer_probabilities(
     else:
         found[:, :2] = np.exp(np.stack(log, axis=1))
     return found
+
+
+def check_single(problem: VotesProblem) -> None:
+    """Refuse models that pool votes before they look at them.
+
+    Raises
+    ------
+    InputError
+    """
+    if problem.model.pool != "none":
+        raise InputError(f"model {problem.model.name} gives no probability of single votes: nothing to draw")

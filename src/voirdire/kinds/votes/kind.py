@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,14 +13,16 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
+from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes import checks, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
-from voirdire.kinds.votes.chances import chances, predict
+from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
+from voirdire.kinds.votes.shares import calibration, shares
 from voirdire.model.check import Check
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
@@ -137,6 +140,18 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def draw(self, problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
         """See :func:`.votes.draw.draw`."""
         return draw(problem, values, rng)
+
+    def check_single(self, problem: VotesProblem) -> None:
+        """See :func:`.votes.chances.check_single`."""
+        check_single(problem)
+
+    def shares(self, problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
+        """See :func:`.votes.shares.shares`."""
+        return shares(problem, tables)
+
+    def calibration(self, problem: VotesProblem, posterior: Posterior) -> Calibration:
+        """See :func:`.votes.shares.calibration`."""
+        return calibration(problem, posterior)
 
     def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""

@@ -40,7 +40,7 @@ def _items(fit: Fit) -> int:
 
 
 def _predicted(fit: Fit) -> int:
-    return _items(fit) if fit.problem.part("votes") is not None else _scoring(fit)
+    return _scoring(fit) if fit.problem.part("votes") is None else _items(fit)
 
 
 def _scoring(fit: Fit) -> int:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from voirdire.report.figures.rows import Rows
 from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, label, name_rows
-from voirdire.report.rated import answers, exceedance_bins, label_bins
-from voirdire.report.replicated import calibration_bins, win_shares
+from voirdire.report.kinds import words_of
+from voirdire.report.replicated import calibration_bins, part, replicated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,13 +24,6 @@ Floats = npt.NDArray[np.float64]
 
 MOST = 40  # judges shown
 _HEAD = 16  # letters of a column's name
-
-#: By the kind of data: what puts answers into bins, and what the horizontal axis of calibration says.
-_BINS = {
-    "votes": (calibration_bins, "predicted probability of “first” or “second”"),
-    "scores": (exceedance_bins, "probability of exceeding a level by the other scores"),
-    "labels": (label_bins, "probability of a label by the other judges' labels"),
-}
 
 
 @dataclass(frozen=True)
@@ -59,11 +52,6 @@ class Shares:
         return (self.observed < self.low) | (self.observed > self.high)
 
 
-def default(fit: Fit) -> str:
-    """The answers that a figure is about where nothing else is said: of votes and scores, the votes."""
-    return "votes" if fit.model.data == "joint" else fit.model.data
-
-
 def shares(fit: Fit, of: str | None = None) -> Shares:
     """Shares of wins of the items, or shares of the judges' answers.
 
@@ -71,25 +59,17 @@ def shares(fit: Fit, of: str | None = None) -> Shares:
     ----------
     fit : Fit
     of : "votes", "scores" or "labels", optional
-        Which answers; see :func:`default`.
+        Which answers; of votes and scores, by default the votes.
 
     Raises
     ------
     InputError
         The model gives no probability of single answers.
     """
-    columns: list[str] = []
-    if (of or default(fit)) == "votes":
-        observed, drawn = win_shares(fit)
-        names, found = list(fit.problem.items), fit.ranking()["item"].tolist()
-        unseen = {names[item] for item in np.flatnonzero(np.isnan(observed))}
-        found = [item for item in found if item not in unseen]
-    else:
-        every = answers(fit)
-        names, columns, observed, drawn = every.judges, every.names, every.observed, every.drawn
-        found = [judge for judge in _standing(fit) if judge in set(names)]
+    (names, columns, (observed,)), (_, _, drawn) = replicated(fit, of)
     low, high = np.quantile(drawn, [0.5 * (1 - fit.prob), 0.5 * (1 + fit.prob)], axis=0)
-    index = {name: place for place, name in enumerate(names)}
+    index = {name: place for place, name in enumerate(names) if not np.isnan(observed[place]).any()}
+    found = [name for name in (_standing(fit) if columns else fit.ranking()["item"]) if name in index]
     order = [index[name] for name in found]
     return Shares(found, columns, observed[order], low[order], high[order])
 
@@ -186,8 +166,7 @@ def _ppc_rows(found: Shares, ax: Axes, part: slice) -> None:
 
 def calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     """Answers by their predicted probability: the share that was given. Intervals are Wilson's, of 95%."""
-    bin_answers, title = _BINS[of or default(fit)]
-    bins = bin_answers(fit)
+    bins, kind = calibration_bins(fit, of), part(fit, of)[0]
     ax.grid()
     ax.plot([0, 1], [0, 1], color=MUTED, linewidth=1.0, linestyle=(0, (4, 3)))
     ax.vlines(bins["predicted"], bins["low"], bins["high"], color=BLUE, linewidth=1.6, alpha=0.75)
@@ -196,5 +175,5 @@ def calibration(fit: Fit, ax: Axes, of: str | None = None) -> None:
     ax.set_ylim(-0.02, 1.02)
     ax.set_aspect("equal")
     ax.spines["bottom"].set_color(GRID)
-    ax.set_xlabel(title)
+    ax.set_xlabel(words_of(kind).probability)
     ax.set_ylabel("share observed")

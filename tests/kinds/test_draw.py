@@ -23,7 +23,7 @@ def _shares(problem: Any, table: Any) -> np.ndarray:
     return np.bincount(given, minlength=len(problem.possible)) / len(given)
 
 
-@pytest.mark.parametrize("name", ["crowd-bt-position", "rating-severity", "mixed-severity"])
+@pytest.mark.parametrize("name", ["crowd-bt-position", "rating-severity", "joint-severity"])
 def test_draws_have_the_probabilities_of_the_kind(name: str) -> None:
     """The mean share of each answer over 400 tables, within 4.5 Monte Carlo errors of the mean probability."""
     panel = panel_of(load_model(name), {"judges": 2, "items": 4, "criteria": 1}, False)

@@ -18,7 +18,7 @@ def ours(model: str) -> pd.DataFrame:
 
 peer = Peer("dawid_skene", FILE)
 rows = []
-for model in ("dawid-skene", "dawid-skene-pooled"):
+for model in ("hierarchical-dawid-skene", "dawid-skene-pooled"):
     ours(model), peer.run()
     fast, slow = [], []
     for _ in range(RUNS):

@@ -37,7 +37,7 @@ race(
     ("class_share", "confusion", "confusion_judge"),
     draws=50,
     rows="label",
-    note="dawid-skene, 746 parameters, classes summed out on both sides; ESS over all of them.",
+    note="hierarchical-dawid-skene, 746 parameters, classes summed out on both sides; ESS over all of them.",
     table=shared(TABLE),
-    model="dawid-skene",
+    model="hierarchical-dawid-skene",
 )

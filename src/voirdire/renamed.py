@@ -53,6 +53,8 @@ def run_now(run: dict[str, Any]) -> dict[str, Any]:
     model = run["model"]
     data = DATA.get(model["data"], model["data"])
     name = MODELS.get(model["name"], model["name"])
+    if name == "dawid-skene" and model["reliability"]["kind"] == "confusion":
+        name = f"hierarchical-{name}"  # today's of that name pools nothing
     reductions = [
         entry | {"model": MODELS.get(entry["model"], entry["model"])} for entry in model["reduces_to"]
     ]

@@ -125,7 +125,7 @@ def test_labels_are_predicted_from_the_others_labels() -> None:
                 }
                 loss[row] = -np.log(chance[table["label"][row]])
                 right[row] = max(chance, key=lambda label: chance[label]) == table["label"][row]
-    found = cross_validate(table, ["dawid-skene"], by=("judge", "context"), folds=12)
+    found = cross_validate(table, ["hierarchical-dawid-skene"], by=("judge", "context"), folds=12)
     assert found.loc[0, "log_loss"] == pytest.approx(loss.mean(), abs=1e-5)
     assert found.loc[0, "accuracy"] == pytest.approx(right.mean())
     compared = cross_validate(table, ["one-coin-label", "dawid-skene-pooled"], folds=3)

@@ -21,7 +21,7 @@ from voirdire.report.sources import Rows, read_run, save_rows
 RUNS = Path(__file__).parents[1] / "reference" / "runs"
 KINDS = ("votes", "votes_anchored", "scores", "labels", "joint")
 # since then: the model, and checks
-MODELS = {"mixed-position": "joint-position"}
+MODELS = {"mixed-position": "joint-position", "dawid-skene": "hierarchical-dawid-skene"}
 CHECKS = {"mirror": "orientation", "split-items": "judge-item-interaction"}
 CHECKS_OF = {"labels": {"mirror": "label-switching"}}
 

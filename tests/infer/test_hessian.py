@@ -32,7 +32,8 @@ def labels() -> Problem:
         (f"j{k}", f"i{n}", "abc"[(n + (rng.random() < 0.3)) % 3]) for k in range(4) for n in range(12)
     ] + [("j4", "i0", "a")]
     return pose_labels(
-        load_model("dawid-skene"), read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+        load_model("hierarchical-dawid-skene"),
+        read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])),
     )
 
 

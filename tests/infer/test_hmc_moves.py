@@ -124,4 +124,4 @@ def test_large_tables_are_not_moved(posed: LabelsProblem) -> None:
             columns=["judge", "item", "label"],
         )
     )
-    assert not affordable(pose_labels(load_model("dawid-skene"), wide))
+    assert not affordable(pose_labels(load_model("hierarchical-dawid-skene"), wide))

@@ -106,6 +106,11 @@ def matrix_each(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labe
     )
 
 
+def own_matrix(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
+    own = v["confusion_judge"][k][j]
+    return softmax([prior["lean"] * (named == j) + own[named] for named in range(labels)])
+
+
 def one_coin_label(v: dict[str, Any], prior: dict[str, float], k: int, j: int, labels: int) -> list[float]:
     eta = s(v["reliability"][k])
     return [eta if named == j else (1 - eta) / (labels - 1) for named in range(labels)]
@@ -113,7 +118,8 @@ def one_coin_label(v: dict[str, Any], prior: dict[str, float], k: int, j: int, l
 
 LABEL_EQUATIONS: dict[str, Any] = {
     "majority-label": None,  # every item's own shares
-    "dawid-skene": matrix_each,
+    "dawid-skene": own_matrix,
+    "hierarchical-dawid-skene": matrix_each,
     "dawid-skene-pooled": one_matrix,
     "one-coin-label": one_coin_label,
 }

@@ -65,8 +65,8 @@ def fit(
             metavar="NAME|FILE",
             autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position; dawid-skene for labels, rating-severity for scores, "
-            "joint-position for votes and scores.",
+            "has a criterion column, else crowd-bt-position; hierarchical-dawid-skene for labels, "
+            "rating-severity for scores, joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

@@ -63,9 +63,9 @@ def fit(
         columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
-        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels ``dawid-skene``; for
-        scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and scores ``joint-position``
-        (``joint-maple-position`` with ``criteria``).
+        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels
+        ``hierarchical-dawid-skene``; for scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
+        scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
     method : "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.

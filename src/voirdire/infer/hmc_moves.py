@@ -49,7 +49,7 @@ def affordable(problem: Problem) -> bool:
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> affordable(pose_labels(load_model("dawid-skene"), table))
+    >>> affordable(pose_labels(load_model("hierarchical-dawid-skene"), table))
     True
     """
     cells = sum(np.size(column) for part in problem.data.values() for column in part.values())

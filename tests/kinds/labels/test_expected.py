@@ -13,7 +13,7 @@ from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
-MODELS = ("dawid-skene", "dawid-skene-pooled")
+MODELS = ("dawid-skene", "hierarchical-dawid-skene", "dawid-skene-pooled")
 
 
 def posed(model: str, *, known: bool) -> LabelsProblem:

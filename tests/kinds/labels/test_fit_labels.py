@@ -39,8 +39,8 @@ def fitted(panel: tuple[pd.DataFrame, pd.Series]) -> voirdire.Fit:
 
 
 def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataFrame, pd.Series]) -> None:
-    assert fitted.model.name == "dawid-skene"
-    assert fitted.notes == ("No model was named: dawid-skene, because the table has labels.",)
+    assert fitted.model.name == "hierarchical-dawid-skene"
+    assert fitted.notes == ("No model was named: hierarchical-dawid-skene, because the table has labels.",)
     judges = fitted.judges()
     truth = panel[1]
     for k, row in judges.iterrows():
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_said() -> None:
     assert "label 'b' is none of 'a', 'c'" in refused(levels=["a", "c"])
     assert "class 'B' is no label; labels are 'a', 'b'; did you mean 'b'?" in refused(classes=["a", "B"])
     assert "fewer than two" in refused(classes=["a"])
-    assert "model maple is for votes, but the table has labels; take dawid-skene" in refused(model="maple")
+    assert "model maple is for votes, but the table has labels; take dawid-skene," in refused(model="maple")
     anchors = pd.DataFrame({"item": ["z", "x", "x"], "label": ["a", "a", "b"]})
     message = refused(anchors=anchors)
     assert "anchors: row 1: no judge has labelled item 'z'" in message
@@ -171,7 +171,7 @@ def test_the_command_line_shows_labels(panel: tuple[pd.DataFrame, pd.Series], tm
     shown = CliRunner().invoke(app, ["fit", str(path), "--method", "map"], catch_exceptions=False)
     assert shown.exit_code == 0, shown.stderr
     for text in (
-        "dawid-skene by map: 1,800 labels",
+        "hierarchical-dawid-skene by map: 1,800 labels",
         "sensitivity",
         "least certain first",
         "Classes, by",

@@ -119,7 +119,9 @@ def test_coins_are_drawn_from_their_mixture_of_betas() -> None:
     assert stats.kstest(drawn, law).pvalue > 0.01
 
 
-@pytest.mark.parametrize("model", ["dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "model", ["hierarchical-dawid-skene", pytest.param("dawid-skene-pooled", marks=pytest.mark.slow)]
+)
 def test_rows_of_matrices_are_those_of_the_known_items_alone(model: str) -> None:
     """With two labels the right label's log-odds is lean + panel + own, normal a priori with variances 2 sd^2."""
     rows = [(judge, f"x{n}", "y") for judge in "ab" for n in range(6)]
@@ -127,7 +129,7 @@ def test_rows_of_matrices_are_those_of_the_known_items_alone(model: str) -> None
     known = pd.DataFrame({"item": [f"x{n}" for n in range(7)], "label": "y"})
     fit = voirdire.fit(table_of(rows), model=model, anchors=known, anchor_mode="cut")
     panel = np.linspace(-7, 7, 141)[:, None]
-    own = np.linspace(-7, 7, 141)[None] if model == "dawid-skene" else np.zeros((1, 1))
+    own = np.linspace(-7, 7, 141)[None] if model == "hierarchical-dawid-skene" else np.zeros((1, 1))
     logit = LEAN + panel + own
     p_own = np.exp(-(own**2) / 4)
     right, wrong = {"a": 6, "b": 7, "c": 0}, {"a": 1, "b": 0, "c": 0}
@@ -175,7 +177,7 @@ def clique() -> tuple[pd.DataFrame, pd.Series, pd.DataFrame]:
     return table_of(rows), classes, classes.head(30).reset_index()
 
 
-@pytest.mark.parametrize("model", ["dawid-skene", "one-coin-label"])
+@pytest.mark.parametrize("model", ["hierarchical-dawid-skene", "one-coin-label"])
 def test_a_clique_drags_joint_along_and_cut_is_right(
     clique: tuple[pd.DataFrame, pd.Series, pd.DataFrame], model: str
 ) -> None:

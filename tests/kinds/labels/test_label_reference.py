@@ -53,7 +53,7 @@ def test_the_mode_under_flat_priors_is_the_maximum_that_em_finds(
     reference: dict[str, Any], textbook: ModuleType
 ) -> None:
     table = textbook.caries().rename(columns={"task": "item", "worker": "judge"})
-    fit = voirdire.fit(table, model="dawid-skene", method="map", priors=FLAT)
+    fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="map", priors=FLAT)
     shares = fit.shares().set_index("class")["share"]
     for label, share in reference["caries"]["shares"].items():
         assert shares[label] == pytest.approx(share, abs=1e-3)
@@ -67,7 +67,7 @@ def test_em_finds_a_local_maximum_of_the_anesthesia_table_and_the_mode_is_higher
 ) -> None:
     """45 patients leave several maxima. EM from the majority's answers ends in one; the search from there stays."""
     table = read_labels(textbook.anesthesia().rename(columns={"task": "item", "worker": "judge"}))
-    problem = pose_labels(load_model("dawid-skene").with_priors(FLAT), table)
+    problem = pose_labels(load_model("hierarchical-dawid-skene").with_priors(FLAT), table)
     density, names = problem.density, problem.labels
     found = reference["anesthesia"]
     rates = np.full((5, 4, 4), 1e-9)
@@ -138,7 +138,7 @@ def test_with_known_items_one_matrix_beats_the_majority_of_dices(
 def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
     dices: tuple[pd.DataFrame, pd.Series],
 ) -> None:
-    helped, alone, majority = anchored(dices, "dawid-skene", 100)
+    helped, alone, majority = anchored(dices, "hierarchical-dawid-skene", 100)
     assert np.mean(helped) == pytest.approx(0.6842, abs=5e-4)
     assert np.mean(alone) == pytest.approx(0.6922, abs=5e-4)
     assert np.mean(helped - majority) == pytest.approx(0.0298, abs=5e-4)
@@ -151,17 +151,17 @@ def test_matrices_from_known_items_alone_beat_joint_ones_on_dices(
     dices: tuple[pd.DataFrame, pd.Series], count: int, joint: float, cut: float
 ) -> None:
     for mode, expected in (("joint", joint), ("cut", cut)):
-        helped, _, _ = anchored(dices, "dawid-skene", 100, mode, count)
+        helped, _, _ = anchored(dices, "hierarchical-dawid-skene", 100, mode, count)
         assert np.mean(helped) == pytest.approx(expected, abs=5e-4)
 
 
 MEASURED = [
     ("majority-label", None, 0.6543, 0.6195, 0.6887),
     ("one-coin-label", None, 0.6057, 0.5765, 0.6349),
-    ("dawid-skene", None, 0.4886, 0.4467, 0.5314),
+    ("hierarchical-dawid-skene", None, 0.4886, 0.4467, 0.5314),
     ("majority-label", ["No", "Yes"], 0.6543, 0.6195, 0.6887),
     ("one-coin-label", ["No", "Yes"], 0.6057, 0.5765, 0.6349),
-    ("dawid-skene", ["No", "Yes"], 0.6914, 0.6533, 0.7297),
+    ("hierarchical-dawid-skene", ["No", "Yes"], 0.6914, 0.6533, 0.7297),
 ]
 
 

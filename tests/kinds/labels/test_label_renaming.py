@@ -43,10 +43,13 @@ def test_the_permanent_sums_over_all_renamings(size: int) -> None:
 
 
 CASES = [
+    ("hierarchical-dawid-skene", LABELS, ""),
     ("dawid-skene", LABELS, ""),
     ("dawid-skene", LABELS[:2], ""),
-    ("dawid-skene-pooled", LABELS, ""),
     ("dawid-skene", LABELS, "c"),
+    ("hierarchical-dawid-skene", LABELS[:2], ""),
+    ("dawid-skene-pooled", LABELS, ""),
+    ("hierarchical-dawid-skene", LABELS, "c"),
     ("one-coin-label", LABELS[:2], ""),
 ]
 
@@ -79,7 +82,7 @@ def test_renaming_keeps_the_likelihood_and_the_prior_sums_over_all_names(
 
 
 def test_swapping_two_classes_is_its_own_inverse() -> None:
-    for name in ("dawid-skene", "one-coin-label"):
+    for name in ("dawid-skene", "hierarchical-dawid-skene", "one-coin-label"):
         density = posed(name, LABELS[:2]).density
         x = np.random.default_rng(2).normal(size=(3, density.size))
         np.testing.assert_allclose(density.mirror(density.mirror(x, np), np), x, atol=1e-12)
@@ -90,8 +93,8 @@ def test_swapping_two_classes_is_its_own_inverse() -> None:
     [
         ("one-coin-label", LABELS, ""),
         ("majority-label", LABELS, ""),
-        ("dawid-skene", LABELS, "ab"),
-        ("dawid-skene", LABELS[:2], "a"),
+        ("hierarchical-dawid-skene", LABELS, "ab"),
+        ("hierarchical-dawid-skene", LABELS[:2], "a"),
     ],
 )
 def test_names_that_cannot_change(name: str, labels: list[str], known: str) -> None:

@@ -47,7 +47,7 @@ def check_cut(problem: LabelsProblem) -> None:
     if not problem.density.latent:
         raise InputError(
             f"anchor mode 'cut' learns judges from the anchors, but model {problem.model.name} takes all judges alike; "
-            "take dawid-skene, dawid-skene-pooled or one-coin-label, or anchor_mode='joint'"
+            "take hierarchical-dawid-skene, dawid-skene-pooled or one-coin-label, or anchor_mode='joint'"
         )
 
 
@@ -62,7 +62,7 @@ def of_anchors(problem: LabelsProblem) -> LabelsProblem:
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "yes")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> posed = pose_labels(load_model("dawid-skene"), table, known=np.array([1, -1]))
+    >>> posed = pose_labels(load_model("hierarchical-dawid-skene"), table, known=np.array([1, -1]))
     >>> of_anchors(posed).data["labels"]["counts"].tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """

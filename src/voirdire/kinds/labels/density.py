@@ -45,7 +45,7 @@ class LabelsDensity(LabelsLayout):
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> model = load_model("dawid-skene")
+    >>> model = load_model("hierarchical-dawid-skene")
     >>> LabelsDensity(model, judges=3, criteria=1, items=9, units=9, classes=2, labels=2).size
     9
     """
@@ -73,10 +73,14 @@ class LabelsDensity(LabelsLayout):
     @property
     def has_mirror(self) -> bool:
         """Whether classes can change names; more than eight without an anchor are kept as they are."""
-        kind = self.model.reliability.kind
-        if kind in ("confusion", "confusion-pooled"):
+        if self.leaning:
             return 2 <= len(self.free) <= LARGEST
-        return kind == "one-coin-label" and self.labels == 2 and len(self.free) == 2
+        return "reliability" in self.slices and self.labels == 2 and len(self.free) == 2
+
+    @property
+    def leaning(self) -> str | None:
+        """The values that the lean towards right labels is added to: the panel's rows, else each judge's own."""
+        return next((name for name in ("confusion", "confusion_judge") if name in self.slices), None)
 
     def rates(self, values: Values, xp: Any) -> Array:
         """Log P(label | class), shape (..., judges or 1, classes, labels)."""
@@ -126,29 +130,31 @@ class LabelsDensity(LabelsLayout):
         out = {**values, "class_share": values["class_share"][..., old]}
         if "reliability" in values:
             out["reliability"] = -values["reliability"]
-        else:
+        out |= {
+            name: values[name][..., old, :] for name in ("confusion", "confusion_judge") if name in values
+        }
+        if self.leaning:
             # what is added to the lean moves with its row, and the lean stays where it is
             eye = np.eye(self.classes, self.labels)
-            lean = self.model.reliability.numbers["lean"]
-            out["confusion"] = values["confusion"][..., old, :] + lean * (eye[old] - eye)
-        if "confusion_judge" in values:
-            out["confusion_judge"] = values["confusion_judge"][..., old, :]
+            out[self.leaning] = out[self.leaning] + self.model.reliability.numbers["lean"] * (eye[old] - eye)
         return self.flat(out, xp)
 
     def name_scores(self, x: Array, xp: Any) -> Array:
         """Log prior density of each free class's row under each free name, up to what renaming leaves alone.
 
-        Shape (..., free, free). Of the prior only the panel's rows tell names apart: the priors of the shares and of
-        the judges' deviations treat all classes alike.
+        Shape (..., free, free). Of the prior only the rows with the lean tell names apart: the priors of the shares and
+        of judges' deviations from the panel treat all classes alike.
         """
-        section = self.model.reliability
-        lean, sd = section.numbers["lean"], section.numbers["sd"]
+        assert self.leaning is not None
+        numbers, of_panel = self.model.reliability.numbers, self.leaning == "confusion"
+        lean, sd = numbers["lean"], numbers["sd" if of_panel else "judge_sd"]
         eye = np.eye(self.classes, self.labels)
-        rows = self.values(x, xp)["confusion"] + lean * eye
+        rows = self.values(x, xp)[self.leaning] + lean * eye
         free = list(self.free)
         # the distance in the plane of zero sum is that of the free coordinates
         gap = rows[..., free, None, :] - lean * eye[free]
-        return -0.5 * (gap * gap).sum(axis=-1) / sd**2
+        score = -0.5 * (gap * gap).sum(axis=-1) / sd**2
+        return score if of_panel else score.sum(axis=-3)
 
     def symmetric_log_prior(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of the prior's sum over all renamings; the prior itself where there are none."""
@@ -213,18 +219,22 @@ class LabelsDensity(LabelsLayout):
             hit = (by_judge * right).sum(axis=(1, 2)) + 2.0
             found["reliability"] = np.log(hit) - np.log(by_judge.sum(axis=(1, 2)) - hit + 3.0)
         else:
-            lean = self.model.reliability.numbers["lean"]
             panel = by_judge.sum(axis=0) + SMOOTHING + right
-            found["confusion"] = _centred(np.log(panel) - lean * right)
+            rate = panel / panel.sum(axis=1, keepdims=True)
+            if "confusion" in self.slices:
+                found["confusion"] = _centred(np.log(panel))
             if "confusion_judge" in self.slices:
-                rate = panel / panel.sum(axis=1, keepdims=True)
-                smoothed = by_judge + 4.0 * rate
-                found["confusion_judge"] = _centred(np.log(smoothed) - np.log(rate))
+                base = rate if "confusion" in self.slices else 1.0
+                found["confusion_judge"] = _centred(np.log(by_judge + 4.0 * rate) - np.log(base))
+            assert self.leaning is not None
+            found[self.leaning] = _centred(
+                found[self.leaning] - self.model.reliability.numbers["lean"] * right
+            )
         return [self._flat_from(found), np.zeros(self.size)]
 
     def by_hand(self, data: Data) -> ByHand | None:
         """From the classes' expected counts, of confusion matrices; see :class:`.labels.expected.Expected`."""
-        if self.model.reliability.kind not in ("confusion", "confusion-pooled") or "pinned" in data:
+        if not self.leaning or "pinned" in data:
             return None
         expected = Expected(self, data)
         return ByHand(expected.both, expected.metric)

@@ -42,7 +42,7 @@ class Expected:
     Parameters
     ----------
     density : LabelsLayout
-        Of kind ``confusion`` or ``confusion-pooled``.
+        With confusion matrices.
     data : dict
         As :class:`voirdire.kinds.labels.problem.LabelsProblem` holds it.
 
@@ -54,7 +54,7 @@ class Expected:
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> problem = pose_labels(load_model("dawid-skene"), table)
+    >>> problem = pose_labels(load_model("hierarchical-dawid-skene"), table)
     >>> value, slope = Expected(problem.density, problem.data).both(np.zeros(problem.density.size))
     >>> bool(np.isclose(-value, problem.density.log_density(np.zeros(7), problem.data, np)))
     True
@@ -83,7 +83,8 @@ class Expected:
         found, slices = self._believe(x), self._density.slices
         pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
         slope = self._precision * x
-        slope[slices["confusion"]] -= (pull.sum(axis=0) @ self._of_labels).ravel()
+        if "confusion" in slices:
+            slope[slices["confusion"]] -= (pull.sum(axis=0) @ self._of_labels).ravel()
         if "confusion_judge" in slices:
             slope[slices["confusion_judge"]] -= (pull @ self._of_labels).ravel()
         of_class = found.of_class - found.of_class.sum(axis=-1, keepdims=True) * found.shares
@@ -97,18 +98,24 @@ class Expected:
         rows = _information(found.counts.sum(axis=-1), found.rates, self._of_labels)
         shares = _information(found.of_class.sum(axis=-1), found.shares, self._of_classes)
         share = _inverse(shares + self._prior("class_share", shares.shape[-1]))
-        panel = rows.sum(axis=0) + self._prior("confusion", rows.shape[-1])
         if "confusion_judge" in slices:
             own = _inverse(rows + self._prior("confusion_judge", rows.shape[-1]))
-            shared = rows @ own
-            panel = panel - (shared @ rows).sum(axis=0)
-        panel = _inverse(panel)
+        if "confusion" in slices:
+            panel = rows.sum(axis=0) + self._prior("confusion", rows.shape[-1])
+            if "confusion_judge" in slices:
+                shared = rows @ own
+                panel = panel - (shared @ rows).sum(axis=0)
+            panel = _inverse(panel)
 
         def apply(slope: Floats) -> Floats:
             step = np.empty_like(slope)
             of_share = slope[slices["class_share"]].reshape(share.shape[:-1])
-            of_panel = slope[slices["confusion"]].reshape(panel.shape[:-1])
             step[slices["class_share"]] = _times(share, of_share).ravel()
+            if "confusion" not in slices:
+                of_judge = slope[slices["confusion_judge"]].reshape(rows.shape[:-1])
+                step[slices["confusion_judge"]] = _times(own, of_judge).ravel()
+                return step
+            of_panel = slope[slices["confusion"]].reshape(panel.shape[:-1])
             if "confusion_judge" not in slices:
                 step[slices["confusion"]] = _times(panel, of_panel).ravel()
                 return step
@@ -126,7 +133,9 @@ class Expected:
     def _believe(self, x: Floats) -> _Belief:
         density, slices = self._density, self._density.slices
         classes, labels, judges = density.classes, density.labels, self._judges
-        logits = (self._lean + x[slices["confusion"]].reshape(classes, -1) @ self._of_labels.T)[None]
+        logits = self._lean[None]
+        if "confusion" in slices:
+            logits = logits + x[slices["confusion"]].reshape(classes, -1) @ self._of_labels.T
         if "confusion_judge" in slices:
             logits = logits + x[slices["confusion_judge"]].reshape(judges, classes, -1) @ self._of_labels.T
         log_rates = logits - _log_sum(logits)

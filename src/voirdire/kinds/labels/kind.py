@@ -48,8 +48,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     }
 
     def default_model(self, table: Labels, criteria: object) -> tuple[str, str]:
-        """``dawid-skene``."""
-        return "dawid-skene", "the table has labels"
+        """``hierarchical-dawid-skene``."""
+        return "hierarchical-dawid-skene", "the table has labels"
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""

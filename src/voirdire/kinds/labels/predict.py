@@ -50,7 +50,8 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     density = problem.density
     if not density.latent:
         raise InputError(
-            f"predict() needs a model that knows judges; {problem.model.name} takes all alike: fit dawid-skene"
+            f"predict() needs a model that knows judges; {problem.model.name} takes all alike; "
+            "fit hierarchical-dawid-skene"
         )
     labels = problem.table.labels
     new = read_labels(table, levels=labels)

@@ -119,7 +119,7 @@ def pose_labels(
     >>> from voirdire.tables.labels import read_labels
     >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
     >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> pose_labels(load_model("dawid-skene"), table).data["labels"]["counts"].tolist()
+    >>> pose_labels(load_model("hierarchical-dawid-skene"), table).data["labels"]["counts"].tolist()
     [[0.0, 1.0, 1.0, 0.0]]
     """
     problems, of_anchors = Problems("labels"), Problems("anchors")

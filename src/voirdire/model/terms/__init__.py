@@ -1,7 +1,14 @@
 """The mathematics, one idea per file; model files name terms by their ``kind``."""
 
 from voirdire.model.terms.classes import ByItem, Shares
-from voirdire.model.terms.confusion import Alike, Confusion, JudgeConfusion, OneCoinLabel, PooledConfusion
+from voirdire.model.terms.confusion import (
+    Alike,
+    Confusion,
+    JudgeConfusion,
+    OneCoinLabel,
+    PooledConfusion,
+    SeparateConfusion,
+)
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.model.terms.fixed import Fixed
@@ -51,7 +58,8 @@ SCORE_ANCHORS: dict[str, ScoringPeople] = {
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
 CLASSES = {term.kind: term for term in (Shares(), ByItem())}
 CONFUSION: dict[str, Confusion] = {
-    term.kind: term for term in (Alike(), PooledConfusion(), JudgeConfusion(), OneCoinLabel())
+    term.kind: term
+    for term in (Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel())
 }
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
 RATERS: dict[str, Raters] = {

@@ -1,4 +1,4 @@
-"""What a judge calls items of each class: confusion matrices, one for the panel, one per judge, or one coin."""
+"""What a judge calls items of each class: confusion matrices, for the panel or per judge, or one coin."""
 
 from __future__ import annotations
 
@@ -83,7 +83,35 @@ class PooledConfusion:
         return log_softmax((leaning + values["confusion"])[..., None, :, :], sizes["label"], xp)
 
 
-class JudgeConfusion(PooledConfusion):
+class SeparateConfusion:
+    """A confusion matrix per judge, each on its own (Dawid and Skene 1979).
+
+    P(l | j, judge k) = softmax over l of lean [l = j] + confusion_judge_k,j,l, with prior Normal(0, judge_sd) of sum
+    zero over the labels. ``lean`` is that of :class:`PooledConfusion`.
+
+    Examples
+    --------
+    >>> [p.dims for p in SeparateConfusion().parameters({"lean": 1.0, "judge_sd": 1.0})]
+    [('judge', 'class', 'label')]
+    """
+
+    kind: ClassVar[str] = "confusion-separate"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {"lean": "number", "judge_sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``confusion_judge`` (log scale)."""
+        dims = ("judge", "class", "label")
+        return (Parameter("confusion_judge", dims, Normal(0.0, prior["judge_sd"]), zero_sum=True),)
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class) of every judge."""
+        leaning = prior["lean"] * np.eye(sizes["class"], sizes["label"])
+        return log_softmax(leaning + values["confusion_judge"], sizes["label"], xp)
+
+
+class JudgeConfusion:
     """A confusion matrix per judge, pulled towards the panel's (Dawid and Skene 1979, partially pooled).
 
     P(l | j, judge k) = softmax over l of lean [l = j] + confusion_j,l + confusion_judge_k,j,l; the judges' deviations
@@ -102,16 +130,12 @@ class JudgeConfusion(PooledConfusion):
     keys: ClassVar[dict[str, str]] = {"lean": "number", "sd": "positive", "judge_sd": "positive"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "confusion-pooled": lambda values: {**values, "confusion_judge": 0.0},
+        "confusion-separate": lambda values: {**values, "confusion": 0.0},
     }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``confusion`` and ``confusion_judge`` (log scale)."""
-        return (
-            *super().parameters(prior),
-            Parameter(
-                "confusion_judge", ("judge", "class", "label"), Normal(0.0, prior["judge_sd"]), zero_sum=True
-            ),
-        )
+        return PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class) of every judge."""

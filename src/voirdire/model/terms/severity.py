@@ -10,7 +10,9 @@ from voirdire.model.terms.reliability import Values
 
 
 class Severity:
-    """Judge k of group g perceives quality lowered by severity_group_g + severity_k (Linacre 1989, many-facet Rasch).
+    """Judge k of group g perceives quality lowered by severity_group_g + severity_k, as in Linacre (1989).
+
+    There it shifts logits of adjacent categories (many-facet Rasch); here it shifts cumulative ones.
 
     ``severity`` ~ Normal(0, sd) with sum zero over the judges, ``severity_group`` ~ Normal(0, group_sd) with sum zero
     over the groups: groups are a level of the hierarchy between the panel and its judges. The sums fix the location,

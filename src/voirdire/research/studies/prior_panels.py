@@ -146,7 +146,7 @@ class LabelPanel:
     Examples
     --------
     >>> from voirdire.model.specs import load_model
-    >>> panel = LabelPanel(load_model("dawid-skene"), judges=2, items=5)
+    >>> panel = LabelPanel(load_model("hierarchical-dawid-skene"), judges=2, items=5)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
     ((20,), 10)

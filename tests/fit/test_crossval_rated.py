@@ -73,7 +73,7 @@ def test_scores_are_predicted_by_fits_that_have_not_seen_them(model: str, whole:
     found = cross_validate(table, [model], by=("context",), folds=8, levels=LEVELS)
     loss = by_hand(table, group, model)
     assert found.loc[0, "log_loss"] == pytest.approx(loss.mean(), abs=2e-5)
-    assert (found.loc[0, "votes"], found.loc[0, "groups"]) == (len(table), 8)
+    assert (found.loc[0, "answers"], found.loc[0, "groups"]) == (len(table), 8)
     assert np.isnan(found.loc[0, "accuracy"]) == (not whole)
 
 

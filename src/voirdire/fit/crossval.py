@@ -58,7 +58,7 @@ def cross_validate(
     pandas.DataFrame
         One row per model, best first: model, log_loss, se (its standard error, clustered by group), accuracy (share of
         answers that were the most probable; missing on a continuous scale), difference (from the best model) with its
-        own clustered standard error difference_se, votes (answers, of whichever kind), groups.
+        own clustered standard error difference_se, votes (of labels and scores: answers), groups.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def cross_validate(
     for spec in specs:
         log, hit = kind.held_out(spec, table, fold, request)
         losses[spec.name], right[spec.name] = -log, hit
-    return _table(losses, right, group, count)
+    return _table(losses, right, group, count).rename(columns=kind.heading)
 
 
 def _groups(table: Any, by: Sequence[str] | None) -> Ints:

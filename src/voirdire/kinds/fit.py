@@ -88,7 +88,7 @@ class Fit:
         discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
         :func:`.joint.results.judges`.
         """
-        return frame(self.tables["judges"])
+        return frame(self.tables["judges"]).rename(columns=self.kind.heading)
 
     def anchor_methods(self) -> pd.DataFrame:
         """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
@@ -300,8 +300,8 @@ class ScoredFit(RankedFit):
         return frame(self.tables["cutpoints"])
 
     def groups(self) -> pd.DataFrame:
-        """Groups of judges: group, judges, votes, mean, severity, low, high."""
-        return frame(self.tables["groups"])
+        """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
+        return frame(self.tables["groups"]).rename(columns={"votes": "answers"})
 
 
 def _made(base: type[Fit]) -> list[type[Fit]]:

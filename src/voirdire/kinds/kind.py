@@ -149,7 +149,7 @@ class Kind(ABC, Generic[T, P]):
             How human answers to comparisons were used.
         """
 
-    heading: ClassVar[dict[str, str]] = {}  # for people, of columns whose names say something else
+    heading: ClassVar[dict[str, str]] = {}  # of columns whose names in JSON say something else
 
     def unit(self, problem: P) -> str:
         """What scores and severities are measured in: "log-odds", or "points" of a scale."""

@@ -75,6 +75,9 @@ def test_results_survive_storage_and_json(fitted: voirdire.Fit, tmp_path: Path) 
     pd.testing.assert_frame_equal(again.judges(), fitted.judges())
     found = json.loads((folder / "result.json").read_text())
     assert {"items", "judges", "shares", "confusion", "checks"} <= set(found)
+    # programs read votes of any kind; tables say what they are
+    assert [row["votes"] for row in found["judges"]] == fitted.judges()["answers"].tolist()
+    assert "votes" not in fitted.judges()
     assert found["items"][0]["known"] is False
     assert found == json.loads(json.dumps(again.as_dict()))
 

@@ -134,6 +134,7 @@ def test_baselines_are_the_mean_and_the_median_of_judges_and_of_groups() -> None
             assert ungrouped.set_index("item").loc[item, "score"] == pytest.approx(value, abs=1e-5)
     groups = fit.groups().set_index("group")
     assert groups["judges"].to_dict() == {"g": 3, "h": 1}
+    assert groups["answers"].sum() == fit.judges()["answers"].sum() == len(table)
     # the mean over judges of each judge's mean
     assert groups.loc["g", "mean"] == pytest.approx(statistics.mean([1.5, 4.0, 3.0]))
 

@@ -25,7 +25,7 @@ def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         "groups",
         "Groups of judges, by their mean score",
         rows,
-        heads=fit.kind.heading | {"severity": f"severity ({fit.kind.unit(fit.problem)})"},
+        heads={"votes": "answers", "severity": f"severity ({fit.kind.unit(fit.problem)})"},
         decimals={"mean": 2},
         notes=(
             "The mean averages the group's judges, each judge's scores first"

@@ -8,17 +8,20 @@ import numpy as np
 
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
-from voirdire.model.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Spread, TwoSided
 from voirdire.typing import Floats
+
+_TRANSFORMED = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
 
 
 def pymc_model(problem: Problem) -> Any:
     """Build a ``pymc.Model``.
 
-    Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two), others as
-    ``pm.Normal`` (or a mixture of two); what sums to zero or has a learned spread has free coordinates ``<name>_free``
-    and a deterministic ``<name>``. Outcomes are observed as counts of distinct (judge, pair, outcome), named after
-    their table. The log density equals that of the compiled program.
+    Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two),
+    standard deviations with an exponential prior as ``pm.Exponential`` (their parameter is the logarithm), others as
+    ``pm.Normal`` (or a mixture of two); what sums to zero or has a learned spread has free coordinates
+    ``<name>_free`` and a deterministic ``<name>``. Outcomes are observed as counts of distinct (judge, pair,
+    outcome), named after their table. The log density equals that of the compiled program.
 
     Examples
     --------
@@ -36,8 +39,7 @@ def pymc_model(problem: Problem) -> Any:
     density = problem.density
     with pm.Model(coords=problem.coords) as model:
         values: dict[str, Any] = {}
-        # what sets another's spread comes first
-        for p in sorted(density.parameters, key=lambda p: isinstance(p.prior, Spread)):
+        for p in density.by_need:
             values[p.name] = _variable(p, density, values, pm, pt)
         names = iter(density.part_names(problem.data))
         parts = density.log_parts(values, problem.data, pt) + density.people_parts(values, problem.data, pt)
@@ -53,12 +55,14 @@ def _weighted(count: Any, log: Any) -> Any:
 def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any], pm: Any, pt: Any) -> Any:
     prior = parameter.prior
     if isinstance(prior, Spread):
-        log_ratio = density.log_unit(prior, values, pt)[1][..., None]
+        log_unit, log_ratio = density.log_unit(parameter, values, pt)
         free = pm.Normal(
             f"{parameter.name}_free", 0.0, pt.exp(-log_ratio), shape=parameter.free_shape(density.sizes)
         )
-        value = density.from_units(prior, parameter.value(free, density.sizes, pt), values, pt)
-        return pm.Deterministic(parameter.name, value, dims=parameter.dims)
+        scaled = parameter.value(free, density.sizes, pt) * pt.exp(log_unit)
+        return pm.Deterministic(parameter.name, scaled + prior.mean(values), dims=parameter.dims)
+    if isinstance(prior, LogExponential):
+        return pt.log(pm.Exponential(parameter.name, prior.rate, dims=parameter.dims))
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
             probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)
@@ -84,13 +88,7 @@ def point(density: LogDensity, x: Floats) -> dict[str, Floats]:
     found = {}
     for parameter in density.parameters:
         value = x[density.slices[parameter.name]].reshape(parameter.free_shape(density.sizes))
-        suffix = (
-            "_logodds__"
-            if isinstance(parameter.prior, LogitBeta)
-            else "_free"
-            if _in_units(parameter)
-            else ""
-        )
+        suffix = _TRANSFORMED.get(type(parameter.prior), "_free" if _in_units(parameter) else "")
         found[f"{parameter.name}{suffix}"] = value
     return found
 
@@ -103,6 +101,8 @@ def free_draws(density: LogDensity, posterior: Any) -> Floats:
         value = np.asarray(posterior[f"{parameter.name}{suffix}"], dtype=float)
         if isinstance(parameter.prior, LogitBeta):
             value = np.log(value) - np.log1p(-value)
+        elif isinstance(parameter.prior, LogExponential):
+            value = np.log(value)
         parts.append(value.reshape(*value.shape[:2], -1))
     return np.concatenate(parts, axis=-1)
 

@@ -114,28 +114,46 @@ class LogDensity(ABC):
         """Length of the flat vector."""
         return max((part.stop for part in self.slices.values()), default=0)
 
+    @cached_property
+    def by_need(self) -> tuple[Parameter, ...]:
+        """All parameters, those first whose values others are measured by: strengths, stated first, come last."""
+        measured = [p for p in self.parameters if isinstance(p.prior, Spread)]
+        return (*(p for p in self.parameters if p not in measured), *reversed(measured))
+
     def values(self, x: Array, xp: Any) -> Values:
         """Named values from flat vectors, shape (..., size); leading axes (draws) are kept."""
-        found = {p.name: p.value(self._coordinates(p, x), self.sizes, xp) for p in self.parameters}
-        for p in self.parameters:
-            if isinstance(p.prior, Spread):
-                found[p.name] = self.from_units(p.prior, found[p.name], found, xp)
-        return found
+        return self._measured(x, xp)[0]
 
-    def information(self, values: Values, xp: Any) -> Array:
-        """About how much the answers say of what is estimated in units that they set; see :class:`.Spread`."""
+    def _measured(self, x: Array, xp: Any) -> tuple[Values, dict[str, Array]]:
+        """Named values; and of those in units the log of the unit over the standard deviation."""
+        found: Values = {}
+        ratios: dict[str, Array] = {}
+        for p in self.by_need:
+            value = p.value(self._coordinates(p, x), self.sizes, xp)
+            if isinstance(p.prior, Spread):
+                log_unit, ratios[p.name] = self.log_unit(p, found, xp)
+                value = value * xp.exp(log_unit) + p.prior.mean(found)
+            found[p.name] = value
+        return {p.name: found[p.name] for p in self.parameters}, ratios
+
+    def information(self, name: str, values: Values, xp: Any) -> Array:
+        """About how much the answers say of what is estimated in units that they set, broadcasting with its values.
+
+        ``values`` are those of all that comes before it in :attr:`by_need`; see :class:`.Spread`.
+        """
         raise NotImplementedError(f"model {self.model.name} has no such units")
 
-    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
-        """Log of the unit of :class:`.Spread`, and the same over the standard deviation."""
+    def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Log of the unit of :class:`.Spread`, and of it over the standard deviation, broadcasting with the values."""
+        prior = parameter.prior
+        assert isinstance(prior, Spread)  # no others have units
         log_sd = prior.log_sd(values)
-        log_ratio = prior.log_ratio(log_sd, self.information(values, xp), xp)
+        log_ratio = prior.log_ratio(log_sd, self.information(parameter.name, values, xp), xp)
+        if (
+            parameter.zero_sum
+        ):  # one unit for all, whose logarithm is the mean: that stands in the determinant
+            log_ratio = log_ratio.mean(axis=-1, keepdims=True)
         return log_sd + log_ratio, log_ratio
-
-    def from_units(self, prior: Spread, psi: Array, values: Values, xp: Any) -> Array:
-        """What is estimated in units, from its coordinates."""
-        scaled = psi * xp.exp(self.log_unit(prior, values, xp)[0])[..., None]
-        return scaled + values[prior.level][..., None] if prior.level else scaled
 
     def _coordinates(self, parameter: Parameter, x: Array) -> Array:
         """Free coordinates of one parameter, in its free shape."""
@@ -143,11 +161,11 @@ class LogDensity(ABC):
 
     def flat(self, values: Values, xp: Any) -> Array:
         """Flat vector of named values; inverse of :meth:`values`."""
-        in_units = {}
-        for p in self.parameters:
-            if isinstance(p.prior, Spread):
-                away = values[p.name] - values[p.prior.level][..., None] if p.prior.level else values[p.name]
-                in_units[p.name] = away * xp.exp(-self.log_unit(p.prior, values, xp)[0])[..., None]
+        in_units = {
+            p.name: (values[p.name] - p.prior.mean(values)) * xp.exp(-self.log_unit(p, values, xp)[0])
+            for p in self.parameters
+            if isinstance(p.prior, Spread)
+        }
         free = [(p, p.free({**values, **in_units}[p.name])) for p in self.parameters]
         lead = free[0][1].shape[: free[0][1].ndim - len(free[0][0].dims)]
         return xp.concatenate([part.reshape((*lead, -1)) for _, part in free], axis=-1)
@@ -155,15 +173,13 @@ class LogDensity(ABC):
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
         total: Array = 0.0
-        others: Values | None = None
+        ratios = self._measured(x, xp)[1] if any(isinstance(p.prior, Spread) for p in self.parameters) else {}
         for p in self.parameters:
-            if not isinstance(p.prior, Spread):
+            if isinstance(p.prior, Spread):
+                log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], xp)
+                total = total + log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
+            else:
                 total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
-                continue
-            if others is None:
-                others = {q.name: q.value(self._coordinates(q, x), self.sizes, xp) for q in self.parameters}
-            log = p.prior.log_density(self._coordinates(p, x), self.log_unit(p.prior, others, xp)[1], xp)
-            total = total + log.sum(axis=-1).sum(axis=-1)
         return total
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:

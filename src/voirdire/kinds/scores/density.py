@@ -78,20 +78,22 @@ class ScoresDensity(ScoresLayout):
         }
         return tuple(p for p in found if not nothing & set(p.dims))
 
-    def information(self, values: Values, xp: Any) -> Array:
-        """About what the answers say of an item's strength, shape (..., criteria or 1)."""
-        return self.form.information(self, values, xp)
+    def information(self, name: str, values: Values, xp: Any) -> Array:
+        """About what the answers say of an item's strength, shape (..., criteria or 1, 1)."""
+        return self.form.information(self, values, xp)[..., None]
 
-    def log_unit(self, prior: Spread, values: Values, xp: Any) -> tuple[Array, Array]:
+    def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
         """As of every program; with human scores the mean over cells, of which the anchored ones are better known.
 
         The mean of the logarithms is what stands in the determinant (:class:`.Spread`): without it, strengths would
         follow the people at the mode, and people would look too sharp.
         """
-        log_sd, panel = prior.log_sd(values), self.information(values, xp)
+        prior = parameter.prior
+        assert isinstance(prior, Spread)  # no others have units
+        log_sd, panel = prior.log_sd(values), self.information(parameter.name, values, xp)
         log_ratio = prior.log_ratio(log_sd, panel, xp)
         if self.anchors:
-            own = self.form.people_information(values, xp)
+            own = self.form.people_information(values, xp)[..., None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:
                 log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)

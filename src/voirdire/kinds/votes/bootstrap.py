@@ -69,6 +69,7 @@ def _plain(problem: VotesProblem) -> bool:
     model = density.model
     return (
         model.reliability.kind == "fixed"
+        and model.strength.kind == "normal"
         and model.pool == "none"
         and not (density.ties or density.anchors or "criteria" in problem.data)
         and problem.answer_weight is None

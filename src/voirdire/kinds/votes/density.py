@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.kinds.votes.design import UNKNOWN, Design, of_a_vote
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
@@ -33,6 +34,8 @@ class VotesDensity(LogDensity):
         Whether the table has ties; without them the tie term is left out.
     anchors : bool
         Whether there are human answers, with a coin of their own.
+    design : Design
+        How the votes lie: the units of what has a learned spread are made for them.
 
     Examples
     --------
@@ -43,6 +46,7 @@ class VotesDensity(LogDensity):
 
     ties: bool
     anchors: bool = False
+    design: Design = UNKNOWN
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -62,6 +66,28 @@ class VotesDensity(LogDensity):
         if self.anchors and model.anchors is not None:
             found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
         return found
+
+    def information(self, name: str, values: Values, xp: Any) -> Array:
+        """About what the votes say of strengths: shape (..., criteria, groups of eigenvalues of the graph of votes).
+
+        Estimates vary less than strengths do, by what the votes do not say; differences are taken to be theirs.
+        """
+        variance = xp.exp(2.0 * values["log_spread"])[..., None, :]
+        first = self._mean_information(variance, values, xp)
+        told = first * xp.exp(2.0 * values["log_spread"])[..., None]
+        known = (told / (1.0 + told)).mean(axis=-1)[..., None, :]
+        return self._mean_information(variance * known, values, xp)
+
+    def _mean_information(self, variance: Array, values: Values, xp: Any) -> Array:
+        """As :meth:`information`, of strengths that vary so much, shape (..., 1, criteria)."""
+        log_nu = None
+        if self.ties and self.model.ties is not None:
+            log_nu = values["tie"][..., None, None]
+            log_nu = log_nu + values["tie_judge"][..., :, None] if "tie_judge" in values else log_nu
+        worth = RELIABILITY[self.model.reliability.kind].worth(values, xp)
+        each = of_a_vote(worth, variance, log_nu, xp)
+        mean = (self.design.shares(self.judges) * each).sum(axis=-2)
+        return mean[..., None] * self.design.eigenvalues
 
     @property
     def has_mirror(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.design import UNKNOWN, design_of
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
@@ -99,7 +100,13 @@ def pose(
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
         ties |= anchors is not None and anchors.votes.has_ties
-    density = VotesDensity(model, len(judges), len(criteria), len(votes.items), ties, anchors is not None)
+    given = tables["votes"]
+    sizes = (len(judges), len(criteria), len(votes.items))
+    design = UNKNOWN
+    if model.strength.kind == "learned-scale":
+        cell = (given.judge, given.criterion, given.first, given.second)
+        design = design_of(*cell, given.counts.sum(axis=1), sizes)
+    density = VotesDensity(model, *sizes, ties, anchors is not None, design)
     data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)

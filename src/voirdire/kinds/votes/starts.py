@@ -20,6 +20,7 @@ FURTHEST = 0.95  # a lean is kept below it: from the edge no search starts well
 SURE = 0.98  # and so is the share of votes that an item wins
 SWEEPS = 3
 STILL = 1e-6  # change of the signs after which they are known
+SMALLEST_SPREAD = 0.3  # of the strengths
 RIGHT = 3.0  # log-odds at which people start
 
 
@@ -42,6 +43,8 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     for _ in range(SWEEPS if coins else 0):
         lean = _leans(data["votes"], lean, _log_odds(data["votes"], lean, shape))
     values["strength"] = _log_odds(data["votes"], lean, shape)
+    if "log_spread" in values:
+        values["log_spread"] = np.log(np.maximum(values["strength"].std(axis=1), SMALLEST_SPREAD))
     if "weight" in values and "criteria" in data:
         values["weight"] = _log_odds(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:

@@ -23,6 +23,7 @@ from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, Scor
 from voirdire.model.terms.severity import Severity
 from voirdire.model.terms.strength import (
     LearnedLevelStrength,
+    LearnedScale,
     LearnedStrength,
     LevelStrength,
     NormalStrength,
@@ -32,7 +33,9 @@ from voirdire.model.terms.strength import (
 from voirdire.model.terms.ties import Davidson, DavidsonByJudge, Ties
 from voirdire.model.terms.two_coin import TwoCoin
 
-STRENGTH: dict[str, NormalStrength] = {NormalStrength.kind: NormalStrength()}
+STRENGTH: dict[str, NormalStrength | LearnedScale] = {
+    term.kind: term for term in (NormalStrength(), LearnedScale())
+}
 SCORE_STRENGTH = {
     term.kind: term for term in (NormalStrength(), LearnedStrength(), LearnedLevelStrength(), LevelStrength())
 }

@@ -46,6 +46,10 @@ class Discrimination:
         """Return log sigmoid(a_k d) or log sigmoid(-a_k d)."""
         return log_sigmoid((1 - 2 * obs.outcome) * self.scaled(values, d, obs.judge, obs.pair, xp), xp)
 
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return a_k and 1."""
+        return xp.exp(values["log_discrimination"])[..., :, None], 1.0
+
     def mirror(self, values: Values) -> Values | None:
         """Return None: a_k > 0 gives the orientation."""
         return None

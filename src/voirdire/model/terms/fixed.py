@@ -38,6 +38,10 @@ class Fixed:
         """Return log sigmoid(d) or log sigmoid(-d)."""
         return answered(d, obs, xp)
 
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return ones."""
+        return 1.0, 1.0
+
     def mirror(self, values: Values) -> Values | None:
         """Return None: the likelihood changes with the sign of the strengths."""
         return None

@@ -36,6 +36,10 @@ class Linked(Discrimination):
         """Return m d."""
         return xp.exp(values["log_vote_scale"]) * d[pair]
 
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return m and 1."""
+        return xp.exp(values["log_vote_scale"])[..., None, None], 1.0
+
     def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return the strengths, as a score shows them."""
         return strength
@@ -66,6 +70,11 @@ class LinkedDiscrimination(Discrimination):
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m a_k d."""
         return xp.exp(values["log_discrimination"][judge] + values["log_vote_scale"]) * d[pair]
+
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return m a_k and 1."""
+        log = values["log_discrimination"] + values["log_vote_scale"][..., None]
+        return xp.exp(log)[..., :, None], 1.0
 
 
 class LinkedPosition(LinkedDiscrimination):

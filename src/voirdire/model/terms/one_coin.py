@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import Array, sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Parameter
 from voirdire.model.terms.reliability import Observations, Values, flipped
 
@@ -42,6 +42,10 @@ class OneCoin:
         """Return log P(outcome | no tie)."""
         eta = values["reliability"]
         return flipped(eta, eta, obs.judge, d, obs, xp)
+
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return 1 and 2 eta_k - 1."""
+        return 1.0, (2.0 * sigmoid(values["reliability"], xp) - 1.0)[..., :, None]
 
     def mirror(self, values: Values) -> Values | None:
         """Return eta -> 1 - eta."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import Array, sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
 from voirdire.model.terms.reliability import Observations, Values, flipped
 
@@ -51,6 +51,11 @@ class OneCoinByCriterion:
         base = values["reliability"][:, None]
         table = xp.concatenate([base + values["reliability_deviation"], base], axis=1).reshape((-1,))
         return flipped(table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp)
+
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return 1 and 2 eta_kc - 1."""
+        log_odds = values["reliability"][..., :, None] + values["reliability_deviation"]
+        return 1.0, 2.0 * sigmoid(log_odds, xp) - 1.0
 
     def mirror(self, values: Values) -> Values | None:
         """Return eta_kc -> 1 - eta_kc for every criterion."""

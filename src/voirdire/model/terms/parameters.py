@@ -75,10 +75,25 @@ class TwoSided:
 
 
 @dataclass(frozen=True)
+class LogExponential:
+    """Exponential prior of ``rate`` (> 0) on a standard deviation s, as a density of x = log s.
+
+    That is log rate + x - rate exp(x), the Jacobian among it. Its mode is at s = 1 / rate. The base model, in which
+    nothing differs, is where the density of s is highest (Simpson et al. 2017, Statistical Science 32).
+    """
+
+    rate: float
+
+    def log_density(self, x: Array, xp: Any) -> Array:
+        """Log density at ``x`` = log s, elementwise."""
+        return math.log(self.rate) + x - self.rate * xp.exp(x)
+
+
+@dataclass(frozen=True)
 class Spread:
     """Normal prior in units that answers set: its standard deviation in row c is exp(``of``_c), its mean ``level``_c.
 
-    What is estimated is psi = (x - level_c) / u_c, where u_c = (exp(-2 of_c) + information)^(-1/2) is about what the
+    What is estimated is psi = (x - level_c) / u, where u = (exp(-2 of_c) + information)^(-1/2) is about what the
     standard deviation of an x is given all else, such as how noisy the judges are. So the density of psi and the others
     at its maximum over psi is about that of the others with x integrated out (Laplace's method), up to a constant. The
     same maximum over x would run to a spread, or a judge's noise, of zero, and that over x / exp(of) to an infinite
@@ -100,11 +115,15 @@ class Spread:
     sd: float = 1.0
 
     def log_sd(self, values: dict[str, Array]) -> Array:
-        """Logarithm of the standard deviation of each row."""
-        return values[self.of] if self.of else math.log(self.sd)
+        """Logarithm of the standard deviation, broadcasting with x."""
+        return values[self.of][..., None] if self.of else math.log(self.sd)
+
+    def mean(self, values: dict[str, Array]) -> Array:
+        """The mean, broadcasting with x."""
+        return values[self.level][..., None] if self.level else 0.0
 
     def log_ratio(self, log_sd: Array, information: Array, xp: Any) -> Array:
-        """Log of u over the standard deviation, of the shape of ``log_sd``.
+        """Log of u over the standard deviation, elementwise.
 
         Examples
         --------
@@ -115,8 +134,7 @@ class Spread:
         return -0.5 * xp.log1p(information * xp.exp(2.0 * log_sd))
 
     def log_density(self, psi: Array, log_ratio: Array, xp: Any) -> Array:
-        """Log density of coordinates, shape (..., rows, n)."""
-        log_ratio = log_ratio[..., None]
+        """Log density of coordinates, elementwise."""
         z = psi * xp.exp(log_ratio)
         return -0.5 * z * z + log_ratio - 0.5 * math.log(2.0 * math.pi)
 
@@ -130,7 +148,7 @@ class Parameter:
     name : str
     dims : tuple of str
         Names of its axes, such as "judge", "criterion", "item"; () for a single number.
-    prior : Normal, LogitBeta, TwoSided or Spread
+    prior : Normal, LogitBeta, TwoSided, LogExponential or Spread
         Elementwise. Under ``zero_sum`` it is the prior of the free coordinates (see
         :func:`voirdire.model.terms.arrays.zero_sum`).
     zero_sum : bool
@@ -145,7 +163,7 @@ class Parameter:
 
     name: str
     dims: tuple[str, ...]
-    prior: Normal | LogitBeta | TwoSided | Spread
+    prior: Normal | LogitBeta | TwoSided | LogExponential | Spread
     zero_sum: bool = False
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:

@@ -52,6 +52,13 @@ class Reliability(Protocol):
         """Return log P(outcome | no tie) of each observation."""
         ...
 
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return by how much a judge stretches differences and how informed it is, (..., judges or 1, criteria or 1).
+
+        Either may be a number; the squares are the same for the mirror's values.
+        """
+        ...
+
     def mirror(self, values: Values) -> Values | None:
         """Return the values that give the same likelihood once every strength changes sign, or None."""
         ...

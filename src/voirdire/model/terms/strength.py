@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Normal, Parameter, Spread
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
@@ -55,6 +55,29 @@ class LearnedStrength:
         return (
             Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
             Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
+        )
+
+
+class LearnedScale(LearnedStrength):
+    """theta_c,i ~ Normal(0, s_c), sum zero over items; s_c ~ Exponential(rate), estimated as log_spread_c = log s_c.
+
+    How much the items of a criterion differ, in log-odds, is learned from votes: a fixed scale that is too wide makes
+    what little items differ look like much, and judges worse than they are.
+
+    Examples
+    --------
+    >>> LearnedScale().parameters({"rate": 0.3})[1].prior
+    LogExponential(rate=0.3)
+    """
+
+    kind: ClassVar[str] = "learned-scale"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), and ``log_spread``, shape (criterion,)."""
+        return (
+            Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
+            Parameter("log_spread", ("criterion",), LogExponential(prior["rate"])),
         )
 
 

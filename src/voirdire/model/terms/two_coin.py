@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import Array, sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Parameter
 from voirdire.model.terms.reliability import Observations, Values, flipped
 
@@ -47,6 +47,11 @@ class TwoCoin:
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""
         return flipped(values["coin_first"], values["coin_second"], obs.judge, d, obs, xp)
+
+    def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
+        """Return 1 and e1_k + e2_k - 1."""
+        e1, e2 = (sigmoid(values[coin], xp) for coin in ("coin_first", "coin_second"))
+        return 1.0, (e1 + e2 - 1.0)[..., :, None]
 
     def mirror(self, values: Values) -> Values | None:
         """Return (e1, e2) -> (1 - e2, 1 - e1)."""

@@ -73,7 +73,7 @@ def calibrate(
     panel = panel_of(simulated, study.settings["shape"], study.settings["ties"])
     seeds = [[study.seed, replicate] for replicate in replicates]
     drawn = [panel.draw(fitted, np.random.default_rng(seed)) for seed in seeds]
-    problems = [problem for _, problem in drawn]
+    problems: list[Problem] = [problem for _, problem in drawn]
     density = problems[0].density
     modes = find_modes(density, [problem.data for problem in problems])
     rows = []

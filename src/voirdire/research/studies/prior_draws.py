@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.parameters import LogitBeta, Parameter, Spread, TwoSided
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,8 +18,7 @@ def prior_draw(density: LogDensity, rng: np.random.Generator) -> Floats:
     which is exact where the probability itself would round to one; they change sign for judges that are reversed.
     """
     drawn: dict[str, Floats] = {}
-    # what sets another's spread comes first
-    for p in sorted(density.parameters, key=lambda p: isinstance(p.prior, Spread)):
+    for p in density.by_need:
         drawn[p.name] = _drawn(p, density, drawn, rng)
     return np.concatenate([drawn[p.name].ravel() for p in density.parameters])
 
@@ -32,8 +31,10 @@ def _drawn(
         values = {
             p.name: p.value(others[p.name], density.sizes, np) for p in density.parameters if p.name in others
         }
-        sd = np.exp(-density.log_unit(prior, values, np)[1])
-        return np.asarray(sd[..., None] * rng.normal(size=shape))
+        sd = np.exp(-density.log_unit(parameter, values, np)[1])
+        return np.asarray(sd * rng.normal(size=shape))
+    if isinstance(prior, LogExponential):
+        return np.log(rng.exponential(1.0 / prior.rate, shape))
     if isinstance(prior, LogitBeta):
         odds = np.log(rng.gamma(prior.a, size=shape)) - np.log(rng.gamma(prior.b, size=shape))
         return np.where(rng.random(shape) < prior.reversed, -odds, odds)

@@ -24,6 +24,7 @@ from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.draw import answered
 from voirdire.kinds.votes.draw import draw as draw_votes
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
@@ -100,14 +101,15 @@ class PriorPanel:
         Returns
         -------
         truth : array, shape (size,)
-            Free coordinates of the simulating model.
+            Free coordinates of the simulating model, in the units of the problem.
         problem : VotesProblem
             All problems of a panel have arrays of one shape.
         """
         density = self.density
-        truth = prior_draw(density, rng)
-        votes, criteria_votes = self.tables(density.values(truth, np), rng)
-        return truth, pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+        values = density.values(prior_draw(density, rng), np)
+        votes, criteria_votes = self.tables(values, rng)
+        problem = pose(fitted, votes, criteria_votes, ties=self._has_ties, keep_empty=True)
+        return _in_units(problem, values), problem
 
     def tables(self, values: Values, rng: np.random.Generator) -> tuple[Votes, Votes | None]:
         """Votes given values of the parameters, and votes on criteria where the model learns weights."""
@@ -228,16 +230,21 @@ class JointPanel:
 
     def draw(self, fitted: Model, rng: np.random.Generator) -> tuple[Floats, JointProblem]:
         """Draw parameters from the prior and both tables given them; as :meth:`PriorPanel.draw`."""
-        truth = prior_draw(self.density, rng)
-        values = self.density.values(truth, np)
+        values = self.density.values(prior_draw(self.density, rng), np)
         votes, on_criteria = self._of_votes.tables(values, rng)
         scores, _ = self._of_scores.tables(values, rng)
-        return truth, self._posed(fitted, votes, on_criteria, scores)
+        problem = self._posed(fitted, votes, on_criteria, scores)
+        return _in_units(problem, values), problem
 
     def _posed(self, model: Model, votes: Votes, on_criteria: Votes | None, scores: Scores) -> JointProblem:
         parts = self._of_votes.density, self._of_scores.density
         how: dict[str, Any] = {"ties": parts[0].ties, "repeats": parts[1].repeats, "criteria": on_criteria}
         return pose_joint(model, in_one_coding(votes, scores), levels=LEVELS, **how, keep_empty=True)
+
+
+def _in_units(problem: Problem, values: Values) -> Floats:
+    """The flat vector of values, in the units that a table sets."""
+    return np.asarray(problem.density.flat(values, np), dtype=float)
 
 
 def panel_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     rows = []
     for name in study.settings["models"]:
         model = load_model(name)
-        problems = [_posed(model, *table) for table in tables]
+        problems = _in_one_unit([_posed(model, *table) for table in tables])
         for optimiser in study.settings.get("optimisers", ["map"]):
             if optimiser == "adam" and replicates[-1] >= study.settings.get(
                 "adam_replicates", study.replicates
@@ -85,6 +86,11 @@ def _posed(model: Model, votes: Votes, criteria_votes: Votes | None) -> VotesPro
     return pose(
         model, votes, criteria_votes if used else None, ties=votes.has_ties or model.pool == "majority"
     )
+
+
+def _in_one_unit(problems: list[VotesProblem]) -> list[VotesProblem]:
+    """Problems that are fitted together: what is estimated in units that a table sets has those of the first."""
+    return [replace(problem, density=problems[0].density) for problem in problems]
 
 
 def _fitted(

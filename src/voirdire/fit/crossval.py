@@ -81,7 +81,7 @@ def cross_validate(
     if not specs:
         raise InputError("models is empty; name at least one model")
     for spec in specs:
-        if spec.data not in kind.compared:
+        if not kind.can_compare(spec):
             check_kind(spec, table)
     densities = {kind.predicts_density(spec) for spec in specs}
     if len(densities) > 1:

@@ -24,8 +24,14 @@ REVERSED = (
 )
 
 
-def orientation(mass: float, at_mode: bool = False, anchored: bool = False, data: str = "votes") -> Check:
-    """How much posterior mass the opposite orientation has."""
+def orientation(
+    mass: float,
+    at_mode: bool = False,
+    anchored: bool = False,
+    data: str = "votes",
+    asked: str = "answers to some of these pairs",
+) -> Check:
+    """How much posterior mass the opposite orientation has; ``asked`` is what people may give to settle it."""
     level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
@@ -37,8 +43,7 @@ def orientation(mass: float, at_mode: bool = False, anchored: bool = False, data
             "orientation rests on the prior alone."
         )
     if level != "ok":
-        answers = "scores of some of these items" if data == "scores" else "answers to some of these pairs"
-        message += f" Collect human {answers} and pass them as anchors."
+        message += f" Collect human {asked} and pass them as anchors."
     return Check("orientation", level, mass, message)
 
 

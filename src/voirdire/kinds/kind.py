@@ -107,8 +107,8 @@ class Kind(ABC, Generic[T, P]):
         ----------
         table : optional
             Without anchors; by default the problem's, with them.
-        criteria : Votes or tuple, optional
-            Votes on criteria, or their weights; by default the problem's.
+        criteria : Votes or OnCriteria, optional
+            What :meth:`on_criteria` gives; by default the problem's.
         answer_weight : array, shape (judges,), optional
             What one answer of each judge counts for.
         """
@@ -239,6 +239,10 @@ class Kind(ABC, Generic[T, P]):
         """
 
     compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
+
+    def can_compare(self, model: Model) -> bool:
+        """Whether a model predicts its answers."""
+        return model.data in self.compared
 
     def predicts_density(self, model: Model) -> bool:
         """Whether a model has a density, not a probability, of an answer."""

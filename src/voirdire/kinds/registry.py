@@ -57,8 +57,7 @@ def votes_of(problem: Problem, what: str) -> VotesProblem:
     InputError
         There are none.
     """
-    votes = problem.part(VOTES.name)
+    votes: VotesProblem | None = problem.part(VOTES.name)
     if votes is None:
         raise InputError(f"{what} is for fits of votes; this is one of {kind_of(problem).words}")
-    assert isinstance(votes, VotesProblem)
     return votes

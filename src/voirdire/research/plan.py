@@ -222,9 +222,11 @@ def _pairs(share: float) -> dict[str, Any]:
 
 
 def _priced(found: pd.DataFrame, panel: dict[str, tuple[float, float]], target: float) -> pd.DataFrame:
-    items = found[found["measure"] == "items"]
-    votes = found[found["measure"] == "votes"].set_index(["panel", "design"])["mean"]
-    table = items[["panel", "design", "mean", "sd", "mcse"]].rename(columns={"mean": "concordance"})
+    measures = dict(iter(found.groupby("measure", sort=False)))
+    votes = measures["votes"].set_index(["panel", "design"])["mean"]
+    table = measures["items"][["panel", "design", "mean", "sd", "mcse"]].rename(
+        columns={"mean": "concordance"}
+    )
     total = [
         votes[panel_name, design] for panel_name, design in zip(table["panel"], table["design"], strict=True)
     ]

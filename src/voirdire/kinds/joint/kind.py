@@ -19,8 +19,8 @@ from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
-from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria, with_old
-from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
@@ -33,7 +33,6 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
@@ -88,17 +87,15 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def join(self, problem: JointProblem, new: object) -> VotesAndScores:
         """Both tables with new answers: votes, scores, or a list of both."""
-        old: dict[str, Any] = {"votes": problem.tables.votes, "scores": problem.tables.scores}
+        old: dict[str, Any] = {one.data: one for one in (problem.tables.votes, problem.tables.scores)}
         for one in new if isinstance(new, list | tuple) else [new]:
             table: Any = read_new(one, *old.values())
             old[table.data] = joined(old[table.data], table)
         return in_one_coding(**old)
 
-    def on_criteria(
-        self, problem: JointProblem, criteria: tuple[str, ...], given: object
-    ) -> Votes | tuple[float, ...]:
+    def on_criteria(self, problem: JointProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
-        return with_old(problem.of_votes.criteria_votes, read_criteria(given, criteria))
+        return read_criteria(given, criteria).after(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: JointProblem) -> bool:
         """Whether people answered some comparisons."""
@@ -154,7 +151,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     def held_out(self, model: Model, table: VotesAndScores, fold: Ints, request: Request) -> Seen:
         """See :func:`.joint.held_out.held_out`."""
-        if model.data in VOTES.compared:
+        if VOTES.can_compare(model):
             return VOTES.held_out(model, table.votes, fold, request)
         return held_out(model, table, fold, request.levels)
 
@@ -197,8 +194,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         >>> JOINT.counts(voirdire.fit([votes, scores], method="map").problem)
         {'votes': 1, 'scores': 2}
         """
-        parts = {"votes": problem.of_votes, "scores": problem.of_scores}
-        return {name: int(part.judge_votes.sum()) for name, part in parts.items()}
+        return {kind.name: int(part.judge_votes.sum()) for kind, part in self.parts(problem)}
 
 
 JOINT = JointKind()

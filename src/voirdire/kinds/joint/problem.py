@@ -8,12 +8,12 @@ from typing import Any
 
 from voirdire.kinds.joint.density import JointDensity
 from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, weights_of
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.tables.votes import Votes
 from voirdire.typing import Floats
 
 
@@ -68,7 +68,7 @@ def pose_joint(
     ----------
     levels : sequence, optional
         The levels of the scale of the scores.
-    criteria : path, dataframe, Votes or tuple, optional
+    criteria : path, dataframe, Votes or OnCriteria, optional
         Weights of the criteria or votes on them, as for scores.
     anchors : Anchors, optional
         Human answers to comparisons.
@@ -93,15 +93,16 @@ def pose_joint(
     >>> problem.items, problem.judge_votes.tolist()
     (('x', 'y', 'z'), [2, 1])
     """
-    given = weights_of(model, tables.scores, criteria, ties=model.ties is not None)
-    on_criteria = given if isinstance(given, Votes) else None
+    on_criteria, weights = read_criteria(criteria, tables.scores.criteria, ties=model.ties is not None).check(
+        model
+    )
     if on_criteria is not None:
         tables = in_one_coding(tables.votes, tables.scores, on_criteria.judges)
     scores = pose_scores(
         model.part("scores"),
         tables.scores,
         levels=levels,
-        criteria=None if isinstance(given, Votes) else given,
+        criteria=OnCriteria(weights=weights),
         repeats=repeats,
         complete=False,
         answer_weight=answer_weight,

@@ -26,7 +26,7 @@ from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
-from voirdire.kinds.scores.weights import read_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares, of_judges
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.check import Check
@@ -94,11 +94,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         both: Scores = joined(problem.table, read_new(new, problem.table))
         return both
 
-    def on_criteria(
-        self, problem: ScoresProblem, criteria: tuple[str, ...], given: object
-    ) -> Votes | tuple[float, ...]:
+    def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
         """Old and new votes on criteria, or the new weights."""
-        return with_old(problem.criteria_votes, read_criteria(given, criteria))
+        return read_criteria(given, criteria).after(problem.criteria_votes)
 
     def has_anchors(self, problem: ScoresProblem) -> bool:
         """Whether people scored some items."""
@@ -213,20 +211,17 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
 
 
-def unpack_criteria(packed: Packed) -> Votes | tuple[float, ...] | None:
+def unpack_criteria(packed: Packed) -> OnCriteria:
     """Weights of the criteria that were stored, or votes on them."""
     names = packed.sections["tables"]
     if names.get("weights") is not None:
-        return tuple(names["weights"])
-    return unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None
+        return OnCriteria(weights=tuple(names["weights"]))
+    return OnCriteria(unpack_votes(names, packed.arrays, "criteria") if "criteria" in names else None)
 
 
-def with_old(old: Votes | None, found: Votes | tuple[float, ...]) -> Votes | tuple[float, ...]:
-    """Old and new votes on criteria; weights replace what was."""
-    return found if old is None or isinstance(found, tuple) else joined(old, found)
-
-
-def criteria_again(problem: Problem, votes: Votes | None, criteria: tuple[str, ...], given: Any) -> Any:
+def criteria_again(
+    problem: Problem, votes: Votes | None, criteria: tuple[str, ...], given: OnCriteria | None
+) -> OnCriteria:
     """Votes on criteria or weights: those given, else the problem's, which must name all of ``criteria``.
 
     Raises
@@ -240,7 +235,7 @@ def criteria_again(problem: Problem, votes: Votes | None, criteria: tuple[str, .
     unnamed = [] if weights is None else sorted(set(criteria) - set(problem.criteria))
     if unnamed:
         raise InputError(f"criteria: no weight for {known_names(unnamed)}; pass the weights of all criteria")
-    return votes if weights is None else weights
+    return OnCriteria(votes if weights is None else None, weights)
 
 
 SCORES = ScoresKind()

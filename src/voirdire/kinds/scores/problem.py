@@ -70,7 +70,8 @@ class ScoresProblem(Problem):
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
         """See :func:`voirdire.kinds.checks.orientation`."""
-        return orientation(mass, at_mode, anchored=self.anchors is not None, data=self.model.data)
+        asked = "scores of some of these items"
+        return orientation(mass, at_mode, self.anchors is not None, self.model.data, asked)
 
     @property
     def in_points(self) -> bool:
@@ -114,7 +115,7 @@ def pose_scores(
     levels : sequence, optional
         The levels of the scale; without it, the whole numbers from the lowest score to the highest. Of models that take
         scores as numbers, the ends of the scale.
-    criteria : path, dataframe, Votes or tuple, optional
+    criteria : path, dataframe, Votes or OnCriteria, optional
         Weights of the criteria or votes on them, see :func:`voirdire.kinds.scores.weights.read_criteria`.
     repeats : bool, optional
         Whether the model has its term for repeated scores; by default, whether the table has them.
@@ -153,8 +154,7 @@ def pose_scores(
     groups_of(table, problems)
     problems.raise_any()
     assert scale is not None  # else a problem was raised
-    given = weights_of(model, table, criteria)
-    votes = given if isinstance(given, Votes) else None
+    votes, weights = weighing.read_criteria(criteria, table.criteria).check(model)
     if votes is not None:
         table = with_judges(table, votes.judges)
     groups, judge_group = groups_of(table, problems)
@@ -190,7 +190,7 @@ def pose_scores(
         groups=len(groups),
         repeats=repeats,
         voted=votes is not None,
-        given=None if isinstance(given, Votes) else given,
+        given=weights,
         answers=answers,
         runs=runs,
         anchors=() if people is None else shares_of(people.table, sizes),
@@ -224,31 +224,6 @@ def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: A
         number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
         encoded = continuous.encode(*codes, number, sizes, repeats=False)
     return {name: column for name, column in encoded.items() if name != "judge"}
-
-
-def weights_of(
-    model: Model, table: Scores, criteria: object, *, ties: bool = False
-) -> Votes | tuple[float, ...] | None:
-    """Weights or votes on criteria as the model takes them; None where nothing was given.
-
-    Raises
-    ------
-    InputError
-        Votes on criteria for a model that has no use for them, and what :func:`.weights.read_criteria` raises.
-    """
-    if criteria is None:
-        return None
-    found = (
-        criteria
-        if isinstance(criteria, tuple)
-        else weighing.read_criteria(criteria, table.criteria, ties=ties)
-    )
-    if isinstance(found, Votes) and (model.weights is None or model.weights.kind != "votes"):
-        raise InputError(
-            f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "
-            "rating-maple, or give weights (columns criterion and weight)"
-        )
-    return found
 
 
 def with_judges(table: Scores, more: Sequence[str]) -> Scores:

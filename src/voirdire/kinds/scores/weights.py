@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.model.specs import Model
+from voirdire.tables.joined import joined
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
@@ -17,12 +19,47 @@ from voirdire.tables.votes import Votes, read_votes
 NAME = "criteria"
 
 
-def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False) -> Votes | tuple[float, ...]:
+class OnCriteria(NamedTuple):
+    """What says how much criteria matter: votes on them, their weights, or nothing.
+
+    Attributes
+    ----------
+    votes : Votes or None
+        Votes whose items are criteria.
+    weights : tuple of float or None
+        In the order of the criteria; they sum to one.
+    """
+
+    votes: Votes | None = None
+    weights: tuple[float, ...] | None = None
+
+    def after(self, old: Votes | None) -> OnCriteria:
+        """With the votes that were there before these; weights replace what was."""
+        if old is None or self.votes is None:
+            return self
+        return OnCriteria(joined(old, self.votes))
+
+    def check(self, model: Model) -> OnCriteria:
+        """Refuse votes for a model that has no use for them.
+
+        Raises
+        ------
+        InputError
+        """
+        if self.votes is not None and (model.weights is None or model.weights.kind != "votes"):
+            raise InputError(
+                f"votes on criteria were given, but model {model.name} takes criteria as equally important; take "
+                "rating-maple, or give weights (columns criterion and weight)"
+            )
+        return self
+
+
+def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False) -> OnCriteria:
     """Read a table that says how much criteria matter.
 
     Parameters
     ----------
-    table : path, dataframe or Votes
+    table : path, dataframe, Votes, OnCriteria or None
         Columns ``criterion`` and ``weight`` (each criterion once; weights are divided by their sum), or votes on the
         criteria: ``judge``, ``first``, ``second``, ``winner``.
     criteria : sequence of str
@@ -32,8 +69,7 @@ def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False)
 
     Returns
     -------
-    Votes, or tuple of float
-        Votes whose items are criteria; or the weights, which sum to one.
+    OnCriteria
 
     Raises
     ------
@@ -43,15 +79,16 @@ def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False)
     Examples
     --------
     >>> import pandas as pd
-    >>> read_criteria(pd.DataFrame({"criterion": ["b", "a"], "weight": [3, 1]}), ["a", "b"])
+    >>> read_criteria(pd.DataFrame({"criterion": ["b", "a"], "weight": [3, 1]}), ["a", "b"]).weights
     (0.25, 0.75)
     """
-    if isinstance(table, Votes):
-        return _votes(table, criteria, ties)
-    found = read_columns(table, [], ["criterion", "weight", "winner"], Problems(NAME))
-    if "weight" not in found or "winner" in found:
-        return _votes(read_votes(table, name="votes on criteria"), criteria, ties)
-    return _weights(found, criteria)
+    if table is None or isinstance(table, OnCriteria):
+        return table or OnCriteria()
+    if not isinstance(table, Votes):
+        found = read_columns(table, [], ["criterion", "weight", "winner"], Problems(NAME))
+        if "weight" in found and "winner" not in found:
+            return OnCriteria(weights=_weights(found, criteria))
+    return OnCriteria(_votes(read_votes(table, name="votes on criteria"), criteria, ties))
 
 
 def _weights(cells: dict[str, Any], criteria: Sequence[str]) -> tuple[float, ...]:

@@ -109,9 +109,13 @@ def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth:
     nominal = _nominal_reliability(cell, problem.judges)
     wanted = study.settings["measures"]
     found: dict[str, float] = {}
+    known = {
+        "items": concordance_index(settled(score), truth.scores("softmax")),
+        "votes": float(problem.judge_votes.sum()),
+    }
     for measure in wanted:
-        if measure == "items":
-            found[measure] = concordance_index(settled(score), truth.scores("softmax"))
+        if measure in known:
+            found[measure] = known[measure]
         elif measure.startswith("items-"):
             weighting: Any = measure.removeprefix("items-")
             found[measure] = concordance_index(settled(score), truth.scores(weighting))
@@ -123,8 +127,6 @@ def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth:
             found[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
             found[measure] = concordance_index(settled(weights(problem.density, values)), truth.weights)
-        elif measure == "votes":
-            found[measure] = float(problem.judge_votes.sum())
         elif measure in ("reliability", "eta"):
             reliability = judge_summary(problem, posterior, 0.9)["reliability"]
             if np.isnan(reliability).any() or nominal is None:

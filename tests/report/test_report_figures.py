@@ -16,8 +16,9 @@ from voirdire import Fit, InputError, fit
 from voirdire.report import groups
 from voirdire.report.figures import KINDS, forest, plot
 from voirdire.report.figures.bars import phase_bars
-from voirdire.report.figures.heat import alike
+from voirdire.report.figures.heat import alike, matrix
 from voirdire.report.figures.rows import parts
+from voirdire.report.figures.style import drawing
 from voirdire.report.figures.svg import to_svg
 from voirdire.report.observed import Observed, observed_over_expected
 from voirdire.report.replicated import calibration_bins, draws_of_cells, replicated, wilson
@@ -183,6 +184,14 @@ def test_groups_follow_their_definition(small: Fit) -> None:
     for row, (low, high) in enumerate(same):
         open_ = [k + 1 for k in range(len(order)) if not better(row, k) and not better(k, row)]
         assert (low, high) == (min(open_), max(open_))
+
+
+def test_agreement_of_few_judges_has_its_numbers() -> None:
+    """Of two judges a pale cell beside a blank one said nothing."""
+    names, ratio = ("a", "b"), np.array([[0.0, np.log2(1.03)], [np.log2(1.03), 0.0]])
+    ax = drawing(2, 2).subplots()
+    matrix(ax, ratio, names, np.zeros((2, 2), dtype=bool))
+    assert sorted(text.get_text() for text in ax.texts) == ["", "", "1.03", "1.03"]
 
 
 def test_agreement_is_that_of_every_pair_of_votes(mode: Fit) -> None:

@@ -193,10 +193,12 @@ def show(result: Fit) -> None:
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))
-    unit, heads = result.kind.unit(result.problem), result.kind.heading
+    problem = result.problem
+    unit, heads = result.kind.unit(problem), result.kind.heading
     if unit != "log-odds":
         heads |= {"severity": f"severity ({unit})"}
-    judges = show.judges(found["judges"], result.prob, heads=heads)
+    untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
+    judges = show.judges(found["judges"], result.prob, heads=heads, drop=untold)
     if result.anchored is not None:
         for part in (
             show.pairs(found.get("pairs", [])),

@@ -41,7 +41,8 @@ def next(
         ),
     ],
     count: Annotated[int, typer.Option(help="How many comparisons; they are chosen together.")] = 10,
-    for_: Annotated[Who, typer.Option("--for", help="Who is to answer them.")] = Who.person,
+    who: Annotated[Who, typer.Option(help="Who is to answer them.")] = Who.person,
+    for_: Annotated[Who | None, typer.Option("--for", hidden=True, help="The old name of --who.")] = None,
     about: Annotated[
         About | None,
         typer.Option(
@@ -89,6 +90,9 @@ def next(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Choose which comparisons to send to a person or to a judge next: those that are expected to tell most."""
+    if for_ is not None:
+        console.tell("--for is --who now; the old name goes with the next release")
+        who = for_
     given = {"criteria": criteria, "model": model, "anchors": anchors, "families": families, "levels": levels}
     named = [f"--{name}" for name, value in given.items() if value is not None]
     saved = len(votes) == 1 and votes[0].is_dir()
@@ -117,26 +121,27 @@ def next(
             )
     found = result.next_comparisons(
         count,
-        who=for_.value,
+        who=who.value,
         about=None if about is None else about.value,
         repeats=repeats,
         seed=seed,
     )
     if out is not None:
-        write_file(out, _form(found, for_).to_csv(index=False))
+        problem = result.problem
+        write_file(out, _form(found, who, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
-        console.emit(_as_dict(found, result.model.name, for_.value, seed))
+        console.emit(_as_dict(found, result.model.name, who.value, seed))
     else:
-        _show(found, for_.value)
+        _show(found, who.value)
 
 
-def _form(found: pd.DataFrame, who: Who) -> pd.DataFrame:
+def _form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
     columns = [name for name in ("judge", "criterion") if found[name].notna().any()]
     form = found[["first", "second", *columns]].copy()
     if who is Who.person:
-        form = form.map(lambda name: guard(name) if isinstance(name, str) else name)
+        form = form.map(lambda name: guard(name, known) if isinstance(name, str) else name)
     form.insert(2, "winner", "")
     return form.assign(information=found["information"], gain=found["gain"])
 
@@ -148,7 +153,8 @@ def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, 
     about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
     return {
         "model": model,
-        "for": who,
+        "who": who,
+        "for": who,  # its name in the last release
         "about": about,
         "seed": seed,
         "entropy": entropy,

@@ -60,6 +60,7 @@ def judges(
     prob: float,
     true: Mapping[str, tuple[float, float]] | None = None,
     heads: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
 ) -> Table | None:
     """Judges by reliability, best first; of many only both ends. None where the model does not tell them apart.
 
@@ -73,10 +74,12 @@ def judges(
         True reliability and position bias by judge.
     heads : mapping, optional
         Headings by key, where they are not the key.
+    drop : sequence of str
+        Columns to leave out.
     """
     known = ("reliability", "position_bias", "sensitivity", "specificity", "discrimination", "severity")
     # with votes and scores, a judge that gave none of one kind has gaps
-    columns = [name for name in known if any(row.get(name) is not None for row in rows)]
+    columns = [name for name in known if name not in drop and any(row.get(name) is not None for row in rows)]
     if not {"reliability", "severity"} & set(columns):
         return None
     # what fits a line: the reliability of judges that vote and score is their discrimination, said otherwise

@@ -1,7 +1,7 @@
 """Forms that people fill in with a spreadsheet: no name is a formula there, and reading them gives the name back.
 
 A spreadsheet takes a cell that begins with one of ``= + - @`` (or a tab or line end) for a formula, which may fetch a
-page or start a program. An apostrophe before it makes it a text.
+page or start a program. Apostrophes before it make it a text: as many as it takes to be no name that is known.
 """
 
 from __future__ import annotations
@@ -11,15 +11,20 @@ from collections.abc import Collection, Iterable
 _BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def guard(name: str) -> str:
-    """A name as a cell of a form.
+def guard(name: str, known: Collection[str]) -> str:
+    """A name as a cell of a form about the names that are known.
 
     Examples
     --------
-    >>> guard("=HYPERLINK(1)"), guard("-2.5"), guard("gpt-4")
-    ("'=HYPERLINK(1)", '-2.5', 'gpt-4')
+    >>> [guard(name, {"=A1", "-2.5", "gpt-4"}) for name in ("=A1", "-2.5", "gpt-4")]
+    ["'=A1", '-2.5', 'gpt-4']
+    >>> guard("=a", {"=a", "'=a"}), guard("'=a", {"=a", "'=a"})
+    ("''=a", "'=a")
     """
-    return f"'{name}" if name.lstrip("'").startswith(_BEGINS) and not _number(name) else name
+    cell = f"'{name}" if _formula(name) else name
+    while cell != name and cell in known:
+        cell = f"'{cell}"
+    return cell
 
 
 def unguard(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
@@ -29,14 +34,22 @@ def unguard(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     --------
     >>> unguard(["'=a", "b", "'c"], {"=a", "b"})
     ('=a', 'b', "'c")
+    >>> unguard(["''=a", "'=a"], {"=a", "'=a"})
+    ('=a', "'=a")
     """
-    listed = tuple(names)
-    found = tuple(
-        name[1:] if name not in known and name[1:] in known and guard(name[1:]) == name else name
-        for name in listed
-    )
+    cells = tuple(names)
+    plain = tuple(_plain(cell, known) for cell in cells)
     # where a form has a name both ways, that is said by whoever looks for strangers
-    return found if len(set(found)) == len(found) else listed
+    return plain if len(set(plain)) == len(plain) else cells
+
+
+def _plain(cell: str, known: Collection[str]) -> str:
+    name = cell.lstrip("'")
+    return name if cell not in known and name in known and _formula(name) else cell
+
+
+def _formula(name: str) -> bool:
+    return name.startswith(_BEGINS) and not _number(name)
 
 
 def _number(name: str) -> bool:

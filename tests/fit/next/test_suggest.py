@@ -244,10 +244,10 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     assert form["winner"].isna().all()
     # Filled in, the form is a table of anchors.
     assert read_anchors(form.assign(winner="first"), plain.problem.votes).count == 4
-    command = ["next", str(table), "--model", "crowd-bt", "--for", "judge", "--count", "3", "--json"]
+    command = ["next", str(table), "--model", "crowd-bt", "--who", "judge", "--count", "3", "--json"]
     result = run.invoke(app, command, catch_exceptions=False)
     found = json.loads(result.stdout)
-    assert (found["for"], found["about"], len(found["comparisons"])) == ("judge", "ranking", 3)
+    assert (found["who"], found["about"], len(found["comparisons"])) == ("judge", "ranking", 3)
     assert set(found["comparisons"][0]) >= {"judge", "first", "second", "gain", "information", "p_first"}
     assert found["comparisons"][0]["criterion"] is None
     refused = run.invoke(app, ["next", str(folder), "--out", str(out)])
@@ -286,7 +286,7 @@ def test_the_command_line_takes_scores_beside_votes(tmp_path: Path) -> None:
     rows = [(f"j{k}", f"i{n}", 1 + (n + k) % 3) for k in range(4) for n in range(ITEMS)]
     pd.DataFrame(rows, columns=["judge", "item", "score"]).to_csv(tmp_path / "scores.csv", index=False)
     tables = [str(tmp_path / "votes.csv"), str(tmp_path / "scores.csv")]
-    how = ["--levels", "1,2,3,4", "--count", "2", "--for", "judge", "--json"]
+    how = ["--levels", "1,2,3,4", "--count", "2", "--who", "judge", "--json"]
     found = CliRunner().invoke(app, ["next", *tables, *how])
     assert found.exit_code == 0, found.output
     made = json.loads(found.stdout)

@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 import voirdire
+from voirdire.cli.fit import show
+from voirdire.report.fit_page import fit_page
+from voirdire.report.notebook import notebook
 from voirdire.tables.graph import fixed_order
 from voirdire.tables.votes import read_votes
 
@@ -64,3 +67,16 @@ def test_human_answers_tell_position_from_strength() -> None:
     people = pd.DataFrame({"first": ["r"] * 4, "second": list("wxyz"), "winner": "second"})
     fit = voirdire.fit(votes([("r", other) for other in "wxyz"]), anchors=people, anchor_mode="joint")
     assert "cannot be told" not in " ".join(fit.checks()["message"])
+
+
+def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
+    one, both = (
+        voirdire.fit(votes(pairs * 5)) for pairs in ([("r", x) for x in "wxyz"], [*SORTED, ("z", "w")])
+    )
+    for fit, told in ((one, False), (both, True)):
+        assert ("position bias" in notebook(fit)) == told
+        show(fit)
+        assert ("position bias" in capsys.readouterr().out) == told
+    judges = next(section for section in fit_page(one).sections if section.name == "judges")
+    assert str(judges).count("r is always first") == 1
+    assert "Position bias is left out: r is always first" in str(judges)

@@ -29,6 +29,7 @@ _NUMBERS = 400  # cells up to which each holds its number
 SPAN = 2.0  # factor of observed over expected agreement at which the colours end
 _FEW_RANKS = 15  # items up to which probabilities of ranks are written into their cells
 FAINT = 0.25  # opacity of what chance alone may do
+_FEW_JUDGES = 8  # whose ratios are written into their cells
 _FLAT = 14  # letters up to which names of columns lie flat, where there are few
 
 
@@ -98,8 +99,12 @@ def matrix(ax: Axes, log_ratio: Floats, names: Sequence[str], clear: npt.NDArray
     colours = two_colours()
     far = np.log2(SPAN)
     cells = colours(np.clip(np.nan_to_num(shown), -far, far) / (2 * far) + 0.5)
-    cells[..., 3] *= np.where(clear[np.ix_(order, order)], 1.0, FAINT) * ~np.isnan(shown)
+    weight = np.where(clear[np.ix_(order, order)], 1.0, FAINT)
+    cells[..., 3] *= weight * ~np.isnan(shown)
     ax.imshow(cells, interpolation="none", aspect="equal")
+    if len(names) <= _FEW_JUDGES:
+        texts = [["" if np.isnan(one) else f"{2**one:.2f}" for one in row] for row in shown]
+        write_cells(ax, texts, weight * np.clip(np.nan_to_num(shown) / far, -1.0, 1.0))
     sorted_names = [names[k] for k in order]
     name_rows(ax, sorted_names)
     if len(names) <= 45:

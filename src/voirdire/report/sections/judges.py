@@ -48,7 +48,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             f"How low a judge scores items of the same quality, with {100 * fit.prob:g}% intervals: right of the "
             "dashed line it is more severe than the panel, left of it milder.",
         )
-    if votes is not None:
+    if votes is not None and order is None:
         yield from figure(
             fit,
             "position",

@@ -66,11 +66,12 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     if isinstance(table, Anchors):
         return table
     people = read_votes(table, name="anchors", judge=PEOPLE)
-    items, criteria = unguard(people.items, panel.items), unguard(people.criteria, panel.criteria)
+    known = {*panel.items, *panel.criteria}
+    items, criteria = unguard(people.items, known), unguard(people.criteria, known)
     people = replace(people, items=items, criteria=criteria)
-    known = {name: code for code, name in enumerate(panel.items)}
-    strangers = [name for name in people.items if name not in known]
-    foreign = np.array([name not in known for name in people.items], dtype=bool)
+    of_panel = set(panel.items)
+    strangers = [name for name in people.items if name not in of_panel]
+    foreign = np.array([name not in of_panel for name in people.items], dtype=bool)
     cell = people.row_cell
     unused = foreign[people.first[cell]] | foreign[people.second[cell]]
     notes = []

@@ -13,7 +13,7 @@ from scipy.special import expit
 
 from voirdire.kinds.votes.human.coins import learn_coins
 from voirdire.kinds.votes.human.comparisons import Comparisons, right_and_wrong
-from voirdire.kinds.votes.human.stacking import stack
+from voirdire.kinds.votes.human.stacking import Stacking
 from voirdire.typing import Floats, Ints
 
 
@@ -110,9 +110,14 @@ def coin_means(evidence: Evidence) -> tuple[Floats, Floats]:
 
 def stacking(evidence: Evidence) -> Predicted:
     """Bayesian logistic regression on the judges' answers; see :mod:`voirdire.kinds.votes.human.stacking`."""
-    family = evidence.family if len(np.unique(evidence.family)) < len(evidence.family) else None
-    found = stack(evidence.found.mean_answers.T, evidence.rows, evidence.answers, family)
+    found = regression(evidence).stacked()
     return found.p, found.left_out
+
+
+def regression(evidence: Evidence) -> Stacking:
+    """What stacking learns from."""
+    x = evidence.found.mean_answers.T
+    return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)
 
 
 def _with_left_out(method: Callable[[Evidence], Floats], evidence: Evidence) -> Predicted:

@@ -2,30 +2,70 @@
 
 For a comparison p let x_p be the judges' mean answers (+1 the one item, -1 the other, 0 neither or both). Then
 
-    P(people prefer the one item) = sigmoid(beta' x_p),   beta ~ Normal(0, scale * S),
+    P(people prefer the one item) = sigmoid(beta' x_p),
 
-without an intercept, so that naming the items the other way round changes nothing. The prior covariance S is one of
-several: the identity (ridge); powers of the judges' own second moment matrix over all comparisons, anchored or not,
-which expect good weights along what many judges share; and equal weights within families. Scales and covariances are
-averaged by their evidence (Laplace approximation; Rasmussen and Williams 2006, Gaussian Processes for Machine
-Learning, section 3.4), so that nothing is tuned. Copies of a judge share a direction and so count once.
+without an intercept, so that naming the items the other way round changes nothing: with answers and features turned
+together the likelihood is the same, and it is what fixes the signs of beta. The prior of beta is one of two kinds, each
+as likely as the other,
 
-Leave-one-out probabilities come from the Laplace approximation's cavity (Vehtari et al. 2016, JMLR 17, section 3),
-with the evidence of each prior divided by what the left-out answer added to it.
+    shared:  beta = s gamma,             gamma ~ Normal(0, S),
+    lone:    beta = s gamma + a d,       a ~ Normal(m, v) or, with probability r, Normal(-m, v).
+
+The covariance S is one of several, the same for all judges: the identity (ridge), the root of the judges' own second
+moment matrix over all comparisons, anchored or not, which expects good weights along what many judges share; and equal
+weights within families. The direction d is one judge, or the mean of all, any as likely as the others: it says that
+this one may be far ahead of what the others add. S and d are scaled so that gamma' x_p and d' x_p have mean square 1
+over all comparisons; then s is the standard deviation of the log-odds of an average comparison, with density
+proportional to exp(-s / 3) (3 is the log-odds of an answer that is 95% sure), and m and v are the mean and the variance
+of the log-odds of a judge that is a coin under the model's prior (1 - r) Beta(a, b) + r Beta(b, a).
+
+Anchors do not identify beta (there are mostly fewer of them than judges), and need not: what is asked for is
+P(people prefer the one item), which exists under every prior above. All of them, with s on a grid, are averaged by
+their evidence from expectation propagation (:mod:`voirdire.infer.propagation`), so that nothing is tuned. Copies of a
+judge share a direction and so count once in S.
+
+Leave-one-out probabilities are those of the cavities (Vehtari et al. 2016, JMLR 17, section 3), with the evidence of
+each prior divided by what the left-out answer added to it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import digamma, polygamma
 
+from voirdire.infer.propagation import Regressions, propagate
 from voirdire.typing import Floats, Ints
 
-SCALES = (1.0, 3.0, 10.0, 30.0, 100.0)  # prior variances of the log-odds of an average comparison
-POWERS = (0.0, 0.5, 1.0)  # of the judges' second moments; 0 is ridge
-_NEWTON_STEPS = 100
+SPREADS = np.geomspace(0.4, 10.0, 5)  # grid of s
+TYPICAL = 3.0  # log-odds
+POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
+MOST = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
+FAINT = (
+    6.0  # a direction, right or reversed, whose log evidence at one s is this much below the best is left out
+)
+_NUMBERS = 4_000_000  # held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """One prior of the weights, Normal(start, factor factor').
+
+    Attributes
+    ----------
+    name : str
+        "ridge", "moment power 0.5" or "families" where shared, else the direction: "judge 3" or "panel".
+    log_weight : float
+        Log prior probability.
+    start, factor : array, shapes (judges,) and (judges, judges + 1)
+    """
+
+    name: str
+    log_weight: float
+    start: Floats
+    factor: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +79,7 @@ class Stacked:
     left_out : array, shape (anchors,)
         The same of each anchored comparison, had it not been anchored.
     evidence : dict
-        Posterior probability of each prior covariance (scales summed).
+        Posterior probability of each prior (s and signs summed).
     """
 
     p: Floats
@@ -47,10 +87,11 @@ class Stacked:
     evidence: dict[str, float]
 
 
-def stack(features: Floats, anchored: Ints, answers: Floats, family: Ints | None = None) -> Stacked:
-    """Learn from anchored comparisons how to weigh judges, and predict all.
+@dataclass(frozen=True, eq=False)
+class Stacking:
+    """What there is to learn from.
 
-    Parameters
+    Attributes
     ----------
     features : array, shape (comparisons, judges)
         Mean answers, from -1 to 1.
@@ -58,81 +99,138 @@ def stack(features: Floats, anchored: Ints, answers: Floats, family: Ints | None
         Rows of ``features`` that people answered.
     answers : array, shape (anchors,)
         +1 or -1.
+    coin : dict
+        ``a``, ``b`` and ``reversed`` of the model's coins.
     family : int array, shape (judges,), optional
         Codes of the judges' families.
 
     Examples
     --------
     >>> x = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    >>> found = stack(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]))
+    >>> coin = {"a": 4.0, "b": 1.5, "reversed": 0.1}
+    >>> found = Stacking(x, np.array([0, 1, 2]), np.array([1.0, 1.0, -1.0]), coin).stacked()
     >>> bool(found.p[3] < 0.5)
     True
     """
-    found = kernels(features, family)
-    names = [name for name in found for _ in SCALES]
-    fits = [_laplace(scale * kernel, anchored, answers) for kernel in found.values() for scale in SCALES]
-    evidence = np.array([fit[0] for fit in fits])
-    p = np.stack([fit[1] for fit in fits])
-    left_out = np.stack([fit[2] for fit in fits])
-    weight = _normalised(evidence)
-    agreed = np.where(answers > 0, left_out, 1.0 - left_out)
-    without = _normalised(evidence[:, None] - np.log(agreed))
-    by_name = {name: float(weight[[n == name for n in names]].sum()) for name in found}
-    return Stacked(weight @ p, (without * left_out).sum(axis=0), by_name)
+
+    features: Floats
+    anchored: Ints
+    answers: Floats
+    coin: dict[str, float]
+    family: Ints | None = None
+
+    def stacked(self) -> Stacked:
+        """Probabilities of all comparisons."""
+        priors = self.priors()
+        evidence, p, left_out = [], [], []
+        for part in self._fits(priors):
+            evidence.append(part.log_evidence)
+            left_out.append(part.left_out)
+            p.append(part.probabilities(self.features))
+        log = np.concatenate(evidence) + [prior.log_weight for prior in priors]
+        weight, agreed = _normalised(log), np.concatenate(left_out)
+        without = _normalised(log[:, None] - np.log(agreed))
+        by_name: dict[str, float] = {}
+        for prior, share in zip(priors, weight, strict=True):
+            by_name[prior.name] = by_name.get(prior.name, 0.0) + float(share)
+        right = (without * agreed).sum(axis=0)
+        return Stacked(
+            _inside(weight @ np.concatenate(p)),
+            _inside(np.where(self.answers > 0, right, 1.0 - right)),
+            by_name,
+        )
+
+    def draws(self, count: int, rng: np.random.Generator) -> Floats:
+        """Draws of the log-odds of all comparisons, shape (count, comparisons)."""
+        priors = self.priors()
+        log = np.concatenate([part.log_evidence for part in self._fits(priors)])
+        weight = _normalised(log + [prior.log_weight for prior in priors])
+        times = rng.multinomial(count, weight)
+        left = iter(times[times > 0])
+        beta = [
+            part.draws(place, int(next(left)), rng)
+            for part in self._fits([priors[place] for place in np.flatnonzero(times)])
+            for place in range(len(part.log_evidence))
+        ]
+        return np.concatenate(beta) @ self.features.T
+
+    def priors(self) -> list[Prior]:
+        """All priors, but those of directions that the anchors speak clearly against."""
+        shapes, lines = covariances(self.features, self.family), self._directions()
+        near, grid = SPREADS[len(SPREADS) // 2], SPREADS * np.exp(-SPREADS / TYPICAL)  # ds = s d log s
+        weights = dict(zip(SPREADS, np.log(grid / grid.sum()), strict=True))
+        middle = [self._lone(name, line, near, 0.0, shapes["ridge"]) for name, line in lines.items()]
+        if len(self.anchored) and middle:
+            fits = self._fits([prior for two in middle for prior in two])
+            best = np.concatenate([part.log_evidence for part in fits]).reshape(-1, 2)
+            best = best + [prior.log_weight for prior in middle[0]]
+            kept = best > best.max() - FAINT
+        else:
+            kept = np.ones((len(lines), 2), bool)
+        alike = np.log(0.5 / len(shapes)) if lines else -np.log(len(shapes))
+        found = [
+            Prior(name, alike + log, np.zeros(len(shape)), np.hstack([s * shape, np.zeros((len(shape), 1))]))
+            for name, shape in shapes.items()
+            for s, log in weights.items()
+        ]
+        for (name, line), keep in zip(lines.items(), kept, strict=True):
+            for s, log in weights.items():
+                both = self._lone(name, line, s, log - np.log(2.0 * len(lines)), shapes["ridge"])
+                found += [prior for prior, one in zip(both, keep, strict=True) if one]
+        return found
+
+    def _lone(self, name: str, line: Floats, s: float, log: float, shape: Floats) -> list[Prior]:
+        """The two priors of a direction, right and reversed."""
+        a, b, turned = self.coin["a"], self.coin["b"], max(self.coin["reversed"], 1e-300)
+        mean, sd = digamma(a) - digamma(b), np.sqrt(polygamma(1, a) + polygamma(1, b))
+        factor = np.hstack([s * shape, sd * line[:, None]])
+        return [
+            Prior(name, log + np.log1p(-turned), mean * line, factor),
+            Prior(name, log + np.log(turned), -mean * line, factor),
+        ]
+
+    def _directions(self) -> dict[str, Floats]:
+        judges = self.features.shape[1]
+        agreement = np.abs((self.features[self.anchored] * self.answers[:, None]).sum(axis=0))
+        some = np.sort(np.argsort(-agreement, kind="stable")[:MOST])
+        lines = {f"judge {judge}": np.eye(judges)[judge] for judge in some}
+        if judges > 1:
+            lines["panel"] = np.full(judges, 1.0 / judges)
+        scale = {name: np.sqrt(np.mean((self.features @ line) ** 2)) for name, line in lines.items()}
+        return {name: line / scale[name] for name, line in lines.items() if scale[name] > 0.0}
+
+    def _fits(self, priors: list[Prior]) -> Iterator[Regressions]:
+        step = max(1, _NUMBERS // (self.features.shape[1] * (self.features.shape[1] + 1)))
+        for first in range(0, len(priors), step):
+            part = priors[first : first + step]
+            start, factor = (np.stack([getattr(one, name) for one in part]) for name in ("start", "factor"))
+            yield propagate(self.features[self.anchored], self.answers, start, factor)
 
 
-def kernels(features: Floats, family: Ints | None) -> dict[str, Floats]:
-    """Prior covariances of the log-odds of all comparisons, each with mean variance 1."""
-    u, s, _ = np.linalg.svd(features, full_matrices=False)
-    found = {
-        f"moment power {power:g}" if power else "ridge": (u * s ** (2 + 2 * power)) @ u.T for power in POWERS
-    }
+def covariances(features: Floats, family: Ints | None) -> dict[str, Floats]:
+    """Square factors of the covariances S, each with mean variance 1 of the comparisons' log-odds."""
+    _, s, turn = np.linalg.svd(features, full_matrices=False)
+    judges = features.shape[1]
+    found = {}
+    for power in POWERS:
+        root = np.zeros((judges, judges))
+        root[:, : len(s)] = turn.T * s**power
+        found[f"moment power {power:g}" if power else "ridge"] = root if power else np.eye(judges)
     if family is not None and len(np.unique(family)) < len(family):
-        means = np.stack([features[:, family == code].mean(axis=1) for code in np.unique(family)], axis=1)
-        found["families"] = means @ means.T
-    return {name: kernel / max(float(np.mean(np.diag(kernel))), 1e-300) for name, kernel in found.items()}
+        member = (family[:, None] == np.unique(family)).astype(float)
+        found["families"] = np.zeros((judges, judges))
+        found["families"][:, : member.shape[1]] = member / member.sum(axis=0)
+    return {name: root / np.sqrt(_mean_square(features @ root)) for name, root in found.items()}
 
 
-def _laplace(kernel: Floats, anchored: Ints, y: Floats) -> tuple[float, Floats, Floats]:
-    """Log evidence, probabilities of all comparisons, and leave-one-out ones of the anchored."""
-    inner = kernel[np.ix_(anchored, anchored)]
-    a, f, value = np.zeros(len(y)), np.zeros(len(y)), -np.inf  # f = inner a, the log-odds of the anchored
-    for _ in range(_NEWTON_STEPS):
-        slope, root = _slope(f, y)
-        b = root**2 * f + slope
-        system = np.eye(len(y)) + root[:, None] * inner * root
-        step = b - root * np.linalg.solve(system, root * (inner @ b)) - a
-        before = value
-        for size in 0.5 ** np.arange(20):  # the objective is concave: a short enough step rises
-            f = inner @ (a + size * step)
-            value = float(log_expit(f * y).sum() - 0.5 * f @ (a + size * step))
-            if value >= before:
-                a = a + size * step
-                break
-        if value - before < 1e-10:
-            break
-    slope, root = _slope(f, y)
-    system = np.eye(len(y)) + root[:, None] * inner * root
-    log_evidence = log_expit(f * y).sum() - 0.5 * f @ slope - 0.5 * np.linalg.slogdet(system)[1]
-    cross = root[:, None] * kernel[anchored]
-    variance = np.maximum(np.diag(kernel) - (cross * np.linalg.solve(system, cross)).sum(axis=0), 0.0)
-    p = _averaged(slope @ kernel[anchored], variance)
-    own = np.maximum(variance[anchored], 1e-300)
-    precision = np.maximum(1.0 / own - root**2, 1e-300)
-    cavity = (f / own - root**2 * f - slope) / precision
-    return float(log_evidence), p, _averaged(cavity, 1.0 / precision)
-
-
-def _slope(f: Floats, y: Floats) -> tuple[Floats, Floats]:
-    p = expit(f * y)
-    return y * (1.0 - p), np.sqrt(np.maximum(p * (1.0 - p), 1e-12))
-
-
-def _averaged(mean: Floats, variance: Floats) -> Floats:
-    """Mean of sigmoid over a normal variable (MacKay 1992), kept off 0 and 1."""
-    return np.asarray(np.clip(expit(mean / np.sqrt(1.0 + np.pi * variance / 8.0)), 1e-12, 1.0 - 1e-12))
+def _mean_square(loads: Floats) -> float:
+    return max(float(np.mean((loads**2).sum(axis=1))), 1e-300)
 
 
 def _normalised(log: Floats) -> Floats:
     weight = np.exp(log - log.max(axis=0))
     return np.asarray(weight / weight.sum(axis=0))
+
+
+def _inside(p: Floats) -> Floats:
+    return np.asarray(np.clip(p, 1e-12, 1.0 - 1e-12))

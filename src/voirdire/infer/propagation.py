@@ -1,0 +1,216 @@
+"""Expectation propagation for Bayesian logistic regressions, many priors at once.
+
+Of the same data, with a prior h for each of several regressions,
+
+    P(y_i = +1) = sigmoid(x_i' beta),   beta = b_h + L_h z,   z ~ Normal(0, I),
+
+without an intercept. Every likelihood is replaced by exp(nu_i f_i - tau_i f_i^2 / 2) in f_i = x_i' beta, such that the
+normal approximation with site i replaced by its likelihood has the moments of the approximation itself (Minka 2001;
+Rasmussen and Williams 2006, Gaussian Processes for Machine Learning, section 3.6). The evidence is theirs (equation
+3.65); the probability of y_i given the others is the likelihood's mean over the cavity (all but site i).
+
+Moments are closed: the logistic function is a scale mixture of normal ones,
+
+    sigmoid(f) = integral Phi(f / (2 k)) dK(k),   K Kolmogorov's distribution
+
+(Andrews and Mallows 1974, JRSS B 36), and the trapezoidal rule with 20 nodes in log k is right to 1e-9 of itself for
+f > -10. All sites are renewed at once, each regression in steps that shorten while its sites swing; the likelihood is
+log-concave, so no site is negative. With fewer data than parameters z is turned so that the data depend on as many
+coordinates as there are data, and the others keep their prior.
+
+Probabilities are right to 0.001 where the prior's log-odds have a standard deviation of a half, to 0.01 where it is 1.5,
+and 0.01 to 0.02 too even where it is larger and several data have the same features, as the posterior is skew then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import log_ndtr, logsumexp, ndtr
+
+from voirdire.typing import Bools, Floats
+
+SWEEPS, TOLERANCE = 300, 1e-6  # change of a site's parameters; the evidence is flat there
+_SHORTEST = 0.3  # of the steps
+_NODES = 20
+
+
+def _logistic() -> tuple[Floats, Floats]:
+    """Scales and log weights of the normal distributions whose mixture is the logistic one."""
+    log_k, gap = np.linspace(np.log(0.25), np.log(4.5), _NODES, retstep=True)
+    k, j = np.exp(log_k), np.arange(1, 60)[:, None]
+    wide = 8.0 * k * ((-1.0) ** (j + 1) * j**2 * np.exp(-2.0 * j**2 * k**2)).sum(axis=0)
+    c = (2 * j - 1) ** 2 * np.pi**2 / 8.0
+    narrow = np.sqrt(2.0 * np.pi) * ((2.0 * c / k**4 - 1.0 / k**2) * np.exp(-c / k**2)).sum(axis=0)
+    weight = (
+        np.where(k < 0.8, narrow, wide) * k * gap
+    )  # both series are K's density; either converges fast on its side
+    return 2.0 * k, np.log(weight / weight.sum())
+
+
+_SCALE, _LOG_WEIGHT = _logistic()
+
+
+@dataclass(frozen=True, eq=False)
+class Regressions:
+    """Posteriors of the regressions, one per prior.
+
+    Attributes
+    ----------
+    log_evidence : array, shape (priors,)
+    left_out : array, shape (priors, data)
+        Probability of each answer given the others.
+    converged : bool array, shape (priors,)
+    start, factor : array, shapes (priors, parameters) and (priors, parameters, coordinates)
+        The priors' b and L.
+    basis : array, shape (priors, coordinates, turned)
+        The turned coordinates, those on which the data depend.
+    mean, covariance : array, shapes (priors, turned) and (priors, turned, turned)
+        Of the turned coordinates.
+    """
+
+    log_evidence: Floats
+    left_out: Floats
+    converged: Bools
+    start: Floats
+    factor: Floats
+    basis: Floats
+    mean: Floats
+    covariance: Floats
+
+    def probabilities(self, features: Floats) -> Floats:
+        """P(y = +1) at rows of features under each prior, shape (priors, rows)."""
+        return np.stack([self._probability(prior, features) for prior in range(len(self.start))])
+
+    def _probability(self, prior: int, features: Floats) -> Floats:
+        loads = features @ self.factor[prior]
+        turned = loads @ self.basis[prior]
+        mean = features @ self.start[prior] + turned @ self.mean[prior]
+        kept = (loads**2).sum(axis=1) - (turned**2).sum(axis=1)
+        known = ((turned @ self.covariance[prior]) * turned).sum(axis=1)
+        return logistic_mean(mean, np.maximum(kept, 0.0) + known)
+
+    def draws(self, prior: int, count: int, rng: np.random.Generator) -> Floats:
+        """Draws of beta under one of the priors, shape (count, parameters)."""
+        basis = self.basis[prior]
+        free = rng.normal(size=(count, basis.shape[0]))
+        known = rng.normal(size=(count, basis.shape[1])) @ np.linalg.cholesky(self.covariance[prior]).T
+        z = free + (self.mean[prior] + known - free @ basis) @ basis.T
+        return np.asarray(self.start[prior] + z @ self.factor[prior].T)
+
+
+def propagate(features: Floats, answers: Floats, start: Floats, factor: Floats) -> Regressions:
+    """Fit the regression under each prior.
+
+    Parameters
+    ----------
+    features : array, shape (data, parameters)
+    answers : array, shape (data,)
+        +1 or -1.
+    start, factor : array, shapes (priors, parameters) and (priors, parameters, coordinates)
+        The priors' means b and factors L of their covariances L L'.
+
+    Examples
+    --------
+    One answer: the evidence is one half where the prior's mean is zero.
+
+    >>> found = propagate(np.ones((1, 1)), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1)))
+    >>> round(float(np.exp(found.log_evidence[0])), 12)
+    0.5
+    """
+    loads = features @ factor  # priors, data, coordinates
+    count, data, coordinates = loads.shape
+    basis = np.broadcast_to(np.eye(coordinates), (count, coordinates, coordinates))
+    if coordinates > data:
+        basis = np.linalg.qr(np.swapaxes(loads, 1, 2))[0]
+        loads = loads @ basis
+    sites = _Sites(loads, start @ features.T, answers)
+    for _ in range(SWEEPS):
+        if not sites.sweep():
+            break
+    mean, covariance = sites.posterior()
+    return Regressions(
+        sites.log_evidence,
+        np.exp(sites.log_left_out),
+        sites.change < TOLERANCE,
+        start,
+        factor,
+        basis,
+        mean,
+        covariance,
+    )
+
+
+class _Sites:
+    """Sites of all regressions, each renewed until it rests."""
+
+    def __init__(self, loads: Floats, base: Floats, answers: Floats) -> None:
+        count, data, _ = loads.shape
+        self.loads, self.base, self.answers = loads, base, answers
+        self.tau, self.nu = np.zeros((count, data)), np.zeros((count, data))
+        self.step, self.change = np.ones(count), np.full(count, np.inf)
+        self.log_evidence, self.log_left_out = np.zeros(count), np.zeros((count, data))
+
+    def sweep(self) -> bool:
+        """Renew the sites of those that do not rest yet; whether there were any."""
+        live = np.flatnonzero(self.change >= TOLERANCE)
+        if not len(live):
+            return False
+        loads, base, tau, nu = self.loads[live], self.base[live], self.tau[live], self.nu[live]
+        mean, covariance = _posterior(loads, base, tau, nu)
+        shift = np.einsum("hdr,hr->hd", loads, mean)
+        variance = np.maximum(((loads @ covariance) * loads).sum(axis=2), 1e-300)
+        spare = 1.0 / np.maximum(1.0 / variance - tau, 1e-300)  # variance of the cavity
+        centre = spare * ((base + shift) / variance - nu)
+        log, slope, bend = _moments(self.answers, centre, spare)
+        self.log_left_out[live] = log
+        determinant = np.linalg.slogdet(covariance)[1]
+        sites = (nu * base - 0.5 * tau * base**2).sum(axis=1) + 0.5 * ((nu - tau * base) * shift).sum(axis=1)
+        part = 2.0 * nu * centre + nu**2 * spare - tau * centre**2
+        swapped = log + 0.5 * np.log1p(tau * spare) - 0.5 * part / (1.0 + tau * spare)
+        self.log_evidence[live] = 0.5 * determinant + sites + swapped.sum(axis=1)
+        new_tau = np.maximum(-bend / (1.0 + spare * bend), 0.0)
+        new_nu = (slope - centre * bend) / (1.0 + spare * bend)
+        change = np.maximum(np.abs(new_tau - tau), np.abs(new_nu - nu)).max(axis=1, initial=0.0)
+        swings = change > self.change[live]
+        self.step[live] = np.where(swings, np.maximum(0.5 * self.step[live], _SHORTEST), self.step[live])
+        self.change[live] = change
+        step = self.step[live, None]
+        self.tau[live], self.nu[live] = tau + step * (new_tau - tau), nu + step * (new_nu - nu)
+        return True
+
+    def posterior(self) -> tuple[Floats, Floats]:
+        return _posterior(self.loads, self.base, self.tau, self.nu)
+
+
+def _posterior(loads: Floats, base: Floats, tau: Floats, nu: Floats) -> tuple[Floats, Floats]:
+    """Mean and covariance of z, given the sites."""
+    turned = np.swapaxes(loads, 1, 2)
+    covariance = np.linalg.inv(np.eye(loads.shape[2]) + (turned * tau[:, None]) @ loads)
+    covariance = 0.5 * (covariance + np.swapaxes(covariance, 1, 2))
+    mean = covariance @ (turned @ (nu - tau * base)[..., None])
+    return np.asarray(mean[..., 0]), np.asarray(covariance)
+
+
+def _moments(answers: Floats, mean: Floats, variance: Floats) -> tuple[Floats, Floats, Floats]:
+    """Log E sigmoid(y f) over f ~ Normal(mean, variance), and its two derivatives by the mean."""
+    sd = np.sqrt(_SCALE**2 + variance[..., None])
+    z = (answers * mean)[..., None] / sd
+    log = _LOG_WEIGHT + log_ndtr(z)
+    total = logsumexp(log, axis=-1)
+    density = np.exp(_LOG_WEIGHT - 0.5 * z**2 - 0.5 * np.log(2.0 * np.pi) - total[..., None]) / sd
+    slope = answers * density.sum(axis=-1)
+    return total, slope, -(density * z / sd).sum(axis=-1) - slope**2
+
+
+def logistic_mean(mean: Floats, variance: Floats) -> Floats:
+    """E sigmoid(f) over f ~ Normal(mean, variance).
+
+    Examples
+    --------
+    >>> logistic_mean(np.array([0.0, 1.0]), np.array([4.0, 0.0])).round(6).tolist()
+    [0.5, 0.731059]
+    """
+    z = mean[..., None] / np.sqrt(_SCALE**2 + variance[..., None])
+    return np.asarray(ndtr(z) @ np.exp(_LOG_WEIGHT))

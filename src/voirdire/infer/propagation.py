@@ -19,7 +19,7 @@ log-concave, so no site is negative. With fewer data than parameters z is turned
 coordinates as there are data, and the others keep their prior.
 
 Probabilities are right to 0.001 where the prior's log-odds have a standard deviation of a half, to 0.01 where it is
-1.5, and 0.01 to 0.02 too even where it is larger and several data have the same features, as the posterior is skew then.
+1.5, and 0.01 to 0.02 too even where it is larger and several data have the same features: the posterior is skew then.
 """
 
 from __future__ import annotations

@@ -46,8 +46,8 @@ def notebook(fit: Fit) -> str:
     drop = ("sd", "rank_low", "rank_high", "known")
     parts.append(_table(table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
-    drop = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
-    shown = table("judges", f"Judges{intervals}", judges[:MOST], drop=drop, heads=heads)
+    untold = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
+    shown = table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
     parts.append(_table(shown, len(judges)))
     parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
     return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'

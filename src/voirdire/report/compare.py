@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.registry import votes_of
 from voirdire.report import loo
+from voirdire.report.sources import read_run
 from voirdire.report.table import is_missing
 
 if TYPE_CHECKING:
@@ -67,9 +70,6 @@ def read_fits(folders: Sequence[str | Path]) -> dict[str, Fit]:
     InputError
         Fewer than two, one given twice, or a folder that holds no fit.
     """
-    from voirdire.kinds.fit import Fit
-    from voirdire.report.sources import read_run
-
     if len(folders) < 2:
         raise InputError("comparing takes two runs or more; name further folders")
     paths = [Path(folder) for folder in folders]
@@ -181,8 +181,6 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
 
 def _same_votes(one: Fit, two: Fit) -> bool:
     """Whether two fits are of the same votes."""
-    from voirdire.kinds.registry import votes_of
-
     a, b = (votes_of(fit.problem, "compare").votes for fit in (one, two))
     names = ("judges", "criteria", "items")
     codes = ("judge", "criterion", "first", "second", "counts")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.infer.posterior import scores
+
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
@@ -27,8 +29,6 @@ def score_draws(fit: Fit) -> Floats | None:
     ----------
     fit : Fit
     """
-    from voirdire.infer.posterior import scores
-
     values = fit.posterior.values
     if values is None or "strength" not in values:
         return None

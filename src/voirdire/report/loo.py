@@ -17,6 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.infer.diagnose import loo
+from voirdire.kinds.registry import votes_of
+from voirdire.kinds.votes.chances import probabilities
 from voirdire.report.replicated import table_of
 
 if TYPE_CHECKING:
@@ -53,10 +56,6 @@ def pointwise(fit: Fit) -> Pointwise:
     >>> pointwise(fit(table, model="bradley-terry")).elpd.shape
     (9,)
     """
-    from voirdire.infer.diagnose import loo
-    from voirdire.kinds.registry import votes_of
-    from voirdire.kinds.votes.chances import probabilities
-
     votes = table_of(fit)
     if fit.posterior.draws is None:
         raise InputError(f"method {fit.method!r} has no draws; fit with laplace or nuts")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from voirdire.model.catalogue import card, criteria_in_words, prior_lines
 from voirdire.report.page import Block, Code, Facts, Text
 from voirdire.report.table import table
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 def made(fit: Fit) -> Iterator[Block]:
     """Blocks on the model, the data and the settings of a fit."""
-    from voirdire.model.catalogue import card, criteria_in_words
-
     model = fit.model
     facts = card(model)
     yield Text(f"{model.name}: {model.title}.", "lead")
@@ -43,8 +42,6 @@ _DIAGNOSTICS = ("convergence", "curvature", "rhat", "ess_bulk", "ess_tail", "div
 
 def prior_rows(fit: Fit) -> list[dict[str, str]]:
     """Each term of the model with its kind and its prior's numbers; changed ones are said to be."""
-    from voirdire.model.catalogue import prior_lines
-
     changed: dict[str, list[str]] = {}
     for section, key, _ in fit.model.overrides:
         changed.setdefault(section, []).append(key)

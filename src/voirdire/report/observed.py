@@ -21,6 +21,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.report.replicated import draws_of_cells, table_of
+
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
@@ -125,8 +127,6 @@ def observed_over_expected(fit: Fit) -> Observed:
 def measure(fit: Fit) -> Observed:
     """Agreement of every two judges, measured anew; as :func:`observed_over_expected`."""
     from scipy import sparse
-
-    from voirdire.report.replicated import draws_of_cells, table_of
 
     votes = table_of(fit)
     cell = votes.row_cell

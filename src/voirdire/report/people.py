@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire.agreement.coefficients.rows import json_rows
+from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
 from voirdire.report.kinds import words
 from voirdire.report.page import Block, Facts, Text, named
+from voirdire.report.replicated import table_of
 from voirdire.report.table import table
 
 if TYPE_CHECKING:
@@ -50,7 +53,6 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
         return
     if not human:
         return
-    from voirdire.report.replicated import table_of
 
     votes = table_of(fit)
     for number, name in enumerate(human):
@@ -92,9 +94,6 @@ def _answer(name: str, known: Sequence[dict[str, Any]]) -> str:
 
 
 def _agreement(votes: Any, human: str, prob: float, seed: int) -> list[dict[str, Any]]:
-    from voirdire.agreement.coefficients.rows import json_rows
-    from voirdire.agreement.verb import agreement
-
     found = agreement(votes, measures=MEASURES, against=human, resamples=RESAMPLES, prob=prob, seed=seed)
     rows: dict[tuple[str, Any], dict[str, Any]] = {}
     for row in json_rows(found):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.report.groups import score_draws
+from voirdire.report.observed import observed_over_expected
 from voirdire.report.replicated import part
 
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ def check(fit: Fit, kind: str) -> None:
 
 
 def _rank_probability(fit: Fit) -> None:
-    from voirdire.report.groups import score_draws
-
     fit.ranking()
     if score_draws(fit) is None:
         raise InputError("ranks have probabilities only where there are draws; fit with laplace or nuts")
@@ -67,8 +67,6 @@ def _strengths(fit: Fit) -> None:
 
 
 def _agreement(fit: Fit) -> None:
-    from voirdire.report.observed import observed_over_expected
-
     if len(fit.problem.judges) < 2:
         raise InputError("there is one judge, so nobody to agree with")
     ratio = observed_over_expected(fit).log_ratio

@@ -11,7 +11,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.agreement.coefficients.rows import json_rows
 from voirdire.errors import InputError
+from voirdire.fit.store import load
 from voirdire.folders import (
     FORMAT,
     Layout,
@@ -107,8 +109,6 @@ def save_rows(
     ...     read_run(folder).rows[0]["measure"]
     'agreement_rate'
     """
-    from voirdire.agreement.coefficients.rows import json_rows
-
     if kind not in KINDS:
         raise InputError(f"kind {kind!r} is none of agree, metaeval")
     names = ("voirdire", "numpy")
@@ -157,7 +157,6 @@ def read_run(folder: str | Path) -> Fit | Rows | StudyRun:
         return _study(place, run)
     if "kind" in run:
         return _rows(place, run)
-    from voirdire.fit.store import load
 
     return load(place)
 

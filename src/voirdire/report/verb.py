@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
 from voirdire.folders import write_file
+from voirdire.report.fit_page import fit_page
+from voirdire.report.html import html
+from voirdire.report.latex import latex
+from voirdire.report.markdown import markdown
 from voirdire.report.page import Page
+from voirdire.report.rows_page import rows_page
 from voirdire.report.sources import Rows, StudyRun, read_run
+from voirdire.report.study_page import study_page
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -31,14 +37,9 @@ def page_of(run: str | Path | Fit | Rows | StudyRun, human: Sequence[str] = ()) 
     if isinstance(found, Rows | StudyRun) and human:
         raise InputError("--human is for the report of a fit; this run is none")
     if isinstance(found, Rows):
-        from voirdire.report.rows_page import rows_page
-
         return rows_page(found)
     if isinstance(found, StudyRun):
-        from voirdire.report.study_page import study_page
-
         return study_page(found)
-    from voirdire.report.fit_page import fit_page
 
     return fit_page(found, human)
 
@@ -52,16 +53,10 @@ def render(page: Page, format: str) -> str:
         Another format.
     """
     if format == "html":
-        from voirdire.report.html import html
-
         return html(page)
     if format == "md":
-        from voirdire.report.markdown import markdown
-
         return markdown(page)
     if format == "latex":
-        from voirdire.report.latex import latex
-
         return latex(page)
     raise InputError(f"format {format!r} is none of {', '.join(FORMATS)}")
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.report.figures.rows import Rows, limits
 from voirdire.report.figures.style import BLUE, GRID, LETTERS, MUTED, RED, name_rows
+from voirdire.report.groups import groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,8 +74,6 @@ def forest(
 
 def ranking(fit: Fit) -> Rows:
     """Scores of the items with intervals, best first; bands set off groups that can be told apart."""
-    from voirdire.report.groups import groups
-
     found = fit.ranking()
     columns = _columns(found, "score", "low", "high")
     bands, ends = groups(fit) or [], limits(*columns)

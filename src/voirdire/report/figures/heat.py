@@ -17,6 +17,8 @@ from voirdire.report.figures.style import (
     two_colours,
     write_cells,
 )
+from voirdire.report.groups import score_draws
+from voirdire.report.observed import observed_over_expected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,8 +37,6 @@ _FLAT = 14  # letters up to which names of columns lie flat, where there are few
 
 def rank_probability(fit: Fit, ax: Axes) -> None:
     """Posterior probability of every rank of every item."""
-    from voirdire.report.groups import score_draws
-
     draws = score_draws(fit)
     assert draws is not None
     place = np.argsort(np.argsort(-draws, axis=1, kind="stable"), axis=1, kind="stable")
@@ -82,8 +82,6 @@ def strengths(fit: Fit, ax: Axes) -> None:
 
 def agreement(fit: Fit, ax: Axes) -> None:
     """Agreement of every two judges, observed over expected: full colour where it is more than chance would do."""
-    from voirdire.report.observed import observed_over_expected
-
     found = observed_over_expected(fit)
     matrix(ax, found.log_ratio, found.judges, found.clear)
 

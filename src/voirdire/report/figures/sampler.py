@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from voirdire.infer.diagnose import worst_element
+from voirdire.infer.mirror import fold
 from voirdire.report.figures.style import BLUE, MUTED, ORANGE, SERIES
 from voirdire.report.kinds import words
 
@@ -17,8 +19,6 @@ if TYPE_CHECKING:
 
 def trace(fit: Fit, ax: Axes) -> None:
     """Chains of the value whose R-hat is largest, after warm-up."""
-    from voirdire.infer.diagnose import worst_element
-
     name, chains, rhat = worst_element(fit.idata)
     for number, chain in enumerate(chains):
         colour = SERIES[number % len(SERIES)]
@@ -30,8 +30,6 @@ def trace(fit: Fit, ax: Axes) -> None:
 
 def mirror(fit: Fit, ax: Axes) -> None:
     """How much less probable the prior finds each draw turned round (every strength reversed)."""
-    from voirdire.infer.mirror import fold
-
     density = fit.problem.density
     assert fit.posterior.draws is not None
     ratio = fold(density, fit.posterior.draws, fit.problem.data)[1].ravel()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from voirdire.infer.posterior import weights
 from voirdire.report.drawn import figure
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
@@ -45,8 +46,6 @@ def matters(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 def _heaviest(fit: Fit, criterion: str) -> float | None:
     """Probability that a criterion has the largest weight; None without draws."""
-    from voirdire.infer.posterior import weights
-
     if fit.posterior.values is None:
         return None
     drawn = weights(fit.problem.density, fit.posterior.values)

@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.report import Format
+from voirdire.folders import write_file
 
 
 def compare(
@@ -31,7 +32,6 @@ def compare(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Compare fits: rank correlation, items that move, leave-one-out predictions, judges' reliability."""
-    from voirdire.folders import write_file
     from voirdire.report.compare import compare as run
     from voirdire.report.compare import read_fits
     from voirdire.report.compare_page import compare_page

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from voirdire.model.specs import model_names
+
 
 def model(typed: str) -> list[str]:
     """Models whose name begins so; none where it is a file that is typed."""
-    from voirdire.model.specs import model_names
-
     return [name for name in model_names() if name.startswith(typed)]
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.fit import headline
+from voirdire.folders import check_new_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +33,6 @@ def demo(
 ) -> None:
     """Fit the embedded panel of 8 judges, two small language models among them, and compare with the grades."""
     from voirdire.cli import demo_panel as panel
-    from voirdire.folders import check_new_folder
 
     folder, overwrite = (FOLDER, True) if out is None else (out, False)
     check_new_folder(folder, panel.layout(), overwrite=overwrite)
@@ -53,7 +54,6 @@ def demo(
 def show(found: Demo, out: Console) -> None:
     """Print the panel's ranking beside the grades, its judges, criteria and checks, and what it comes to."""
     from voirdire.cli import show
-    from voirdire.cli.fit import headline
 
     result, prob = found.fit.as_dict(), found.fit.prob
     out.print(

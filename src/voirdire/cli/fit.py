@@ -10,6 +10,9 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.errors import InputError
+from voirdire.fit.store import LAYOUT
+from voirdire.fit.verb import fit as run
+from voirdire.folders import check_new_folder
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -128,10 +131,6 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
-    from voirdire.fit.store import LAYOUT
-    from voirdire.fit.verb import fit as run
-    from voirdire.folders import check_new_folder
-
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console
+from voirdire.model import catalogue
+from voirdire.model.catalogue import criteria_in_words, prior_lines
+from voirdire.model.specs import load_model
 
 if TYPE_CHECKING:
     from voirdire.model.specs import Model
@@ -25,9 +28,6 @@ def models(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """List the models, or show one: equation, priors, identifiability, source."""
-    from voirdire.model import catalogue
-    from voirdire.model.specs import load_model
-
     if name is None:
         found = catalogue.models()
         if json:
@@ -61,8 +61,6 @@ def _card(model: Model) -> None:
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
-
-    from voirdire.model.catalogue import criteria_in_words, prior_lines
 
     def text(content: str, style: str = "") -> Text:
         return Text("\n".join(console.plain(line) for line in content.split("\n")), style=style)

@@ -10,7 +10,10 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.errors import InputError
+from voirdire.fit.store import load
+from voirdire.fit.verb import fit
 from voirdire.folders import write_file
+from voirdire.kinds.columns import records
 from voirdire.tables.forms import guard
 
 if TYPE_CHECKING:
@@ -103,12 +106,8 @@ def next(
     if out is not None and out.exists():
         raise InputError(f"{out} exists already; give the name of a new file")
     if saved:
-        from voirdire.fit.store import load
-
         result = load(votes[0])
     else:
-        from voirdire.fit.verb import fit
-
         with console.progress("Fitting by laplace"):
             result = fit(
                 votes[0] if len(votes) == 1 else votes,
@@ -147,8 +146,6 @@ def _form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
 
 
 def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, Any]:
-    from voirdire.kinds.columns import records
-
     columns = {str(name): found[name].to_numpy() for name in found}
     about, entropy, left = (found.attrs[name] for name in ("about", "entropy", "left"))
     return {

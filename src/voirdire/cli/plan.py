@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
 
 
@@ -30,7 +31,6 @@ def plan(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Plan a collection: the votes a wanted precision needs, split into judges, pairs and repeats."""
-    from voirdire.cli.simulate import readable
     from voirdire.research.plan import plan as run
 
     with console.progress("Planning") as progress:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from voirdire.collect.gbnf import grammar
 from voirdire.collect.protocol import Logprobs
 from voirdire.collect.redact import Redactor
 from voirdire.collect.wire import BadAnswer, http_client
@@ -119,8 +120,6 @@ def body(request: Request, form: Form) -> dict[str, Any]:
                 + json.dumps(request.schema, ensure_ascii=False)
             )
         elif form.schema == "grammar":
-            from voirdire.collect.gbnf import grammar
-
             made["grammar"] = grammar(request.schema)
         else:
             named = {"name": "answer", "schema": request.schema, "strict": True}

@@ -19,6 +19,7 @@ from typing import Any
 from voirdire.collect.panel import LOCAL
 from voirdire.collect.protocol import Judge
 from voirdire.errors import InputError
+from voirdire.folders import cache_dir
 from voirdire.tables.problems import nearest
 
 _CONTEXT = 8192
@@ -170,8 +171,6 @@ def model_file(name: str) -> Path:
     InputError
         The SHA-256 differs, or the file cannot be written.
     """
-    from voirdire.folders import cache_dir
-
     entry = MODELS[name]
     parts = [_part(part, entry.install) for part in entry.parts]
     if len(parts) == 1:

@@ -12,12 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import checks as check
+from voirdire.infer import mirror
+from voirdire.infer.diagnose import diagnose
+from voirdire.infer.laplace import Laplace, laplace, memory
+from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
+from voirdire.infer.refine import laplace_draws
+from voirdire.infer.trial import trial
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
 if TYPE_CHECKING:
-    from voirdire.infer.laplace import Laplace
     from voirdire.infer.mode import Mode
 
 Progress = Callable[[int, int], None]
@@ -101,11 +106,9 @@ def check_size(problem: Problem, how: Method) -> None:
     InputError
     """
     if how.name != "map":
-        from voirdire.infer import laplace
-
         size = problem.density.size
-        laplace.check_size(size)
-        if (expected := laplace.memory(size, how.size)) > TOLD:
+        check_held(size)
+        if (expected := memory(size, how.size)) > TOLD:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
                 "takes little of either",
@@ -131,7 +134,6 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     found = [check.convergence(mode.gradient, mode.converged)]
     if how.name == "map":
         return _at_mode(problem, mode, found)
-    from voirdire.infer.laplace import laplace
 
     approximation = laplace(problem, mode)
     if how.name == "laplace":
@@ -140,8 +142,6 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
 
 
 def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
-    from voirdire.infer import mirror
-
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold(density, mode.x, problem.data)
@@ -150,10 +150,6 @@ def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
 
 
 def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
-    from voirdire.infer import mirror
-    from voirdire.infer.refine import laplace_draws
-    from voirdire.infer.trial import trial
-
     density = problem.density
     found.append(check.curvature(approximation.smallest_curvature))
     rng = np.random.default_rng(how.seed)
@@ -182,9 +178,6 @@ def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> np
 
 
 def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
-    from voirdire.infer import mirror
-    from voirdire.infer.diagnose import diagnose
-
     density = problem.density
     run, symmetric = _sampled(problem, approximation, how)
     draws = run.x

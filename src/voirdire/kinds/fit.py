@@ -16,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError, NotThisKindError
+from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
+from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Kind
@@ -139,15 +141,12 @@ class Fit:
         density = self.problem.density
         values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
         dims = {p.name: list(p.dims) for p in density.parameters}
-        from voirdire.infer.diagnose import to_arviz
 
         return to_arviz(values, self.sample_stats, self.problem.coords, dims)
 
     @property
     def pymc_model(self) -> Any:
         """The same model and table as a ``pymc.Model``."""
-        from voirdire.infer.pymc_model import pymc_model
-
         return pymc_model(self.problem)
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
+from voirdire.infer.posterior import scores as integrated
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
 
@@ -75,8 +76,6 @@ def _is_fit(draws: object) -> bool:
 
 
 def _of_fits(fits: Mapping[str, Fit], scores: Scores) -> Draws:
-    from voirdire.infer.posterior import scores as integrated
-
     problems = []
     for name, fit in fits.items():
         if not _is_fit(fit):

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from voirdire.collect.protocol import Item, Setting
+from voirdire.errors import InputError
+from voirdire.simulate.designs import design_from_spec
 
 #: Ids that a vote's winner could be mistaken for.
 OUTCOMES = ("first", "second", "tie")
@@ -110,9 +112,6 @@ def drawn(options: PairOptions, names: Sequence[str], seed: int, group: str) -> 
     >>> drawn(PairOptions(design="referenced", reference="b"), ["a", "b", "c"], 0, "")
     [(0, 1), (1, 2)]
     """
-    from voirdire.errors import InputError
-    from voirdire.simulate.designs import design_from_spec
-
     spec: dict[str, object] = {"kind": options.design}
     if options.design == "share":
         spec |= {"share": options.share, "connect": "tree"}
@@ -158,8 +157,6 @@ def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
     >>> pair_problems(Setting((), (Item("a", "x"), Item("tie", "y"))), PairOptions())
     ["items: id 'tie' is what a vote's winner may be called; rename the item"]
     """
-    from voirdire.errors import InputError
-
     found = [
         f"items: id {item.id!r} is what a vote's winner may be called; rename the item"
         for item in setting.items

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.datasets.cache import fetch
+from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,9 +24,6 @@ HUMAN = "human"
 
 def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The 360 replies of UniEval's result file; fetched and checked, unless a path is given."""
-    from voirdire.datasets.cache import fetch
-    from voirdire.datasets.registry import REGISTRY
-
     name = "topical-chat-unieval"
     replies = _json(path if path is not None else fetch(name, REGISTRY[name].files)[0])
     numbers: dict[str, int] = {}

@@ -16,6 +16,8 @@ from voirdire.kinds.votes.results import judges as judge_summary
 from voirdire.model.specs import Model, load_model
 from voirdire.research.studies.adam import adam_modes
 from voirdire.research.studies.study import Cell, Study, simulation
+from voirdire.simulate.judges import Accuracy
+from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays, simulate_counts
 from voirdire.tables.votes import Votes, count_votes
@@ -159,9 +161,6 @@ def settled(estimates: Floats) -> Floats:
 
 def _nominal_reliability(cell: Cell, judges: tuple[str, ...]) -> Floats | None:
     """Accuracy that each judge was given, where all were given one."""
-    from voirdire.simulate.judges import Accuracy
-    from voirdire.simulate.panel import panel_from_spec
-
     panel = panel_from_spec(cell.judges)
     given = [panel[name] for name in judges]
     accuracies = [

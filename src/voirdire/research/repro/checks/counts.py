@@ -6,8 +6,13 @@ from functools import cache
 
 import numpy as np
 
+from voirdire.agreement.coefficients.winrate import win_rate
+from voirdire.agreement.engine.resample import bootstrap
+from voirdire.agreement.engine.statistic import share_of
+from voirdire.agreement.experts.detection import detection
 from voirdire.research.repro.checks.base import Check, Context, Found, Settings, related, single
 from voirdire.research.repro.tables import Cell
+from voirdire.simulate.votes import simulate_counts
 
 RESAMPLES, SEED = 10_000, 0
 
@@ -83,8 +88,6 @@ def requests(context: Context, cell: Cell, settings: Settings) -> Found:
 
     In closed form K (C N (N - 1) / 2 + C (C - 1) / 2).
     """
-    from voirdire.simulate.votes import simulate_counts
-
     judges, items, criteria = (settings[key] for key in ("judges", "items", "criteria"))
     panel = simulate_counts(
         [{"kind": "random", "count": judges}],
@@ -114,9 +117,6 @@ def _outcomes(context: Context, cell: Cell, settings: Settings) -> tuple[tuple[i
 
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
-    from voirdire.agreement.engine.resample import bootstrap
-    from voirdire.agreement.engine.statistic import share_of
-
     found = bootstrap([share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, seed=SEED)[0]
     return _ends(found.interval.low, found.interval.high)
 
@@ -131,9 +131,6 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
     >>> 0.4 < low < 18 / 30 < high < 0.8
     True
     """
-    from voirdire.agreement.coefficients.winrate import win_rate
-    from voirdire.agreement.engine.resample import bootstrap
-
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
     found = bootstrap([statistic], resamples=RESAMPLES, seed=SEED)[0]
@@ -143,8 +140,6 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
 @cache
 def _detection(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, float, float]]:
     import pandas as pd
-
-    from voirdire.agreement.experts.detection import detection
 
     hits, misses, alarms, rejections = counts
     truth = np.repeat(["false", "true"], [hits + misses, alarms + rejections])

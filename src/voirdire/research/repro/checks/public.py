@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+import voirdire
+from voirdire import datasets
 from voirdire.errors import InputError
 from voirdire.research.repro.checks.base import Check, Context, Found, NotFetched, Settings, related
 from voirdire.research.repro.tables import Cell
@@ -78,8 +80,6 @@ def _table(context: Context, name: str) -> pd.DataFrame:
 
 @lru_cache(maxsize=4)
 def _loaded(name: str) -> pd.DataFrame:
-    from voirdire import datasets
-
     try:
         return datasets.load(name).table
     except InputError as error:
@@ -88,8 +88,6 @@ def _loaded(name: str) -> pd.DataFrame:
 
 @cache
 def _correlations(dataset: str, metric: str, human: str, level: Level, name: str) -> dict[str, float]:
-    import voirdire
-
     # the intervals are not compared with anything: few resamples do
     found = voirdire.metaeval(
         _loaded(dataset), human, metrics=[metric], level=level, coefficients=[name], resamples=100

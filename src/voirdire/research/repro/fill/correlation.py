@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import voirdire
 from voirdire.research.repro.fill import scores as of
 from voirdire.research.repro.fill.example import example
 from voirdire.research.repro.fill.filled import Filled
@@ -51,8 +52,6 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows with judge, criterion (as the paper calls it), coefficient and value; ``average``: the criteria's mean."""
     import pandas as pd
 
-    import voirdire
-
     how, called = job.spec["statistic"], job.spec.get("names", {})
     human = job.human[
         job.human["criterion"].isin(scores["criterion"]) & job.human["item"].isin(scores["item"])
@@ -83,8 +82,6 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
 
 def _kappas(both: pd.DataFrame, called: Mapping[str, str]) -> list[dict[str, Any]]:
     """Cohen's kappa of scores and people's mean score, both rounded to whole numbers (of a half, to the even one)."""
-    import voirdire
-
     labels = both.assign(label=both["score"].round().astype(int))[["judge", "item", "criterion", "label"]]
     found = voirdire.agreement(labels, measures="cohen_kappa", against=HUMAN, resamples=100)
     rows = []
@@ -109,8 +106,6 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
 
 def _alphas(filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
     """Krippendorff's interval alpha among the agents of each group; an item's rating by one criterion is a unit."""
-    import voirdire
-
     if "level" not in scores:
         return
     agents = scores[scores["level"] == "agent"]

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from voirdire.collect.journal import FILE
 from voirdire.research.repro.fill import scores as of
 from voirdire.research.repro.job import Job
 
@@ -100,8 +101,6 @@ def _gains(
 def _seconds(job: Job, part: str) -> float | None:
     import sqlite3
     from contextlib import closing
-
-    from voirdire.collect.journal import FILE
 
     spent, cases = 0.0, set()
     for path in sorted((job.folder / "collected" / part).glob(f"*/{FILE}")):

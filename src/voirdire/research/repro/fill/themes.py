@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import voirdire
+from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.research.repro.fill.filled import Filled
 from voirdire.research.repro.job import Job
 
@@ -62,9 +64,6 @@ def concordance(job: Job) -> Filled:
 
 def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
     import numpy as np
-
-    import voirdire
-    from voirdire.agreement.coefficients.concordance import concordance_index
 
     truth = dict(zip(job.human["item"], job.human["score"], strict=True))
     weighed = weights if model in WEIGHED else None

@@ -15,6 +15,7 @@ from voirdire.kinds.joint import checks, results
 from voirdire.kinds.joint.held_out import held_out
 from voirdire.kinds.joint.problem import JointProblem, pose_joint
 from voirdire.kinds.joint.residuals import residuals
+from voirdire.kinds.joint.results import predict
 from voirdire.kinds.joint.tables import VotesAndScores, in_one_coding
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
@@ -33,7 +34,6 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.scores import Scores
-from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 
@@ -51,6 +51,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         "groups": results.groups,
         "cutpoints": results.cutpoints,
     }
+
+    residuals = staticmethod(residuals)
+    predict = staticmethod(predict)
 
     def default_model(self, table: VotesAndScores, criteria: object) -> tuple[str, str]:
         """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""
@@ -112,14 +115,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     ) -> list[Check]:
         """See :func:`.joint.checks.all_checks`."""
         return checks.all_checks(problem, posterior, judges, found, seed)
-
-    def residuals(self, problem: JointProblem, posterior: Posterior) -> Residuals:
-        """See :func:`.joint.residuals.residuals`."""
-        return residuals(problem, posterior)
-
-    def predict(self, problem: JointProblem, posterior: Posterior, table: object) -> Columns:
-        """See :func:`.joint.results.predict`."""
-        return results.predict(problem, posterior, table)
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,10 +21,9 @@ from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
-from voirdire.kinds.shares import Calibration, Shares, of_judges
+from voirdire.kinds.shares import of_judges
 from voirdire.model.check import Check
 from voirdire.model.specs import Model
-from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.labels import Labels, read_labels
@@ -46,6 +44,13 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         "shares": results.shares,
         "confusion": results.confusion,
     }
+
+    predict = staticmethod(classify)
+    chances = staticmethod(chances)
+    draw = staticmethod(draw)
+    check_single = staticmethod(check_single)
+    shares = staticmethod(of_judges)
+    calibration = staticmethod(calibration)
 
     def default_model(self, table: Labels, criteria: object) -> tuple[str, str]:
         """``hierarchical-dawid-skene``."""
@@ -120,30 +125,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def residuals(self, problem: LabelsProblem, posterior: Posterior) -> Residuals:
         """See :func:`.labels.dependence.residuals`."""
         return residuals(problem, posterior, np.random.default_rng(0))
-
-    def predict(self, problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
-        """See :func:`.labels.predict.classify`."""
-        return classify(problem, posterior, table)
-
-    def chances(self, problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-        """See :func:`.labels.chances.chances`."""
-        return chances(problem, values, rows)
-
-    def draw(self, problem: LabelsProblem, values: Values, rng: np.random.Generator) -> Labels:
-        """See :func:`.labels.draw.draw`."""
-        return draw(problem, values, rng)
-
-    def check_single(self, problem: LabelsProblem) -> None:
-        """See :func:`.labels.chances.check_single`."""
-        check_single(problem)
-
-    def shares(self, problem: LabelsProblem, tables: Sequence[Labels]) -> Shares:
-        """See :func:`voirdire.kinds.shares.of_judges`."""
-        return of_judges(problem, tables)
-
-    def calibration(self, problem: LabelsProblem, posterior: Posterior) -> Calibration:
-        """See :func:`.labels.left_out.calibration`."""
-        return calibration(problem, posterior)
 
     def held_out(self, model: Model, table: Labels, fold: Ints, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""

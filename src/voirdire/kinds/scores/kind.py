@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,19 +26,16 @@ from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
-from voirdire.kinds.shares import Calibration, Shares, of_judges
+from voirdire.kinds.shares import of_judges
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 from voirdire.tables.votes import Votes
-from voirdire.trust.residuals import Residuals
-from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
 
 
@@ -58,6 +54,14 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         "cutpoints": results.cutpoints,
         "people": results.people,
     }
+
+    residuals = staticmethod(residuals)
+    predict = staticmethod(predict)
+    chances = staticmethod(chances)
+    draw = staticmethod(draw)
+    check_single = staticmethod(check_single)
+    shares = staticmethod(of_judges)
+    calibration = staticmethod(calibration)
 
     def default_model(self, table: Scores, criteria: object) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-severity``."""
@@ -145,37 +149,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """Where the model is one of single scores."""
         return problem.model.pool == "none"
 
-    def residuals(self, problem: ScoresProblem, posterior: Posterior) -> Residuals | SharedErrors:
-        """See :func:`.scores.residuals.residuals`."""
-        return residuals(problem, posterior)
-
-    def predict(self, problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
-        """See :func:`.scores.predict.predict`."""
-        return predict(problem, posterior, table)
-
     def predicts_density(self, model: Model) -> bool:
         """Where the scale is continuous."""
         return form_of(model) is continuous
-
-    def chances(self, problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-        """See :func:`.scores.chances.chances`."""
-        return chances(problem, values, rows)
-
-    def draw(self, problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Scores:
-        """See :func:`.scores.draw.draw`."""
-        return draw(problem, values, rng)
-
-    def check_single(self, problem: ScoresProblem) -> None:
-        """See :func:`.scores.chances.check_single`."""
-        check_single(problem)
-
-    def shares(self, problem: ScoresProblem, tables: Sequence[Scores]) -> Shares:
-        """See :func:`voirdire.kinds.shares.of_judges`."""
-        return of_judges(problem, tables)
-
-    def calibration(self, problem: ScoresProblem, posterior: Posterior) -> Calibration:
-        """See :func:`.scores.left_out.calibration`."""
-        return calibration(problem, posterior)
 
     def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""

@@ -17,14 +17,14 @@ from voirdire.tables.scores import read_scores
 from voirdire.typing import Ints
 
 
-def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Columns:
+def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each score of a table: the posterior mean probability of every level, and the expected score.
 
     On a continuous scale the levels are its two ends: the probabilities that a score stands there.
 
     Parameters
     ----------
-    scores : path, dataframe or Scores
+    table : path, dataframe or Scores
         Judges, items and criteria that the fit knows; ``score`` is read but not used.
 
     Returns
@@ -37,21 +37,21 @@ def predict(problem: ScoresProblem, posterior: Posterior, scores: object) -> Col
     InputError
         An item, judge or criterion that the fit does not know, or a baseline, which knows no single scores.
     """
-    problems, table = Problems("scores"), read_scores(scores)
+    problems, given = Problems("scores"), read_scores(table)
     form = form_of(problem.model)
     if form not in (ordinal, continuous):
         problems.stop(f"predict() needs a model of single scores, and {problem.model.name} has none")
     codes: dict[str, Ints] = {}
     for name, theirs, ours in (
-        ("judge", table.judges, problem.judges),
-        ("criterion", table.criteria, problem.criteria),
-        ("item", table.items, problem.items),
+        ("judge", given.judges, problem.judges),
+        ("criterion", given.criteria, problem.criteria),
+        ("item", given.items, problem.items),
     ):
         place = positions(theirs, ours)
         for level in np.flatnonzero(place < 0):
-            rows = np.flatnonzero(getattr(table, name) == level) + 1
+            rows = np.flatnonzero(getattr(given, name) == level) + 1
             problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
-        codes[name] = place[getattr(table, name)]
+        codes[name] = place[getattr(given, name)]
     problems.raise_any()
     draws = some_draws(posterior)
     columns: Columns = {

@@ -18,7 +18,7 @@ from voirdire.tables.votes import Votes, read_votes
 from voirdire.typing import Floats, Ints
 
 
-def predict(problem: VotesProblem, posterior: Posterior, votes: object) -> Columns:
+def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
     """Predict each vote of a table: the posterior mean probability of every answer.
 
     Parameters
@@ -26,7 +26,7 @@ def predict(problem: VotesProblem, posterior: Posterior, votes: object) -> Colum
     problem : VotesProblem
     posterior : Posterior
         Of its parameters (and perhaps others).
-    votes : path, dataframe or Votes
+    table : path, dataframe or Votes
         Comparisons among the items and judges (and criteria) that the problem knows; ``winner`` is read but not used.
 
     Returns
@@ -40,16 +40,16 @@ def predict(problem: VotesProblem, posterior: Posterior, votes: object) -> Colum
         An item, judge or criterion that the fit does not know.
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    table = read_votes(votes, **known)  # type: ignore[arg-type]
-    cell = probabilities(problem.model, problem.density, some_draws(posterior), table)
-    rows = cell[table.row_cell]
+    votes = read_votes(table, **known)  # type: ignore[arg-type]
+    cell = probabilities(problem.model, problem.density, some_draws(posterior), votes)
+    rows = cell[votes.row_cell]
     columns: Columns = {
-        name: np.array(levels, dtype=object)[codes[table.row_cell]]
+        name: np.array(levels, dtype=object)[codes[votes.row_cell]]
         for name, levels, codes in (
-            ("judge", table.judges, table.judge),
-            ("criterion", table.criteria, table.criterion),
-            ("first", table.items, table.first),
-            ("second", table.items, table.second),
+            ("judge", votes.judges, votes.judge),
+            ("criterion", votes.criteria, votes.criterion),
+            ("first", votes.items, votes.first),
+            ("second", votes.items, votes.second),
         )
     }
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}

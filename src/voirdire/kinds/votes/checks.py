@@ -75,16 +75,16 @@ def _separated(found: list[Connectivity]) -> Check:
 def all_checks(
     problem: VotesProblem,
     posterior: Posterior,
-    judge_summary: dict[str, Any],
+    judges: dict[str, Any],
     found: list[Check],
     seed: int,
     chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit makes, after those of its method."""
     return [
-        *(with_turned_judges(entry, problem, judge_summary) for entry in found),
+        *(with_turned_judges(entry, problem, judges) for entry in found),
         *comparisons(problem),
         *unvoted_weights(problem),
-        *(below_chance(problem, judge_summary) if posterior.values is not None else []),
-        *trust_checks(problem, posterior, judge_summary, seed, chosen),
+        *(below_chance(problem, judges) if posterior.values is not None else []),
+        *trust_checks(problem, posterior, judges, seed, chosen),
     ]

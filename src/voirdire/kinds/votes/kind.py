@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes import checks, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
@@ -23,13 +17,10 @@ from voirdire.kinds.votes.human.table import Anchors, read_anchors
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
-from voirdire.model.check import Check
 from voirdire.model.specs import Model
-from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.votes import Votes, read_votes
-from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 
@@ -45,6 +36,17 @@ class VotesKind(Kind[Votes, VotesProblem]):
         "judges": results.judges,
         "criteria": results.criteria,
     }
+
+    checks = staticmethod(checks.all_checks)
+    residuals = staticmethod(residuals)
+    fixed_order = staticmethod(trust.fixed_order)
+    predict = staticmethod(predict)
+    chances = staticmethod(chances)
+    draw = staticmethod(draw)
+    check_single = staticmethod(check_single)
+    shares = staticmethod(shares)
+    calibration = staticmethod(calibration)
+    refit_resampled = staticmethod(refit_resampled)
 
     def default_model(self, table: Votes, criteria: object) -> tuple[str, str]:
         """``maple-position`` where there is a criterion column, else ``crowd-bt-position``."""
@@ -109,59 +111,9 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
         return HumanVotes(problem, families)
 
-    def checks(
-        self,
-        problem: VotesProblem,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
-        """See :func:`.votes.checks.all_checks`."""
-        return checks.all_checks(problem, posterior, judges, found, seed, chosen)
-
-    def residuals(self, problem: VotesProblem, posterior: Posterior) -> Residuals:
-        """See :func:`.votes.residuals.residuals`."""
-        return residuals(problem, posterior)
-
-    def fixed_order(self, problem: VotesProblem) -> str | None:
-        """See :func:`.votes.trust.fixed_order`."""
-        return trust.fixed_order(problem)
-
-    def predict(self, problem: VotesProblem, posterior: Posterior, table: object) -> Columns:
-        """See :func:`.votes.chances.predict`."""
-        return predict(problem, posterior, table)
-
-    def chances(self, problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-        """See :func:`.votes.chances.chances`."""
-        return chances(problem, values, rows)
-
-    def draw(self, problem: VotesProblem, values: Values, rng: np.random.Generator) -> Votes:
-        """See :func:`.votes.draw.draw`."""
-        return draw(problem, values, rng)
-
-    def check_single(self, problem: VotesProblem) -> None:
-        """See :func:`.votes.chances.check_single`."""
-        check_single(problem)
-
-    def shares(self, problem: VotesProblem, tables: Sequence[Votes]) -> Shares:
-        """See :func:`.votes.shares.shares`."""
-        return shares(problem, tables)
-
-    def calibration(self, problem: VotesProblem, posterior: Posterior) -> Calibration:
-        """See :func:`.votes.shares.calibration`."""
-        return calibration(problem, posterior)
-
     def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""
         return held_out(model, table, fold)
-
-    def refit_resampled(
-        self, problem: VotesProblem, mode: Floats, resamples: int, rng: np.random.Generator
-    ) -> Floats:
-        """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit_resampled(problem, mode, resamples, rng)
 
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import scores
-from voirdire.kinds.votes.chances import answer_probabilities
+from voirdire.kinds.votes.chances import chances
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
@@ -103,15 +103,9 @@ def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -
     if who == PERSON:
         return _by_person(problem, values, asked)
     judge = np.maximum(asked.judge, 0)
+    of = (judge, asked.criterion, asked.first, asked.second)
     rows = [
-        answer_probabilities(
-            problem.density,
-            {name: value[draw] for name, value in values.items()},
-            judge,
-            asked.criterion,
-            asked.first,
-            asked.second,
-        )
+        chances(problem, {name: value[draw] for name, value in values.items()}, of)
         for draw in range(len(values["strength"]))
     ]
     return np.stack(rows)[..., : 3 if problem.density.ties else 2]

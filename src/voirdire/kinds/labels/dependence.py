@@ -13,6 +13,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.pick import pick
 from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.dependence import dependence, most_alike
@@ -45,13 +46,12 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
         for u, (c, i) in enumerate(zip(problem.unit_criterion, problem.unit_item, strict=True))
     }
     unit = np.array([code[c, i] for c, i in zip(table.criterion.tolist(), table.item.tolist(), strict=True)])
-    place = np.array([problem.labels.index(name) for name in table.labels])[table.label]
+    place = problem.given(table)
     given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
     r, v = [], []
     for values in some_draws(posterior, DRAWS):
         chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
-        bounds = chance.cumsum(axis=1)[problem.unit_row]
-        drawn = (rng.random(units)[:, None] * bounds[:, -1:] > bounds[:, :-1]).sum(axis=1)
+        drawn = pick(chance[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))
         right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
         p = np.broadcast_to(right, (size, problem.classes))[:, drawn]

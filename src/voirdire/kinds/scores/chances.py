@@ -30,22 +30,35 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     InputError
         The model gives no probability of single scores.
     """
-    density, form, (judge, criterion, item) = problem.density, form_of(problem.model), rows
+    form = form_of(problem.model)
     if form is continuous:
-        return points.ends(problem, values, judge, criterion, item)[:, :2]
+        return points.ends(problem, values, *rows)[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
-    eta = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)
-    cuts = ordinal.cutpoints(density, values, np)
-    own: Any = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
-    if "log_judge_item" not in values:
-        plain: Floats = np.exp(np.stack(log_every_level(eta, own, density.levels, np), axis=-1))
-        return plain
-    z, log_weight = normal_rule()
-    spread = eta[:, None] + np.exp(values["log_judge_item"])[judge][:, None] * z
-    logs = log_every_level(spread, own[:, None, :], density.levels, np)
-    chance: Floats = np.stack([np.exp(log) @ np.exp(log_weight) for log in logs], axis=-1)
-    return chance
+    chance, weight = by_effect(problem, values, rows)
+    found: Floats = np.einsum("rel,e->rl", chance, weight)
+    return found
+
+
+def by_effect(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
+    """Probability of every level by what a judge makes of an item, the same in all its runs.
+
+    Returns
+    -------
+    chance : array, shape (rows, effects, levels)
+    weight : array, shape (effects,)
+        Of each effect of a rule of points; one effect where judges score an item once.
+    """
+    density, (judge, criterion, item) = problem.density, rows
+    felt = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)[:, None]
+    cuts: Any = ordinal.cutpoints(density, values, np)
+    weight = np.ones(1)
+    if "log_judge_item" in values:
+        z, log_weight = normal_rule()
+        weight = np.exp(log_weight)
+        felt = felt + np.exp(values["log_judge_item"])[judge][:, None] * z
+    own = cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :]
+    return np.exp(np.stack(log_every_level(felt, own, density.levels, np), axis=-1)), weight
 
 
 def check_single(problem: ScoresProblem) -> None:

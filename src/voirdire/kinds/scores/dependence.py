@@ -13,14 +13,11 @@ with z what the judge alone makes of the item.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.chances import by_effect
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.model.terms.cumulative import log_every_level, normal_rule
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
 from voirdire.typing import Floats, Ints
@@ -67,18 +64,8 @@ def _moments(
     problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints, given: Floats
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
-    density = problem.density
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
-    eta = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)
-    cuts = ordinal.cutpoints(density, values, np)
-    own: Any = cuts[judge if len(cuts) > 1 else judge * 0, criterion]
-    weight = np.ones(1)
-    spread = eta[:, None]
-    if "log_judge_item" in values:
-        z, log_weight = normal_rule()
-        weight = np.exp(log_weight)
-        spread = eta[:, None] + np.exp(values["log_judge_item"])[judge][:, None] * z
-    chance = np.exp(np.stack(log_every_level(spread, own[:, None, :], density.levels, np), axis=-1))
+    chance, weight = by_effect(problem, values, (judge, criterion, item))
     mean = chance @ part
     variance = chance @ part**2 - mean**2
     middle = mean @ weight

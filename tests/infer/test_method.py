@@ -7,10 +7,7 @@ import pandas as pd
 
 import voirdire
 from voirdire.infer.method import _centre
-from voirdire.infer.posterior import Posterior
 from voirdire.kinds.registry import kind_of
-from voirdire.kinds.votes.density import VotesDensity
-from voirdire.model.specs import load_model
 
 
 def test_a_typical_mode_is_shown() -> None:
@@ -23,10 +20,6 @@ def test_one_in_a_corner_gives_way_to_the_mean() -> None:
     draws = np.random.default_rng(0).normal([1.0, -2.0], [1.0, 0.1], (1, 4000, 2))
     found = _centre(np.array([1.0, -2.2]), draws)  # two standard deviations off
     np.testing.assert_allclose(found, draws.mean(axis=(0, 1)))
-    density = VotesDensity(load_model("bradley-terry"), judges=1, criteria=1, items=3, ties=False)
-    assert Posterior(density, found, draws).at_mean
-    assert not Posterior(density, found + 0.1, draws).at_mean
-    assert not Posterior(density, found, None).at_mean
 
 
 def test_what_is_shown_lies_inside_its_interval() -> None:

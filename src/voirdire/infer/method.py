@@ -133,7 +133,7 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     """
     found = [check.convergence(mode.gradient, mode.converged)]
     if how.name == "map":
-        return _at_mode(problem, mode, found)
+        return at_mode(problem, mode, found)
 
     approximation = laplace(problem, mode)
     if how.name == "laplace":
@@ -141,7 +141,8 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     return _by_nuts(problem, approximation, how, found)
 
 
-def _at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
+def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
+    """The mode alone, with what was found amiss and how much mass its twins have as far as the mode can tell."""
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold(density, mode.x, problem.data)
@@ -158,13 +159,13 @@ def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: li
     if k is None and draws.size and approximation.smallest_curvature > 0:
         found += check.drift(trial(problem, approximation, draws, rng))
     draws = draws[None]
+    centre = _centre(approximation.mean, draws)
     if density.has_mirror:
-        draws, ratio, turned = mirror.fold(density, draws, problem.data)
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
-        weighted = k is not None
-        mass = mirror.mass_from_symmetric(ratio) if weighted else mirror.mass_from_unweighed(ratio, turned)
-        found.append(problem.orientation(mass))
-    return Inferred(Posterior(density, _centre(approximation.mean, draws), draws), tuple(found))
+        both = mirror.orientations(density, draws, problem.data, k is not None, rng)
+        found.append(problem.orientation(both.mass))
+        centre, draws = _centre(approximation.mean, both.folded), both.whole
+    return Inferred(Posterior(density, centre, draws), tuple(found))
 
 
 def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -180,16 +181,16 @@ def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> np
 def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
     density = problem.density
     run, symmetric = _sampled(problem, approximation, how)
-    draws = run.x
+    draws = whole = run.x
     if density.has_mirror:
-        draws, ratio, turned = mirror.fold(density, draws, problem.data)
-        mass = mirror.mass_from_symmetric(ratio) if symmetric else mirror.mass_from_unweighed(ratio, turned)
-        found.append(problem.orientation(mass))
-        if not symmetric and turned.any():
-            found.append(check.both_modes(float(turned.mean())))
+        both = mirror.orientations(density, run.x, problem.data, symmetric, np.random.default_rng(how.seed))
+        draws, whole = both.folded, both.whole
+        found.append(problem.orientation(both.mass))
+        if not symmetric and both.turned:
+            found.append(check.both_modes(both.turned))
     found += check.sampling(diagnose(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
-    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), draws), tuple(found), stats)
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(found), stats)
 
 
 def _sampled(problem: Problem, approximation: Laplace, how: Method) -> tuple[Any, bool]:

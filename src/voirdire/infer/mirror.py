@@ -11,17 +11,22 @@ with R = E[prior(Mx) / prior(x)] over the posterior restricted to A. A sampler t
 may sit in either mode or wander between them: its draws, folded into A, have the density of the folded posterior
 whatever it does, and P(not A) = E[r / (1 + r)], r = prior(Mx) / prior(x), over them.
 
+Folded draws serve diagnostics. What is said of items and judges rests on the posterior itself, in which a folded draw
+is its twin with probability r / (1 + r) (:func:`orientations`): else every interval and every claim would take for
+granted that the panel is not wrong as a whole.
+
 Labels have as many twins as there are renamings of their classes. All of this holds for any finite group of such maps,
 with A where prior(x) is the largest among the twins, and prior(Mx) the sum over all the others.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.infer.importance import systematic
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
@@ -81,3 +86,66 @@ def mass_from_unweighed(ratio: Floats, turned: npt.NDArray[np.bool_]) -> float:
     if not turned.all():
         return mass_from_oriented(ratio[~turned])
     return float(1.0 / (1.0 + np.mean(1.0 / ratio)))
+
+
+class Orientations(NamedTuple):
+    """Draws of a posterior that has twins.
+
+    Attributes
+    ----------
+    folded : array, shape (chains, draws, size)
+        As the sampler gave them, each in the orientation that is the likelier one: for diagnostics.
+    whole : array, shape (chains, draws, size)
+        Of the posterior in all its orientations: for all that is said of items and judges.
+    mass : float
+        Probability of the other orientations.
+    turned : float
+        Share of the draws that were folded.
+    """
+
+    folded: Floats
+    whole: Floats
+    mass: float
+    turned: float
+
+
+def orientations(
+    density: LogDensity, draws: Floats, data: Data, alike: bool, rng: np.random.Generator
+) -> Orientations:
+    """Fold draws, shape (chains, draws, size), and give the other orientations the mass that is theirs.
+
+    Each folded draw is replaced by a twin with probability r / (1 + r); as many are as the mass of the twins asks for,
+    to one draw (systematic sampling).
+
+    Parameters
+    ----------
+    alike : bool
+        Whether the sampler targeted all orientations alike. If not, its draws are those of L(x) prior(x) around one
+        mode: they are drawn anew first, with weights 1 + r within A or, where there are none, 1 + 1/r outside (see
+        :func:`mass_from_unweighed`).
+
+    Examples
+    --------
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> density = VotesDensity(load_model("crowd-bt"), judges=1, criteria=1, items=2, ties=False)
+    >>> draws = np.full((1, 1000, 2), [2.0, -1.0])
+    >>> found = orientations(density, draws, {}, True, np.random.default_rng(0))
+    >>> round(found.mass, 3), round(float((found.whole[..., 1] < 0).mean()), 3)
+    (0.161, 0.161)
+    """
+    folded, ratio, turned = fold(density, draws, data)
+    mass = mass_from_symmetric(ratio) if alike else mass_from_unweighed(ratio, turned)
+    size, share = folded.shape[-1], float(turned.mean())
+    whole, odds = folded.reshape(-1, size), ratio.ravel()
+    if not alike:
+        inverse = 1.0 / np.maximum(ratio, 1e-300)
+        weight = (1.0 + inverse if turned.all() else np.where(turned, 0.0, 1.0 + ratio)).ravel()
+        drawn = systematic(weight / weight.sum(), len(weight), rng)
+        whole, odds = whole[drawn], odds[drawn]
+    chance = np.floor(np.cumsum(odds / (1.0 + odds)) + rng.random())
+    twins = np.flatnonzero(np.diff(chance, prepend=0.0))
+    if len(twins):
+        whole = whole.copy()
+        whole[twins] = density.some_twin(whole[twins], data, rng)
+    return Orientations(folded, whole.reshape(folded.shape), mass, share)

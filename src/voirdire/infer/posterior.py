@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,15 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the posterior's own width
+
+
+class Shown(NamedTuple):
+    """What is shown of a quantity: arrays of its shape, without the draws; missing ones are NaN."""
+
+    point: Floats
+    sd: Floats
+    low: Floats
+    high: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +35,14 @@ class Posterior:
     centre : array, shape (size,)
         The mode, or the mean of the draws where the mode is not typical of them (see :mod:`.infer.method`).
     draws : array, shape (chains, draws, size), or None for the mode alone
+    around_centre : bool
+        Whether the draws are no posterior's, but modes of resampled tables around the centre.
     """
 
     density: LogDensity
     centre: Floats
     draws: Floats | None
+    around_centre: bool = False
 
     @cached_property
     def central_values(self) -> Values:
@@ -43,31 +56,36 @@ class Posterior:
             return None
         return self.density.values(self.draws.reshape(-1, self.density.size), np)
 
-    @property
-    def at_mean(self) -> bool:
-        """Whether the centre is the mean of the draws, not the mode."""
-        return self.draws is not None and np.allclose(self.centre, self.draws.mean(axis=(0, 1)), atol=1e-12)
-
     def shown(
-        self, of: Callable[[Values], dict[str, Floats]], prob: float
-    ) -> dict[str, tuple[Floats, Floats, Floats]]:
-        """Median of the draws of each quantity, and the ends of its equal-tailed interval of ``prob``.
+        self, of: Callable[[Values], dict[str, Floats]], prob: float, *, parts: bool = False
+    ) -> dict[str, Shown]:
+        """What tables, pages and figures show of quantities: a point, the standard deviation, the interval's ends.
 
-        Without draws they are those of the mode, and the ends are missing. (A quantity of many parameters, such as how
-        well a judge tells a typical pair of items apart, may at the mode of all of them lie outside its own interval.)
+        The point is the median of the draws, which lies inside any interval, and of parts of a whole (criterion
+        weights, shares of classes, rows of a confusion matrix) their mean, which keeps their sum. Without draws it is
+        the value at the mode, and what is left is missing. A model that only pools answers shows what it pooled them
+        to, and resampled modes the mode of the whole table (:attr:`around_centre`).
 
         Parameters
         ----------
         of : callable
             Named quantities of named values; their leading axes are those of the values.
         prob : float
+        parts : bool
+            Whether the quantities are parts of a whole.
         """
+        centre = of(self.central_values)
         if self.values is None:
-            return {name: (value, *_missing(value)) for name, value in of(self.central_values).items()}
+            return {name: Shown(value, *_missing(value)) for name, value in centre.items()}
+        at_centre = self.around_centre or self.density.model.pool != "none"
         found = {}
         for name, draws in of(self.values).items():
-            ends = _missing(draws[0]) if np.isnan(draws).any() else self.interval(draws, prob)
-            found[name] = (np.median(draws, axis=0), *ends)
+            if np.isnan(draws).any():
+                found[name] = Shown(np.median(draws, axis=0), *_missing(draws[0]))
+                continue
+            point = draws.mean(axis=0) if parts else np.median(draws, axis=0)
+            ends = self.interval(draws, prob)
+            found[name] = Shown(centre[name] if at_centre else point, draws.std(axis=0, ddof=1), *ends)
         return found
 
     def interval(self, draws: Floats, prob: float) -> tuple[Floats, Floats]:
@@ -76,9 +94,9 @@ class Posterior:
         return low, high
 
 
-def _missing(value: Floats) -> tuple[Floats, Floats]:
+def _missing(value: Floats) -> tuple[Floats, Floats, Floats]:
     nothing = np.full(np.shape(value), np.nan)
-    return nothing, nothing
+    return nothing, nothing, nothing
 
 
 def some_draws(posterior: Posterior, most: int = MAX_DRAWS) -> list[Values]:

@@ -47,6 +47,36 @@ def orientation(
     return Check("orientation", level, mass, message)
 
 
+def of_dependent_judges(found: list[Check], anchored: bool) -> list[Check]:
+    """Checks of one fit, with the probability of orientation withheld where judges depend on each other.
+
+    That probability counts each judge as a witness of its own: eight that share a mistake outvote the truth with a
+    certainty that none of them has. Where people answered, they tell the orientations apart.
+
+    Examples
+    --------
+    >>> found = [orientation(1e-9), Check("dependence", "fail", 2.0, "8 judges, worth about 2 independent ones.")]
+    >>> of_dependent_judges(found, anchored=False)[0].level
+    'warn'
+    """
+    depend = any(entry.check == "dependence" and entry.level != "ok" for entry in found)
+    return [
+        _unsure(entry) if depend and not anchored and entry.check == ORIENTATION[0] else entry
+        for entry in found
+    ]
+
+
+def _unsure(entry: Check) -> Check:
+    if entry.level != "ok":
+        return entry
+    message = (
+        "Whether this panel is wrong as a whole cannot be told from its answers: they agree, but judges that depend on "
+        f"each other (see dependence) agree on their shared mistakes, too. Were they independent, {entry.value:.2g} "
+        "would be the probability. Collect human answers to some of these and pass them as anchors."
+    )
+    return Check(entry.check, "warn", None, message)
+
+
 def turned_judges(entry: Check, worse: list[str], share: float) -> Check:
     """The check of orientation with the judges that the chosen orientation makes worse than chance.
 

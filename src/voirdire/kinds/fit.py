@@ -19,6 +19,7 @@ from voirdire.errors import InputError, NotThisKindError
 from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model
+from voirdire.kinds.checks import of_dependent_judges
 from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Kind
@@ -190,7 +191,8 @@ class Fit:
         """What may be wrong."""
         chosen = None if self.anchored is None else self.anchored.chosen
         found = (list(self.method_checks), self.seed, chosen)
-        return tuple(self.kind.checks(self.problem, self.posterior, self.tables["judges"], *found))
+        made = self.kind.checks(self.problem, self.posterior, self.tables["judges"], *found)
+        return tuple(of_dependent_judges(made, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
@@ -258,7 +260,7 @@ class RankedFit(Fit):
             )
         problem, centre = self.problem, self.posterior.centre
         x = self.kind.refit_resampled(problem, centre, resamples, np.random.default_rng(seed))
-        around = Posterior(problem.density, centre, x[None])
+        around = Posterior(problem.density, centre, x[None], around_centre=True)
         return frame(self.kind.results["items"](problem, around, self.prob))
 
 

@@ -249,3 +249,7 @@ class LogDensity(ABC):
         here, there = self.log_oriented(draws, data, np), self.log_oriented(twin, data, np)
         turned = np.asarray(there > here)
         return np.where(turned[..., None], twin, draws), np.exp(-np.abs(here - there)), turned
+
+    def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
+        """One of the twins of each vector, shape (n, size), drawn with the odds that the prior (and people) give."""
+        return np.asarray(self.mirror(x, np))

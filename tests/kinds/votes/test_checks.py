@@ -124,3 +124,15 @@ def test_the_worst_level_wins() -> None:
     assert worst(made) == "warn"
     assert worst([*made, Check("b", "fail", None, "")]) == "fail"
     assert worst([]) == "ok"
+
+
+@pytest.mark.parametrize(
+    ("depend", "anchored", "level"), [("fail", False, "warn"), ("ok", False, "ok"), ("fail", True, "ok")]
+)
+def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
+    depend: Any, anchored: bool, level: str
+) -> None:
+    found = [shared.orientation(7e-51), Check("dependence", depend, 2.0, "8 judges, worth about 2.")]
+    told = shared.of_dependent_judges(found, anchored)
+    assert (told[0].level, told[1]) == (level, found[1])
+    assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")

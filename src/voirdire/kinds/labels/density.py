@@ -35,6 +35,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
 LARGEST = 8  # classes up to which renamings are summed over
+LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
 SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
@@ -197,6 +198,25 @@ class LabelsDensity(LabelsLayout):
         lead = draws.shape[:-1]
         return folded.reshape(draws.shape), ratio.reshape(lead), turned.reshape(lead)
 
+    def some_twin(self, x: Floats, data: Data, rng: np.random.Generator) -> Floats:
+        """A renaming of each vector, drawn from all of at most six free classes; of more, two names change places."""
+        if "reliability" in self.slices:
+            return super().some_twin(x, data, rng)
+        scores, size = self.name_scores(x, np), len(self.free)
+        names = np.array(
+            list(permutations(range(size)))[1:]
+            if size <= LARGEST_GROUP
+            else [_exchanged(size, i, j) for i in range(size) for j in range(i)]
+        )
+        log = scores[:, np.arange(size), names].sum(axis=-1)
+        drawn = (log + rng.gumbel(size=log.shape)).argmax(axis=1)
+        free, out = np.array(self.free), x.copy()
+        for which in np.unique(drawn):
+            order = np.arange(self.classes)
+            order[free] = free[names[which]]
+            out[drawn == which] = self.renamed(x[drawn == which], order, np)
+        return out
+
     def starts(self, data: Data) -> list[Floats]:
         """The estimate in which every item is shared out as its labels are, and the mode of the prior."""
         part = data["labels"]
@@ -241,6 +261,12 @@ class LabelsDensity(LabelsLayout):
 
     def _flat_from(self, values: Values) -> Floats:
         return np.asarray(self.flat(values, np), dtype=float)
+
+
+def _exchanged(size: int, i: int, j: int) -> list[int]:
+    names = list(range(size))
+    names[i], names[j] = j, i
+    return names
 
 
 def _centred(log: Floats) -> Floats:

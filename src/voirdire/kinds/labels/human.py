@@ -6,7 +6,7 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
+from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, at_mode
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import BASELINE, CUT, JOINT, HumanAnswers, LeftOut, folds
@@ -55,18 +55,17 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         problem = self.problem
         mode = cut_mode(problem)
         found = [check.convergence(mode.gradient, mode.converged)]
-        at_mode = how.name == "map"
-        draws = k = None
-        if not at_mode:
-            draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, np.random.default_rng(how.seed))
-            draws = draws[None]
+        if how.name == "map":
+            return at_mode(problem, mode, found)
+        rng = np.random.default_rng(how.seed)
+        draws, k = cut_draws(problem, mode, LAPLACE_DRAWS, rng)
+        draws = draws[None]
         found += check.importance(k)
         if problem.density.has_mirror:
-            folded, ratio, _ = mirror.fold(problem.density, mode.x if draws is None else draws, problem.data)
             # the rates of classes without an anchor are the prior's, so draws are of all namings as the prior has them
-            mass = mirror.mass_from_oriented(ratio) if draws is None else mirror.mass_from_symmetric(ratio)
-            found.append(problem.orientation(mass, at_mode=at_mode))
-            draws = None if draws is None else folded
+            both = mirror.orientations(problem.density, draws, problem.data, True, rng)
+            found.append(problem.orientation(both.mass))
+            draws = both.whole
         return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))
 
 

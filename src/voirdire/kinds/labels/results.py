@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.columns import Columns
+from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.terms.reliability import Values
@@ -46,15 +46,7 @@ def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     """
     size = len(problem.judges)
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
-    centre = _judge_values(problem, posterior.central_values)
-    draws = None if posterior.values is None else _judge_values(problem, posterior.values)
-    for name, value in centre.items():
-        columns[name] = np.broadcast_to(value, (size,))
-        low = high = np.full(size, np.nan)
-        if draws is not None and not np.isnan(draws[name]).any():
-            low, high = (np.broadcast_to(end, (size,)) for end in posterior.interval(draws[name], prob))
-        columns[f"{name}_low"], columns[f"{name}_high"] = low, high
-    return columns
+    return columns | with_intervals(posterior, lambda values: _judge_values(problem, values), prob, size)
 
 
 def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
@@ -69,12 +61,11 @@ def confusion(problem: LabelsProblem, posterior: Posterior, prob: float) -> Colu
         "class": _named(problem.labels)[of],
         "label": _named(problem.labels)[label],
     }
-    centre = np.exp(problem.density.rates(posterior.central_values, np))
-    columns["probability"] = np.broadcast_to(centre, shape).ravel()
-    columns["low"] = columns["high"] = np.full(len(judge), np.nan)
-    if posterior.values is not None:
-        ends = posterior.interval(np.exp(problem.density.rates(posterior.values, np)), prob)
-        columns["low"], columns["high"] = (np.broadcast_to(end, shape).ravel() for end in ends)
+    rates = posterior.shown(lambda values: {"": np.exp(problem.density.rates(values, np))}, prob, parts=True)[
+        ""
+    ]
+    for name, part in (("probability", rates.point), ("low", rates.low), ("high", rates.high)):
+        columns[name] = np.broadcast_to(part, shape).ravel()
     return columns
 
 
@@ -86,12 +77,10 @@ def shares(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     shape = (len(problem.criteria), problem.classes)
     criterion, of = (part.ravel() for part in np.indices(shape))
     columns: Columns = {"criterion": _named(problem.criteria)[criterion], "class": _named(problem.labels)[of]}
-    columns["share"] = np.exp(problem.density.shares(posterior.central_values, np)).ravel()
-    columns["low"] = columns["high"] = np.full(len(of), np.nan)
-    if posterior.values is not None:
-        draws = np.exp(problem.density.shares(posterior.values, np)).reshape(-1, len(of))
-        columns["low"], columns["high"] = posterior.interval(draws, prob)
-    return columns
+    share = posterior.shown(
+        lambda values: {"": np.exp(problem.density.shares(values, np))}, prob, parts=True
+    )[""]
+    return columns | {"share": share.point.ravel(), "low": share.low.ravel(), "high": share.high.ravel()}
 
 
 def _judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:

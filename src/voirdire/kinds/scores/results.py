@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns
+from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -57,9 +57,7 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
         names[problem.judge_votes == 0] = None  # who voted on criteria alone: no table says of what group
         columns["group"] = names
     size = len(problem.judges)
-    return columns | summaries.with_intervals(
-        posterior, lambda values: judge_values(problem, values), prob, size
-    )
+    return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
 def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -71,17 +69,13 @@ def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Colu
     if form_of(problem.model) is not ordinal:
         names_only: Columns = {"criterion": np.array([], dtype=object)}
         return names_only | {name: np.array([]) for name in ("lower", "upper", "cutpoint", "low", "high")}
-    centre = _cuts(problem, posterior.central_values)
-    judge, criterion, limit = (part.ravel() for part in np.indices(centre.shape))
+    shown = posterior.shown(lambda values: {"cutpoint": _cuts(problem, values)}, prob)["cutpoint"]
+    judge, criterion, limit = (part.ravel() for part in np.indices(shown.point.shape))
     names = np.array(problem.scale.levels)
-    columns: Columns = {} if len(centre) == 1 else {"judge": _named(problem.judges)[judge]}
+    columns: Columns = {} if len(shown.point) == 1 else {"judge": _named(problem.judges)[judge]}
     columns["criterion"] = _named(problem.criteria)[criterion]
-    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": centre.ravel()}
-    columns["low"] = columns["high"] = np.full(centre.size, np.nan)
-    if posterior.values is not None:
-        draws = _cuts(problem, posterior.values).reshape(-1, centre.size)
-        columns["low"], columns["high"] = posterior.interval(draws, prob)
-    return columns
+    columns |= {"lower": names[limit], "upper": names[limit + 1], "cutpoint": shown.point.ravel()}
+    return columns | {"low": shown.low.ravel(), "high": shown.high.ravel()}
 
 
 def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -96,9 +90,7 @@ def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     size = len(problem.criteria)
     given = np.bincount(problem.anchors.table.criterion, minlength=size)
     columns: Columns = {"criterion": _named(problem.criteria), "scores": given}
-    return columns | summaries.with_intervals(
-        posterior, lambda values: people_values(problem, values), prob, size
-    )
+    return columns | with_intervals(posterior, lambda values: people_values(problem, values), prob, size)
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
@@ -133,7 +125,8 @@ def groups(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     columns |= {"severity": nothing, "low": nothing, "high": nothing}
     if "severity" in posterior.central_values:
         shown = posterior.shown(lambda values: {"severity": _group_severity(problem, values)}, prob)
-        columns["severity"], columns["low"], columns["high"] = shown["severity"]
+        of = shown["severity"]
+        columns |= {"severity": of.point, "low": of.low, "high": of.high}
     return columns
 
 

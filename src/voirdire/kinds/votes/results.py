@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, scores, weights
-from voirdire.kinds.columns import Columns
+from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
 from voirdire.model.terms import RELIABILITY, TIES
@@ -18,30 +15,30 @@ from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats
 
-if TYPE_CHECKING:
-    pass
-
-
 MEDIAN_GAP = 0.9538726  # median |x - y| of independent standard normal x, y: sqrt(2) times the upper quartile
 
 
 def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Items by score: score, sd, interval, rank with interval, probability of being best; best first."""
-    score = scores(problem.density, posterior.central_values)
+    score, sd, low, high = posterior.shown(lambda values: {"score": scores(problem.density, values)}, prob)[
+        "score"
+    ]
     rank = _ranks(score)
-    order = np.argsort(rank)
-    columns: Columns = {"item": np.array(problem.items, dtype=object), "score": score}
-    names = ("sd", "low", "high", "rank", "rank_low", "rank_high", "p_best")
-    columns |= dict.fromkeys(names, np.full(len(score), np.nan))
+    columns: Columns = {
+        "item": np.array(problem.items, dtype=object),
+        "score": score,
+        "sd": sd,
+        "low": low,
+        "high": high,
+    }
     columns["rank"] = rank
+    columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(len(score), np.nan))
     if posterior.values is not None:
-        draws = scores(problem.density, posterior.values)
-        ranks = _ranks(draws)
-        columns["sd"] = draws.std(axis=0, ddof=1)
-        columns["low"], columns["high"] = posterior.interval(draws, prob)
+        ranks = _ranks(scores(problem.density, posterior.values))
         ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
         columns["rank_low"], columns["rank_high"] = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
         columns["p_best"] = (ranks == 1).mean(axis=0)
+    order = np.argsort(rank)
     return {name: column[order] for name, column in columns.items()}
 
 
@@ -59,43 +56,23 @@ def judges(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
 
 
-def with_intervals(
-    posterior: Posterior,
-    of: Callable[[Values], dict[str, Floats]],
-    prob: float,
-    size: int,
-) -> Columns:
-    """Quantities as columns of ``size`` rows, each before the ends of its interval; see :meth:`.Posterior.shown`."""
-    columns: Columns = {}
-    for name, (value, low, high) in posterior.shown(of, prob).items():
-        for column, part in ((name, value), (f"{name}_low", low), (f"{name}_high", high)):
-            columns[column] = np.broadcast_to(part, (size,))
-    return columns
-
-
 def criteria(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Criteria: weight (they sum to one) with interval."""
-    columns: Columns = {"criterion": np.array(problem.criteria, dtype=object)}
-    columns["weight"] = weights(problem.density, posterior.central_values)
-    columns["low"] = columns["high"] = np.full(len(problem.criteria), np.nan)
-    if posterior.values is not None:
-        columns["low"], columns["high"] = posterior.interval(weights(problem.density, posterior.values), prob)
-    return columns
+    shown = posterior.shown(lambda values: {"weight": weights(problem.density, values)}, prob, parts=True)[
+        "weight"
+    ]
+    names = np.array(problem.criteria, dtype=object)
+    return {"criterion": names, "weight": shown.point, "low": shown.low, "high": shown.high}
 
 
 def strengths(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     """Strength of every item under every criterion (log-odds), with sd and interval; one row per cell."""
-    shape = (len(problem.criteria), len(problem.items))
-    centre = posterior.central_values["strength"]
     names = np.meshgrid(problem.criteria, problem.items, indexing="ij")
     columns: Columns = {"criterion": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
-    columns["strength"] = centre.ravel()
-    columns |= dict.fromkeys(("sd", "low", "high"), np.full(shape[0] * shape[1], np.nan))
-    if posterior.values is not None:
-        draws = posterior.values["strength"].reshape(-1, shape[0] * shape[1])
-        columns["sd"] = draws.std(axis=0, ddof=1)
-        columns["low"], columns["high"] = posterior.interval(draws, prob)
-    return columns
+    shown = posterior.shown(lambda values: {"strength": values["strength"]}, prob)["strength"]
+    return columns | dict(
+        zip(("strength", "sd", "low", "high"), (part.ravel() for part in shown), strict=True)
+    )
 
 
 def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
@@ -119,7 +96,8 @@ def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float
         "criterion": names[1].ravel().astype(object),
     }
     shown = posterior.shown(reliability, prob)["reliability"]
-    columns |= zip(("reliability", "low", "high"), (part.ravel() for part in shown), strict=True)
+    parts = (shown.point, shown.low, shown.high)
+    columns |= zip(("reliability", "low", "high"), (part.ravel() for part in parts), strict=True)
     return columns
 
 

@@ -27,12 +27,10 @@ def best(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             row["same_as"] = "–" if low == high else f"{low}–{high}"
     if not result.get("pairs"):
         yield Text(answer(rows, group) + doubted(fit), "lead")
-    centre = "mean" if fit.posterior.at_mean else "mode"
-    skewed = f" The point is the posterior's {centre}, which need not be the middle." if group else ""
     bands = " Items on one band are not told apart from the first item of their band." if group else ""
     unit = fit.kind.unit(fit.problem)
     intervals = f" with {100 * fit.prob:g}% intervals" if group else ""
-    yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{skewed}{bands}")
+    yield from figure(fit, "ranking", "Scores", f"Scores in {unit}{intervals}.{bands}")
     yield from figure(
         fit,
         "rank-probability",

@@ -139,6 +139,7 @@ def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floa
     x = x[np.sort(rng.permutation(len(x))[:DRAWS])]
     log = np.zeros(len(x))
     if density.has_mirror and not (fit.anchored is not None and fit.anchored.mode == "cut"):
+        x = density.fold(x, problem.data)[0]
         twin = np.asarray(density.mirror(x, np))
         ahead = _oriented(problem, twin, about) - _oriented(problem, x, about)
         # Folded draws weigh as they are, and their twins by what tells the orientations apart.

@@ -167,7 +167,7 @@ def test_strict_exits_with_3_if_a_check_fails_and_still_shows_the_result(votes: 
     arguments = ("fit", votes, "--model", "crowd-bt", "--prior", "reliability.reversed=0.49", "--json")
     lenient, strict = run(*arguments), run(*arguments, "--strict")
     assert (lenient.exit_code, strict.exit_code) == (0, 3)
-    assert strict.stderr == "error: failed checks: mirror\n"
+    assert strict.stderr == "error: failed checks: orientation\n"
     levels = {check["check"]: check["level"] for check in json.loads(strict.stdout)["checks"]}
     assert levels["orientation"] == "fail"
     assert run("fit", votes, *QUICK, "--strict").exit_code == 0

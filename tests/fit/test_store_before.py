@@ -39,6 +39,30 @@ def numbers(content: Any, path: str = "") -> dict[str, Any]:
     return {key: value for name, one in entries for key, value in numbers(one, f"{path}/{name}").items()}
 
 
+POINTS = {
+    "items": {"score", "rank"},
+    "criteria": {"weight"},
+    "cutpoints": {"cutpoint"},
+    "shares": {"share"},
+    "confusion": {"probability"},
+}
+POINTS_OF_LABELS = {"judges": {"reliability", "accuracy", "sensitivity", "specificity"}}
+
+
+def without_points(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what was shown at the mode then and is the middle of the draws since; items by name.
+
+    What is dropped lies between the ends of its interval, which have not changed.
+    """
+    kept = dict(result)
+    for name, points in (POINTS | (POINTS_OF_LABELS if "shares" in result else {})).items():
+        if name not in result or (name == "items" and "shares" in result):
+            continue
+        rows = sorted(result[name], key=lambda row: str(row["item"])) if name == "items" else result[name]
+        kept[name] = [{key: value for key, value in row.items() if key not in points} for row in rows]
+    return kept
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_fits_of_the_release_before_are_read(kind: str, tmp_path: Path) -> None:
     found = load(RUNS / kind)
@@ -50,9 +74,9 @@ def test_fits_of_the_release_before_are_read(kind: str, tmp_path: Path) -> None:
     stored["model"] = MODELS.get(name, name)
     stored["notes"] = [note.replace(name, stored["model"]) for note in stored["notes"]]
     stored["checks"] = [row | {"check": checks.get(row["check"], row["check"])} for row in stored["checks"]]
-    before = numbers(stored)
+    before = numbers(without_points(stored))
     assert len(before) > 100
-    now = numbers(found.as_dict())
+    now = numbers(without_points(found.as_dict()))
     assert now.keys() == before.keys()
     for path, value in before.items():
         close = pytest.approx(value, rel=0, abs=1e-10) if isinstance(value, float) else value

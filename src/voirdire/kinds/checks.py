@@ -59,20 +59,24 @@ def of_dependent_judges(found: list[Check], anchored: bool) -> list[Check]:
     >>> of_dependent_judges(found, anchored=False)[0].level
     'warn'
     """
-    depend = any(entry.check == "dependence" and entry.level != "ok" for entry in found)
-    return [
-        _unsure(entry) if depend and not anchored and entry.check == ORIENTATION[0] else entry
-        for entry in found
-    ]
+    level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
+    if anchored or level == "ok":
+        return found
+    return [_of_dependent(entry, level) if entry.check == ORIENTATION[0] else entry for entry in found]
 
 
-def _unsure(entry: Check) -> Check:
-    if entry.level != "ok":
+def _of_dependent(entry: Check, dependence: Level) -> Check:
+    if entry.level != "ok" or entry.value is None:
         return entry
+    if dependence == "warn":
+        message = (
+            f"{entry.message} It is larger than that as far as judges share their mistakes (see dependence)."
+        )
+        return Check(entry.check, entry.level, entry.value, message)
     message = (
-        "Whether this panel is wrong as a whole cannot be told from its answers: they agree, but judges that depend on "
-        f"each other (see dependence) agree on their shared mistakes, too. Were they independent, {entry.value:.2g} "
-        "would be the probability. Collect human answers to some of these and pass them as anchors."
+        "Whether this panel is wrong as a whole cannot be told from its answers: judges that depend on each other (see "
+        f"dependence) agree on their shared mistakes, too. Were they independent, {entry.value:.2g} would be the "
+        "probability. Collect human answers to some of these and pass them as anchors."
     )
     return Check(entry.check, "warn", None, message)
 

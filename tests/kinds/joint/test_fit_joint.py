@@ -196,7 +196,7 @@ def test_probabilities_are_those_of_the_equation(fitted: voirdire.Fit, panel: An
     assert row["p_first"] == pytest.approx(1 / (1 + np.exp(-d)))
     score = at_mode.predict(panel[1].head(1)).iloc[0]
     eta = a[k] * v["strength"][0, fitted.problem.items.index(score["item"])] - v["severity"][k]
-    first = fitted.cutpoints()["cutpoint"].iloc[0]
+    first = at_mode.cutpoints()["cutpoint"].iloc[0]
     assert score["p_1"] == pytest.approx(1 / (1 + np.exp(eta - first)))
 
 

@@ -221,8 +221,10 @@ def test_classes_without_an_anchor_are_named_by_the_prior_alone() -> None:
     check = fit.checks().set_index("check").loc["label-switching"]
     # 1,000 draws of a probability whose standard deviation is below 0.15
     assert check["value"] == pytest.approx(stats.norm.cdf(-LEAN), abs=0.015)
-    rates = np.exp(fit.problem.density.rates(fit.posterior.values, np))[:, 0]
-    log = np.log(rates[:, 1:, 1:])
+    density, draws = fit.problem.density, fit.posterior.draws
+    folded, _, turned = density.fold(draws, fit.problem.data)
+    assert turned.mean() == pytest.approx(check["value"], abs=1 / turned.size)  # both namings, by their mass
+    log = density.rates(density.values(folded[0], np), np)[:, 0, 1:, 1:]
     assert (log[:, 0, 0] + log[:, 1, 1] >= log[:, 0, 1] + log[:, 1, 0] - 1e-9).all()
     both = pd.DataFrame({"item": [f"x{n}" for n in range(3)], "label": list("abc")})
     named = voirdire.fit(table_of(rows), method="map", anchors=both, anchor_mode="cut")

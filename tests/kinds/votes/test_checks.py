@@ -127,7 +127,8 @@ def test_the_worst_level_wins() -> None:
 
 
 @pytest.mark.parametrize(
-    ("depend", "anchored", "level"), [("fail", False, "warn"), ("ok", False, "ok"), ("fail", True, "ok")]
+    ("depend", "anchored", "level"),
+    [("fail", False, "warn"), ("warn", False, "ok"), ("ok", False, "ok"), ("fail", True, "ok")],
 )
 def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     depend: Any, anchored: bool, level: str
@@ -136,3 +137,4 @@ def test_that_a_panel_is_right_as_a_whole_is_not_claimed_of_dependent_judges(
     told = shared.of_dependent_judges(found, anchored)
     assert (told[0].level, told[1]) == (level, found[1])
     assert ("7e-51 posterior probability" in told[0].message) == (level == "ok")
+    assert ("It is larger than that" in told[0].message) == (depend == "warn")

@@ -59,7 +59,7 @@ def of_dependent_judges(found: list[Check], anchored: bool) -> list[Check]:
     >>> of_dependent_judges(found, anchored=False)[0].level
     'warn'
     """
-    level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
+    level: Level = next((entry.level for entry in found if entry.check == "dependence"), "ok")
     if anchored or level == "ok":
         return found
     return [_of_dependent(entry, level) if entry.check == ORIENTATION[0] else entry for entry in found]

@@ -14,6 +14,7 @@ import voirdire
 from voirdire.agreement import (
     compare_judges,
     compare_metrics,
+    compare_systems,
     detection,
     expert_agreement,
     gate,
@@ -27,6 +28,9 @@ from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
 from voirdire.cli.agree import agree
 from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
+from voirdire.report.rows_page import rows_page
+from voirdire.report.sources import Rows, read_run
+from voirdire.report.verb import render
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +155,9 @@ def tables(tmp_path: Path) -> dict[str, str]:
         "labels": labels.drop(columns=["run", "score", "criterion"]),
         "phases": phased,
         "votes": votes,
+        "systems": labels.assign(system=labels["item"].map(lambda name: "ab"[name > "i2"])).drop(
+            columns="label"
+        ),
     }
     for name, table in made.items():
         table.to_csv(tmp_path / f"{name}.csv", index=False)
@@ -182,6 +189,9 @@ ADJUSTED = {"permutations": 99, "adjustment": "bh"}
         ("agree", "scores", ["--runs"], run_deviation, [], {}),
         ("agree", "phases", ["--phases", "first", "last"], phase_change, ["first", "last"], {}),
         ("agree", "scores", ["--gate", "safe=3"], gate, [{"safe": 3.0}], {}),
+        ("agree", "systems", ["--between", "a", "b"], compare_systems, ["a", "b"], {}),
+        ("agree", "systems", ["--between", "a", "b", "--gate", "safe=3", "--judge", "gpt"], compare_systems,
+         ["a", "b", {"safe": 3.0}, ["gpt"]], {}),
         ("metaeval", "scores", ["--human", "e1", "--compare", "--measure", "pearson"], compare_metrics, ["e1"],
          {"measure": "pearson"}),
         ("metaeval", "scores", [*TWO_PEOPLE, "--ceiling", "--measure", "pearson"], human_ceiling, [["e1", "e2"]],
@@ -194,7 +204,7 @@ def test_every_question_has_a_door_on_the_command_line(
     found = json.loads(run(app, verb, tables[table], *options, "--resamples", "60", "--seed", "2", "--json"))[
         "rows"
     ]
-    settings = {} if function is gate else {"resamples": 60, "seed": 2}
+    settings = {} if function in (gate, compare_systems) else {"resamples": 60, "seed": 2}
     expected = function(tables[table], *arguments, **keywords, **settings)
     assert found == json_rows(expected, expected.columns)
     assert function is getattr(voirdire.agreement, function.__name__)
@@ -211,7 +221,7 @@ def test_every_question_has_a_door_on_the_command_line(
         ("labels", ["--truth", "e1", "--measure", "cohen_kappa"], "--measure is not for --truth"),
         ("labels", ["--compare", "e1", "--measure", "a", "--measure", "b"], "--compare takes one --measure"),
         ("labels", ["--permutations", "9"], "--permutations is not for this"),
-        ("labels", ["--compare", "e1", "--out", "here"], "--out keeps values, not comparisons"),
+        ("systems", ["--between", "a", "b", "--runs"], "--runs and --between are two questions"),
         ("scores", ["--gate", "3"], "--gate '3' is not CRITERION=SCORE"),
         ("scores", ["--gate", "safe=3", "--unit", "context"], "--unit is not for --gate"),
     ],
@@ -228,3 +238,30 @@ def test_rows_of_a_question_can_be_kept_and_reported(app, tables, tmp_path) -> N
     run(app, "agree", tables["votes"], *EXPERTS, "--resamples", "20", "--out", str(tmp_path / "kept"))
     kept = json.loads((tmp_path / "kept" / "run.json").read_text())
     assert kept["settings"]["question"] == "--experts"
+
+
+@pytest.mark.parametrize(
+    ("verb", "table", "options"),
+    [
+        ("agree", "labels", ["--compare", "e1", "--permutations", "9"]),
+        ("agree", "systems", ["--between", "a", "b"]),
+        ("metaeval", "scores", ["--human", "e1", "--compare", "--permutations", "9"]),
+    ],
+)
+def test_comparisons_are_saved_and_reported(app, tables, tmp_path, verb, table, options) -> None:
+    how = [*options, "--resamples", "20"]
+    rows = json.loads(run(app, verb, tables[table], *how, "--json"))["rows"]
+    run(app, verb, tables[table], *how, "--out", str(tmp_path / "kept"))
+    kept = read_run(tmp_path / "kept")
+    assert [row["value"] for row in kept.rows] == [row["difference"] for row in rows]
+    assert kept.rows[0]["judges"][-2:] == [rows[0]["a"], rows[0]["b"]]
+    assert isinstance(kept, Rows)
+    assert "Difference in" in render(rows_page(kept), "md")
+
+
+def test_metrics_are_printed_as_papers_do(app, tables) -> None:
+    shown = run(app, "metaeval", tables["scores"], "--human", "e1", "--table", "--resamples", "20")
+    assert "**" in shown
+    assert "safe" in shown
+    result = CliRunner().invoke(app, ["metaeval", tables["scores"], "--human", "e1", "--table", "--json"])
+    assert result.exit_code == 2

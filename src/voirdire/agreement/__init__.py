@@ -26,7 +26,6 @@ from voirdire.agreement.correlation.compare import compare_metrics
 from voirdire.agreement.correlation.table import metric_table
 from voirdire.agreement.correlation.williams import williams_test
 from voirdire.agreement.engine.paired import adjust
-from voirdire.agreement.engine.permutation import shuffle_test
 from voirdire.agreement.engine.resample import bootstrap
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import PlainStatistic
@@ -38,6 +37,7 @@ from voirdire.agreement.experts.leave_out import leave_one_expert_out
 from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.agreement.experts.swap import swap_consistency
+from voirdire.agreement.experts.systems import compare_systems
 from voirdire.agreement.verb import agreement
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "compare_means",
     "compare_metrics",
     "compare_pass_rates",
+    "compare_systems",
     "concordance_index",
     "detection",
     "expert_agreement",
@@ -58,7 +59,6 @@ __all__ = [
     "metric_table",
     "phase_change",
     "run_deviation",
-    "shuffle_test",
     "swap_consistency",
     "williams_test",
 ]

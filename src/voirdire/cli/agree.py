@@ -174,8 +174,17 @@ def agree(
             help="Scores: how many items reach this score by this criterion; repeatable, and then also by all.",
         ),
     ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B",
+            rich_help_panel=QUESTIONS,
+            help="Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.",
+        ),
+    ] = None,
     adjustment: Annotated[
-        Adjustment | None, typer.Option(help="With --compare: how p-values are adjusted (default: holm).")
+        Adjustment | None,
+        typer.Option(help="With --compare and --between: how p-values are adjusted (default: holm)."),
     ] = None,
     permutations: Annotated[
         int | None, typer.Option(help="With --compare: rearrangements of the swap test (default: 10000).")
@@ -215,6 +224,7 @@ def agree(
     """
     from voirdire.agreement import (
         compare_judges,
+        compare_systems,
         detection,
         expert_agreement,
         leave_one_expert_out,
@@ -234,7 +244,8 @@ def agree(
         "--swap": swap,
         "--runs": runs,
     }
-    asked |= {"--phases": phases, "--gate": gate, "--humans": humans}
+    asked |= {"--phases": phases, "--humans": humans}
+    asked |= {"--between": between} if between else {"--gate": gate}
     question = one_of(asked)
     for name, given, of in (
         ("--leave-one-out", leave_one_out, "--experts"),
@@ -242,8 +253,6 @@ def agree(
     ):
         if given and question != of:
             raise typer.BadParameter(f"{name} is for {of}")
-    if out is not None and question == "--compare":
-        raise typer.BadParameter("--out keeps values, not comparisons; take --json")
     with_experts = leave_one_expert_out if leave_one_out else expert_agreement
     questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
         "": (agreement, (), "Agreement"),
@@ -255,6 +264,7 @@ def agree(
         "--runs": (run_deviation, (), "Deviation between runs"),
         "--phases": (phase_change, phases or (), "Agreement in two phases"),
         "--gate": (pass_rates, (thresholds(gate or ()),), "Pass rates"),
+        "--between": (compare_systems, (*(between or ()), thresholds(gate or ()) or None), "A/B test"),
     }
     verb, first, title = questions[question]
     found = answer(

@@ -113,17 +113,25 @@ def metaeval(
         typer.Option(metavar="DIR", readable=False, help="Save the rows to this new or empty folder."),
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
+    table_: Annotated[
+        bool,
+        typer.Option(
+            "--table",
+            help="Metrics by criteria and coefficients as papers print them, the best marked, ~ where one cannot be "
+            "told from it.",
+        ),
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
     from voirdire.agreement import compare_metrics, human_ceiling
     from voirdire.agreement.correlation.verb import metaeval as correlate
-    from voirdire.cli.results import answer, check_out, emit, keep_rows
+    from voirdire.cli.results import answer, check_out, emit, keep_rows, printed
 
     check_out(out, overwrite)
     question = one_of({"--compare": compare, "--ceiling": ceiling})
-    if out is not None and compare:
-        raise typer.BadParameter("--out keeps values, not comparisons; take --json")
+    if table_ and (json or question):
+        raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
     people = " and ".join(human)
     questions: dict[str, tuple[Callable[..., pd.DataFrame], str]] = {
         "": (correlate, f"Agreement with {people}"),
@@ -149,7 +157,10 @@ def metaeval(
         {"resamples": resamples, "prob": prob, "seed": seed, "jobs": jobs},
         question,
     )
-    emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
+    if table_:
+        printed(found, title)
+    else:
+        emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
     if out is not None:
         asked: dict[str, Any] = {"table": table.name, "human": human, "level": level, "average": average}
         asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}

@@ -109,6 +109,24 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
     _show(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
 
 
+def printed(found: pd.DataFrame, title: str) -> None:
+    """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from voirdire.agreement import metric_table
+
+    arranged = metric_table(found)
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", overflow="fold")
+    for names in arranged.columns:
+        table.add_column(Text(console.plain(" ".join(filter(None, names)))), justify="right")
+    for metric, cells in zip(arranged.index, arranged.to_numpy(), strict=True):
+        table.add_row(*(Text(console.plain(str(cell))) for cell in (metric, *cells)))
+    console.stdout().print(table)
+
+
 def _show(
     rows: list[dict[str, Any]],
     title: str,
@@ -121,7 +139,7 @@ def _show(
     from rich.text import Text
 
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    optional = [name for name in ("criterion", "level") if len({row[name] for row in rows}) > 1]
+    optional = [name for name in ("judge", "criterion", "level") if len({row.get(name) for row in rows}) > 1]
     # in 80 columns there is room for the one or for the other
     shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
@@ -162,9 +180,18 @@ def check_out(out: Path | None, overwrite: bool) -> None:
 def keep_rows(
     found: pd.DataFrame, out: Path, kind: str, asked: dict[str, Any], overwrite: bool, json: bool
 ) -> None:
-    """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where."""
+    """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where; of comparisons the differences."""
     from voirdire.report.sources import save_rows
 
+    if "difference" in found:
+        names = [name for name in ("judge", "a", "b") if name in found]
+        found = found.assign(
+            measure="difference_in_" + found["measure"],
+            judges=[tuple(row) for row in found[names].to_numpy().tolist()],
+            value=found["difference"],
+            level="a - b",
+        )
+        kind = "agree"  # whose page shows any rows
     save_rows(found, out, kind, asked, overwrite=overwrite)
     console.saved(out, json)
 

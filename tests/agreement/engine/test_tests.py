@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from voirdire.agreement.coefficients.ratings import ratings_from_matrix
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa
 from voirdire.agreement.engine.paired import adjust
-from voirdire.agreement.engine.permutation import permutation_p, shuffle_test, swap_test
+from voirdire.agreement.engine.permutation import permutation_p, swap_test
 from voirdire.errors import InputError
 
 probabilities = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -106,17 +105,3 @@ def test_swaps_of_whole_groups() -> None:
     # Four groups have 16 swaps, of which the data and their mirror image are two: p cannot be far below 1/8.
     assert swap_test(one, two, permutations=4000, groups=groups) > 0.1
     assert swap_test(one, two, permutations=4000) < 0.05
-
-
-def test_shuffling_tests_independence() -> None:
-    rng = np.random.default_rng(2)
-    x, y = rng.normal(size=20), rng.normal(size=20)
-    y = y + 0.5 * x
-
-    def correlation(shuffled: np.ndarray) -> np.ndarray:
-        return np.array([np.corrcoef(x, row)[0, 1] for row in shuffled])
-
-    ours = shuffle_test(correlation, y, permutations=4000)
-    assert ours == pytest.approx(stats.pearsonr(x, y).pvalue, abs=0.03)
-    with pytest.raises(InputError, match="permutations 0"):
-        shuffle_test(correlation, y, permutations=0)

@@ -6,7 +6,6 @@ The one added counts the data themselves, so that p is never 0 and the test keep
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -111,47 +110,6 @@ def swap_test(
         values(rng.integers(0, 2, (rows, units)).astype(np.float64)) for rows in chunks(permutations, units)
     ]
     return permutation_p(float(values(np.zeros((1, units)))[0]), np.concatenate(null))
-
-
-def shuffle_test(
-    function: Callable[[FloatArray], FloatArray],
-    y: FloatArray,
-    *,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-    alternative: Alternative = "two-sided",
-) -> float:
-    """Test that one column has nothing to do with the rest: shuffle it over the units.
-
-    Parameters
-    ----------
-    function : callable
-        Maps shuffled columns of shape (r, units) to values of shape (r,).
-    y : array, shape (units,)
-        The column.
-    permutations, seed, alternative
-        As above.
-
-    Returns
-    -------
-    float
-        The p-value.
-
-    Raises
-    ------
-    InputError
-        If `permutations` is not a positive whole number.
-
-    Examples
-    --------
-    >>> x = np.arange(8.0)
-    >>> shuffle_test(lambda y: (y * x).sum(axis=1), x, permutations=999, alternative="greater")
-    0.001
-    """
-    check_permutations(permutations)
-    rng = np.random.default_rng(seed)
-    null = [function(rng.permuted(np.tile(y, (rows, 1)), axis=1)) for rows in chunks(permutations, len(y))]
-    return permutation_p(float(function(y[None])[0]), np.concatenate(null), alternative)
 
 
 def check_permutations(permutations: int) -> None:

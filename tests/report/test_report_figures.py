@@ -20,8 +20,8 @@ from voirdire.report.figures.heat import alike, matrix
 from voirdire.report.figures.rows import parts
 from voirdire.report.figures.style import drawing
 from voirdire.report.figures.svg import to_svg
-from voirdire.report.observed import Observed, observed_over_expected
-from voirdire.report.replicated import calibration_bins, draws_of_cells, replicated, wilson
+from voirdire.report.pair_agreement import Observed, observed_over_expected
+from voirdire.report.ppc import calibration_bins, draws_of_cells, replicated, wilson
 
 NOT_HERE = {"strengths": "only one criterion", "trace": "has no chains"} | dict.fromkeys(
     ("classes", "confusion", "shares"), "is for fits of labels"

@@ -17,11 +17,11 @@ from voirdire.kinds.labels.left_out import left_out as labels_left_out
 from voirdire.kinds.registry import KINDS
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.left_out import left_out as scores_left_out
-from voirdire.report.drawn import calibration, predictive_shares
+from voirdire.report.figure_blocks import calibration, predictive_shares
 from voirdire.report.figures import predictive
 from voirdire.report.kinds import words_of
 from voirdire.report.page import Figure, Text
-from voirdire.report.replicated import REPLICATES, calibration_bins, replicated
+from voirdire.report.ppc import REPLICATES, calibration_bins, replicated
 
 
 def scores(cuts_of: dict[str, list[float]], items: int, seed: int, runs: int = 1) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from voirdire.report import people
 from voirdire.report.figures.forest import chance
 from voirdire.report.kinds import doubts
-from voirdire.report.made import made
 from voirdire.report.page import Page, Section, named, titled
+from voirdire.report.provenance import made
 from voirdire.report.sections.best import best
 from voirdire.report.sections.classes import SURE, classes, settled, shares
 from voirdire.report.sections.groups import groups

@@ -20,7 +20,7 @@ from voirdire.errors import InputError
 from voirdire.infer.diagnose import loo
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.chances import probabilities
-from voirdire.report.replicated import table_of
+from voirdire.report.ppc import table_of
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

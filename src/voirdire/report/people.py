@@ -10,7 +10,7 @@ from voirdire.agreement.verb import agreement
 from voirdire.errors import InputError
 from voirdire.report.kinds import words
 from voirdire.report.page import Block, Facts, Text, named
-from voirdire.report.replicated import table_of
+from voirdire.report.ppc import table_of
 from voirdire.report.table import table
 
 if TYPE_CHECKING:

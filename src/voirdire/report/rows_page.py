@@ -8,8 +8,8 @@ from typing import Any
 from voirdire.report.figures.bars import phase_bars
 from voirdire.report.figures.coefficients import MOST, Who, coefficients, pair_matrix
 from voirdire.report.html import minus
-from voirdire.report.made import bibtex
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text, named, titled
+from voirdire.report.provenance import bibtex
 from voirdire.report.rounding import column_decimals
 from voirdire.report.sources import Rows
 from voirdire.report.table import Table, is_missing, table

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.report.figures.robustness import cells, robustness
-from voirdire.report.made import bibtex
 from voirdire.report.page import Block, Code, Facts, Figure, Page, Section, Text
+from voirdire.report.provenance import bibtex
 from voirdire.report.sources import StudyRun
 from voirdire.report.table import Table, is_missing, table
 

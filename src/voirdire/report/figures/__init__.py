@@ -8,10 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from voirdire.errors import InputError
+from voirdire.report.availability import check
 from voirdire.report.figures import classes, forest, heat, position, predictive, sampler
 from voirdire.report.figures.rows import ROW, WIDTH, Rows, height
 from voirdire.report.figures.style import look
-from voirdire.report.possible import check
 from voirdire.settings import nearest
 
 if TYPE_CHECKING:

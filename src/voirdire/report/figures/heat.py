@@ -18,7 +18,7 @@ from voirdire.report.figures.style import (
     write_cells,
 )
 from voirdire.report.groups import score_draws
-from voirdire.report.observed import observed_over_expected
+from voirdire.report.pair_agreement import observed_over_expected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from voirdire.report.figures.rows import Rows
 from voirdire.report.figures.style import BLUE, GRID, INK, MUTED, ORANGE, label, name_rows
 from voirdire.report.kinds import words_of
-from voirdire.report.replicated import calibration_bins, part, replicated
+from voirdire.report.ppc import calibration_bins, part, replicated
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

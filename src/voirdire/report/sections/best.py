@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from voirdire.report.drawn import figure
+from voirdire.report.figure_blocks import figure
 from voirdire.report.groups import groups, same_ranks
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.report.drawn import figure
+from voirdire.report.figure_blocks import figure
 from voirdire.report.figures.forest import chance
 from voirdire.report.kinds import doubted, words
-from voirdire.report.observed import RATE, observed_over_expected
 from voirdire.report.page import Block, Text, named
+from voirdire.report.pair_agreement import RATE, observed_over_expected
 from voirdire.report.table import is_missing, table
 
 if TYPE_CHECKING:

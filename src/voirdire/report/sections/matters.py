@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from voirdire.infer.posterior import weights
-from voirdire.report.drawn import figure
+from voirdire.report.figure_blocks import figure
 from voirdire.report.page import Block, Text, named
 from voirdire.report.table import share, table
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from voirdire.kinds.checks import ORIENTATION
-from voirdire.report.drawn import calibration, figure, predictive_shares
+from voirdire.report.figure_blocks import calibration, figure, predictive_shares
 from voirdire.report.kinds import words
 from voirdire.report.page import Block, Finding, Findings, Text
 

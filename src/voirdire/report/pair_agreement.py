@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.report.replicated import draws_of_cells, table_of
+from voirdire.report.ppc import draws_of_cells, table_of
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

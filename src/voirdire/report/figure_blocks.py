@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.report import figures
+from voirdire.report.availability import check
 from voirdire.report.figures import predictive
 from voirdire.report.figures.rows import Rows, parts
 from voirdire.report.figures.style import drawing, look
 from voirdire.report.kinds import words_of
 from voirdire.report.page import Block, Figure, Text
-from voirdire.report.possible import check
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing

@@ -9,8 +9,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.report.groups import score_draws
-from voirdire.report.observed import observed_over_expected
-from voirdire.report.replicated import part
+from voirdire.report.pair_agreement import observed_over_expected
+from voirdire.report.ppc import part
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit

@@ -185,9 +185,10 @@ def keep_rows(
 
     if "difference" in found:
         names = [name for name in ("judge", "a", "b") if name in found]
+        judges: Any = [tuple(row) for row in found[names].to_numpy().tolist()]
         found = found.assign(
             measure="difference_in_" + found["measure"],
-            judges=[tuple(row) for row in found[names].to_numpy().tolist()],
+            judges=judges,
             value=found["difference"],
             level="a - b",
         )

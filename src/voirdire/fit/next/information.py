@@ -26,7 +26,7 @@ import numpy.typing as npt
 from voirdire.typing import Floats, Ints
 
 # Candidates whose gain is recomputed at a time.
-_AT_ONCE = 32
+_AT_ONCE = 16
 # Numbers in an intermediate result: 32 MB.
 _NUMBERS = 2**22
 
@@ -38,7 +38,8 @@ class Unknowns:
     Attributes
     ----------
     hot : float array, shape (draws, columns)
-        A column per level of a quantity but its first: 1 in draws that have it.
+        A column per level of a quantity but its first: 1 in draws that have it; or its probability given the draw,
+        which must then make answers and levels independent.
     starts : int array, shape (quantities,)
         Where the columns of each quantity begin.
     """
@@ -153,7 +154,7 @@ def choose(
     rng: np.random.Generator,
     *,
     same: Ints | None = None,
-    worlds: int = 32,
+    worlds: int = 16,
 ) -> Batch:
     """Choose a batch greedily.
 

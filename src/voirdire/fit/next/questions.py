@@ -19,7 +19,7 @@ from voirdire.typing import Floats, Ints
 
 PERSON = "person"
 # More questions than this are narrowed down to the pairs whose order is least sure.
-MANY = 20_000
+MANY = 5_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
 from voirdire.fit.next.questions import PERSON, Questions, answers, panel_votes, questions
+from voirdire.fit.next.unconnected import evidence_of, stacked
 from voirdire.infer.posterior import scores
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
@@ -27,7 +28,7 @@ Who: TypeAlias = Literal["person", "judge"]
 About: TypeAlias = Literal["ranking", "judges"]
 
 # Of the posterior's draws; a first look at many questions takes fewer, and all that seem good are looked at again.
-DRAWS, FIRST_LOOK, KEEP = 1000, 250, 400
+DRAWS, FIRST_LOOK, KEEP = 1000, 250, 200
 # Pairs whose order counts, the least sure of them: all pairs of 45 items.
 PAIRS = 1000
 CLASSES = (0.2, 0.4, 0.6, 0.8)
@@ -49,7 +50,8 @@ def next_comparisons(
     The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`):
 
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
-      whose order is least sure; of unconnected pairs, of each pair's order);
+      whose order is least sure); of a person about unconnected pairs, of what people would say of every pair, as
+      stacking answers them (`voirdire.fit.next.unconnected`);
     - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
       or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as
       equally likely before anchors are counted, since votes cannot tell them apart; a person's answer settles that.
@@ -97,9 +99,15 @@ def next_comparisons(
     values, weights = _draws(fit, about, rng)
     again = bool(problem.votes.contexts) if repeats is None else repeats
     asked = questions(problem, values, who, again)
-    unsure = _targets(problem, values, weights, about)
-    asked = _narrowed(problem, values, weights, asked, unsure, who)
-    expected = answers(problem, values, asked, who)
+    evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
+    if evidence is not None:
+        found = stacked(evidence, asked, rng)
+        asked, expected, unsure = found.asked, found.expected, found.unsure
+        weights = np.full(len(expected), 1.0 / len(expected))
+    else:
+        unsure = _targets(problem, values, weights, about)
+        asked = _narrowed(problem, values, weights, asked, unsure, who)
+        expected = answers(problem, values, asked, who)
     batch = choose(expected, unsure, weights, count, rng, same=asked.same)
     alone = information(expected[:, batch.chosen], unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, batch.chosen])

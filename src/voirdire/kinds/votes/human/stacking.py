@@ -16,8 +16,9 @@ moment matrix over all comparisons, anchored or not, which expects good weights 
 weights within families. The direction d is one judge, or the mean of all, any as likely as the others: it says that
 this one may be far ahead of what the others add. S and d are scaled so that gamma' x_p and d' x_p have mean square 1
 over all comparisons; then s is the standard deviation of the log-odds of an average comparison, with density
-proportional to exp(-s / 3) (3 is the log-odds of an answer that is 95% sure), and m and v are the mean and the variance
-of the log-odds of a judge that is a coin under the model's prior (1 - r) Beta(a, b) + r Beta(b, a).
+proportional to exp(-s / 5.66) (5.66 is what the difference of two strengths of standard deviation 4 has, the models'
+prior), and m and v are the mean and the variance of the log-odds of a judge that is a coin under the model's prior
+(1 - r) Beta(a, b) + r Beta(b, a).
 
 Anchors do not identify beta (there are mostly fewer of them than judges), and need not: what is asked for is
 P(people prefer the one item), which exists under every prior above. All of them, with s on a grid, are averaged by
@@ -40,7 +41,7 @@ from voirdire.infer.propagation import Regressions, propagate
 from voirdire.typing import Floats, Ints
 
 SPREADS = np.geomspace(0.4, 10.0, 5)  # grid of s
-TYPICAL = 3.0  # log-odds
+TYPICAL = 4.0 * np.sqrt(2.0)  # mean of the density of s
 POWERS = (0.0, 0.5)  # of the judges' second moments; 0 is ridge
 MOST = 64  # judges that may be far ahead: those that agree, or disagree, with most anchors
 FAINT = (

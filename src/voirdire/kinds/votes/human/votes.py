@@ -130,13 +130,14 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
 
 def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
-    """What anchors and votes say of each other; ``families`` is the family of each judge."""
-    assert problem.anchors is not None
-    criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
+    """What votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
+    people = problem.anchors
+    criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
     found = comparisons(problem.coded_votes, criteria=criteria)
-    rows, answers = answered(found, problem.anchors, criteria=criteria)
-    if problem.anchors.overall and problem.model.criteria == "separate":
-        rows, answers = rows[:0], answers[:0]  # a judge's answers under one criterion are not about the whole
+    rows, answers = np.empty(0, np.int64), np.empty(0)
+    # a judge's answers under one criterion are not about the whole
+    if people is not None and not (people.overall and problem.model.criteria == "separate"):
+        rows, answers = answered(found, people, criteria=criteria)
     alone = {name: name for name in problem.judges}
     numbers = problem.model.reliability.numbers
     prior: dict[str, float] = {key: numbers[key] for key in ("a", "b", "reversed") if key in numbers}

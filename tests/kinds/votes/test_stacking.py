@@ -16,12 +16,18 @@ COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 EVEN = COIN | {"reversed": 0.5}
 
 
-def test_two_judges_are_weighed_as_by_summing_over_the_priors() -> None:
+@pytest.mark.parametrize(
+    ("features", "error"),
+    [(RNG.uniform(-1.0, 1.0, (30, 2)), 0.01), (X[:, :2], 0.02)],
+    ids=["apart", "repeated"],
+)
+def test_two_judges_are_weighed_as_by_summing_over_the_priors(features: np.ndarray, error: float) -> None:
     """All of it by importance sampling from the priors, whose 100,000 draws know a probability to about 0.001.
 
-    Priors with s up to 10 are among them, where expectation propagation is too even by about a hundredth.
+    Among them are priors with s of 10, where expectation propagation is too even by about a hundredth, and by two where
+    some comparisons have the same answers.
     """
-    features, rows, y = X[:, :2], ROWS[:6], Y[:6]
+    rows, y = ROWS[:6], Y[:6]
     model, rng = Stacking(features, rows, y, COIN), np.random.default_rng(0)
     log, p = [], []
     for prior in model.priors():
@@ -30,7 +36,7 @@ def test_two_judges_are_weighed_as_by_summing_over_the_priors() -> None:
         log.append(logsumexp(seen) - np.log(len(beta)) + prior.log_weight)
         p.append(np.exp(seen - logsumexp(seen)) @ expit(beta @ features.T))
     weight = np.exp(np.array(log) - logsumexp(log))
-    np.testing.assert_allclose(model.stacked().p, weight @ np.array(p), atol=0.012)
+    np.testing.assert_allclose(model.stacked().p, weight @ np.array(p), atol=error)
 
 
 def test_priors_weigh_one_and_have_the_scale_that_is_said() -> None:
@@ -45,9 +51,10 @@ def test_priors_weigh_one_and_have_the_scale_that_is_said() -> None:
 
 
 def test_left_out_predictions_are_close_to_refits() -> None:
+    """Cavities at s of 10 are not quite what a refit gives: up to 0.03 here, where Laplace's were off by up to 0.06."""
     found = Stacking(X, ROWS, Y, COIN).stacked()
     refits = [Stacking(X, np.delete(ROWS, i), np.delete(Y, i), COIN).stacked().p[i] for i in ROWS]
-    np.testing.assert_allclose(found.left_out, refits, atol=0.02)
+    np.testing.assert_allclose(found.left_out, refits, atol=0.035)
 
 
 def test_naming_the_items_the_other_way_round_changes_nothing() -> None:

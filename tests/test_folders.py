@@ -19,15 +19,8 @@ from voirdire.cli.demo import FOLDER
 from voirdire.cli.demo_panel import Demo
 from voirdire.cli.demo_panel import layout as demo_layout
 from voirdire.fit.store import load
-from voirdire.folders import (
-    Layout,
-    check_resumed_folder,
-    json_with,
-    new_folder,
-    read_json,
-    text_with,
-    write_file,
-)
+from voirdire.folders import check_resumed_folder, new_folder, write_file
+from voirdire.layouts import Layout, json_with, read_json, text_with
 from voirdire.report.sources import save_rows
 from voirdire.research.studies.runner import JOURNAL
 from voirdire.research.studies.runner import LAYOUT as STUDY

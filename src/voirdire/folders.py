@@ -7,25 +7,16 @@ without the new one being there, or the old one being on its way back.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import shutil
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from voirdire import drafts
 from voirdire.errors import InputError
-
-Recognise = Callable[[Path], bool]
-
-FORMAT = 2  # of saved fits and rows
-UNSEALED = 1  # the format before, without a seal
-JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
+from voirdire.layouts import Layout
 
 
 def cache_dir() -> Path:
@@ -45,185 +36,6 @@ def cache_dir() -> Path:
     from platformdirs import user_cache_dir
 
     return Path(user_cache_dir("voirdire"))
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What a folder of one kind holds.
-
-    Attributes
-    ----------
-    what : str
-        What it is called: "a saved fit".
-    parts : mapping of str to callable
-        Whether what stands under a name is that part, by its content; see `json_with`, `text_with` and `npz_with`.
-
-    Examples
-    --------
-    >>> note = Layout("a note", {"run.json": json_with("note")})
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "run.json").write_text('{"study": "rq1"}')
-    ...     note.foreign(Path(folder))
-    'run.json'
-    """
-
-    what: str
-    parts: Mapping[str, Recognise]
-
-    def foreign(self, folder: Path, *, known: bool = False) -> str | None:
-        """The first name in a folder that is no part of this kind; with ``known``, among the parts' names only."""
-        for path in sorted(folder.iterdir()):
-            part = self.parts.get(path.name)
-            if part is None and known:
-                continue
-            if part is None or path.is_symlink() or not part(path):
-                return path.name
-        return None
-
-    def __call__(self, folder: Path) -> bool:
-        """Whether a folder is of this kind, so that layouts can be parts of layouts."""
-        return folder.is_dir() and self.foreign(folder) is None
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a file that holds one JSON object.
-
-    Raises
-    ------
-    ValueError
-        It holds something else, is too large or nested too deeply, or has text that is not Unicode.
-    OSError
-        It cannot be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "run.json")
-    ...     _ = path.write_text("[" * 100_000)
-    ...     read_json(path)
-    Traceback (most recent call last):
-    ...
-    ValueError: it is nested too deeply
-    """
-    if path.stat().st_size > JSON_LIMIT:
-        raise ValueError(f"it has more than {JSON_LIMIT // 2**20} MB")
-    text = path.read_text(encoding="utf-8")
-    try:
-        found = json.loads(text)
-        if "\\ud" in text.lower():
-            json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    if not isinstance(found, dict):
-        raise ValueError("it holds no object")
-    return found
-
-
-def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
-    """Content for a JSON file, with a seal of it and of the files beside it: what is changed later is noticed.
-
-    Examples
-    --------
-    >>> content = sealed({"format": 1})
-    >>> check_seal(content)
-    >>> check_seal(content | {"format": 2})
-    Traceback (most recent call last):
-    ...
-    ValueError: it is not as it was saved
-    """
-    plain: dict[str, Any] = json.loads(json.dumps(dict(content)))
-    return plain | {"sha256": _digest(plain, files)}
-
-
-def check_format(place: Path, content: Mapping[str, Any]) -> None:
-    """Raise InputError where content is of a format that this version does not know."""
-    if content.get("format") not in (UNSEALED, FORMAT):
-        raise InputError(
-            f"{place}: written in format {content.get('format')!r}, this version reads {UNSEALED} and {FORMAT}; "
-            "upgrade voirdire"
-        )
-
-
-def check_seal(content: Mapping[str, Any], *files: Path) -> None:
-    """Raise ValueError where content or files are not those that were `sealed`; format 1 need have no seal."""
-    if content.get("format") == UNSEALED and "sha256" not in content:
-        return
-    plain = {key: value for key, value in content.items() if key != "sha256"}
-    if content.get("sha256") != _digest(plain, files):
-        raise ValueError("it is not as it was saved")
-
-
-def _digest(content: Mapping[str, Any], files: Iterable[Path]) -> str:
-    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode())
-    for path in files:
-        with path.open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
-
-
-def json_with(*keys: str, **values: Collection[object]) -> Recognise:
-    """Recognise a JSON object that has some keys, and one of some values under others.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "run.json")
-    ...     _ = path.write_text('{"kind": "agree", "format": 1}')
-    ...     json_with("format", kind=("agree",))(path), json_with("study")(path)
-    (True, False)
-    """
-
-    def ours(path: Path) -> bool:
-        try:
-            found = read_json(path)
-        except (ValueError, OSError):
-            return False
-        return all(key in found for key in keys) and all(
-            found.get(key) in among for key, among in values.items()
-        )
-
-    return ours
-
-
-def text_with(start: str, mark: str = "") -> Recognise:
-    """Recognise a file by how it begins, and by a mark in its first 2,000 bytes."""
-
-    def ours(path: Path) -> bool:
-        try:
-            with path.open("rb") as file:
-                head = file.read(max(2000, len(start)))
-        except OSError:
-            return False
-        return head.startswith(start.encode()) and mark.encode() in head
-
-    return ours
-
-
-def exactly(text: str) -> Recognise:
-    """Recognise a file by all that is in it: one that has been changed is not ours any more."""
-    data = text.encode()
-
-    def ours(path: Path) -> bool:
-        return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
-
-    return ours
-
-
-def npz_with(*names: str) -> Recognise:
-    """Recognise an archive of arrays that has some names."""
-    from zipfile import BadZipFile, ZipFile
-
-    def ours(path: Path) -> bool:
-        try:
-            with ZipFile(path) as archive:
-                return {f"{name}.npy" for name in names} <= set(archive.namelist())
-        except (OSError, ValueError, BadZipFile, NotImplementedError):
-            return False
-
-    return ours
 
 
 @contextmanager

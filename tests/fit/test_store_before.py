@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, agreement, load
-from voirdire.folders import sealed
 from voirdire.report.sources import Rows, read_run, save_rows
+from voirdire.seals import sealed
 
 RUNS = Path(__file__).parents[1] / "reference" / "runs"
 KINDS = ("votes", "votes_anchored", "scores", "labels", "joint")

@@ -15,8 +15,9 @@ from voirdire.datasets import load
 from voirdire.datasets.convert import demo_items
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit
-from voirdire.folders import Layout, exactly, new_folder, text_with
+from voirdire.folders import new_folder
 from voirdire.kinds.fit import Fit
+from voirdire.layouts import Layout, exactly, text_with
 
 if TYPE_CHECKING:
     import pandas as pd

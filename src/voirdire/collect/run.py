@@ -22,7 +22,8 @@ from voirdire.collect.plan import Plan, make_plan
 from voirdire.collect.protocol import TABLES, Row
 from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_resumed_folder, json_with, text_with
+from voirdire.folders import check_resumed_folder
+from voirdire.layouts import Layout, json_with, text_with
 
 _SLOTS = 2
 #: What a run writes; the journal looks at its own file.

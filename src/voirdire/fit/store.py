@@ -12,26 +12,18 @@ from zipfile import ZipFile
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.folders import (
-    FORMAT,
-    Layout,
-    check_format,
-    check_seal,
-    json_with,
-    new_folder,
-    npz_with,
-    read_json,
-    sealed,
-)
+from voirdire.folders import new_folder
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Packed
 from voirdire.kinds.registry import KINDS
+from voirdire.layouts import Layout, json_with, npz_with, read_json
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
 from voirdire.renamed import arrays_now, run_now
+from voirdire.seals import FORMAT, check_format, check_seal, sealed
 
 LARGEST = 2**32  # bytes of arrays that are read
 SHRUNK = 200  # how many times smaller arrays of a fit may be on disk, beyond 256 MB

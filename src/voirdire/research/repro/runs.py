@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_resumed_folder, json_with, text_with, write_file
+from voirdire.folders import check_resumed_folder, write_file
+from voirdire.layouts import Layout, json_with, text_with
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.fill import STATISTICS, Filled
 from voirdire.research.repro.items import LOADERS, columns

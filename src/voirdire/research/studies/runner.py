@@ -18,7 +18,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
-from voirdire.folders import Layout, check_resumed_folder, hold, json_with, text_with, write_file
+from voirdire.folders import check_resumed_folder, hold, write_file
+from voirdire.layouts import Layout, json_with, text_with
 from voirdire.research.studies import recovery
 from voirdire.research.studies.study import Study, load_study
 

@@ -1,0 +1,150 @@
+"""What is in a folder, told by the content of its files and not by their names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Recognise = Callable[[Path], bool]
+
+JSON_LIMIT = 256 * 2**20  # bytes of a JSON file that is read
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a folder of one kind holds.
+
+    Attributes
+    ----------
+    what : str
+        What it is called: "a saved fit".
+    parts : mapping of str to callable
+        Whether what stands under a name is that part, by its content; see `json_with`, `text_with` and `npz_with`.
+
+    Examples
+    --------
+    >>> note = Layout("a note", {"run.json": json_with("note")})
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "run.json").write_text('{"study": "rq1"}')
+    ...     note.foreign(Path(folder))
+    'run.json'
+    """
+
+    what: str
+    parts: Mapping[str, Recognise]
+
+    def foreign(self, folder: Path, *, known: bool = False) -> str | None:
+        """The first name in a folder that is no part of this kind; with ``known``, among the parts' names only."""
+        for path in sorted(folder.iterdir()):
+            part = self.parts.get(path.name)
+            if part is None and known:
+                continue
+            if part is None or path.is_symlink() or not part(path):
+                return path.name
+        return None
+
+    def __call__(self, folder: Path) -> bool:
+        """Whether a folder is of this kind, so that layouts can be parts of layouts."""
+        return folder.is_dir() and self.foreign(folder) is None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a file that holds one JSON object.
+
+    Raises
+    ------
+    ValueError
+        It holds something else, is too large or nested too deeply, or has text that is not Unicode.
+    OSError
+        It cannot be read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.json")
+    ...     _ = path.write_text("[" * 100_000)
+    ...     read_json(path)
+    Traceback (most recent call last):
+    ...
+    ValueError: it is nested too deeply
+    """
+    if path.stat().st_size > JSON_LIMIT:
+        raise ValueError(f"it has more than {JSON_LIMIT // 2**20} MB")
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text)
+        if "\\ud" in text.lower():
+            json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ValueError("it holds no object")
+    return found
+
+
+def json_with(*keys: str, **values: Collection[object]) -> Recognise:
+    """Recognise a JSON object that has some keys, and one of some values under others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "run.json")
+    ...     _ = path.write_text('{"kind": "agree", "format": 1}')
+    ...     json_with("format", kind=("agree",))(path), json_with("study")(path)
+    (True, False)
+    """
+
+    def ours(path: Path) -> bool:
+        try:
+            found = read_json(path)
+        except (ValueError, OSError):
+            return False
+        return all(key in found for key in keys) and all(
+            found.get(key) in among for key, among in values.items()
+        )
+
+    return ours
+
+
+def text_with(start: str, mark: str = "") -> Recognise:
+    """Recognise a file by how it begins, and by a mark in its first 2,000 bytes."""
+
+    def ours(path: Path) -> bool:
+        try:
+            with path.open("rb") as file:
+                head = file.read(max(2000, len(start)))
+        except OSError:
+            return False
+        return head.startswith(start.encode()) and mark.encode() in head
+
+    return ours
+
+
+def exactly(text: str) -> Recognise:
+    """Recognise a file by all that is in it: one that has been changed is not ours any more."""
+    data = text.encode()
+
+    def ours(path: Path) -> bool:
+        return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+
+    return ours
+
+
+def npz_with(*names: str) -> Recognise:
+    """Recognise an archive of arrays that has some names."""
+    from zipfile import BadZipFile, ZipFile
+
+    def ours(path: Path) -> bool:
+        try:
+            with ZipFile(path) as archive:
+                return {f"{name}.npy" for name in names} <= set(archive.namelist())
+        except (OSError, ValueError, BadZipFile, NotImplementedError):
+            return False
+
+    return ours

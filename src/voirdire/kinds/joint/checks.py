@@ -20,7 +20,12 @@ FEWEST = 3  # items with both votes and scores from which they say what a vote i
 
 
 def all_checks(
-    problem: JointProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
+    problem: JointProblem,
+    posterior: Posterior,
+    judges: dict[str, Any],
+    found: list[Check],
+    seed: int = 0,
+    chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit of votes and scores makes, after those of its method."""
     votes, left = problem.of_votes, vote_residuals(problem.of_votes, posterior)
@@ -28,7 +33,7 @@ def all_checks(
         *([] if votes.anchors is None else [trusting.against_anchors(votes)]),
         *trusting.same_criteria(votes, posterior),
         *dependent_judges(problem, residuals(problem, posterior), seed),
-        *trusting.position(votes, left, judge_summary),
+        *trusting.position(votes, left, judges),
         *trusting.splitting_items(votes, left),
         *influence(problem, posterior),
     ]

@@ -9,7 +9,6 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
-from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.joint import checks, results
 from voirdire.kinds.joint.held_out import held_out
@@ -27,7 +26,6 @@ from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
-from voirdire.model.check import Check
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
@@ -52,6 +50,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         "cutpoints": results.cutpoints,
     }
 
+    checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
     predict = staticmethod(predict)
 
@@ -103,18 +102,6 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     def has_anchors(self, problem: JointProblem) -> bool:
         """Whether people answered some comparisons."""
         return problem.of_votes.anchors is not None
-
-    def checks(
-        self,
-        problem: JointProblem,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
-        """See :func:`.joint.checks.all_checks`."""
-        return checks.all_checks(problem, posterior, judges, found, seed)
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Of comparisons, which have two items, as votes; else as scores."""

@@ -20,9 +20,10 @@ TURNED = "labels are used as evidence for other classes. Look at their prompts a
 def all_checks(
     problem: LabelsProblem,
     posterior: Posterior,
-    judge_summary: dict[str, Any],
+    judges: dict[str, Any],
     found: list[Check],
     seed: int = 0,
+    chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
@@ -30,7 +31,7 @@ def all_checks(
     own += [*unseen(problem), *dependent_judges(problem, posterior, seed)]
     own += influence(problem, posterior)
     if posterior.values is not None:
-        own += below_chance(problem, judge_summary, 1.0 / len(problem.labels), TURNED)
+        own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)
     return [*found, *own]
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
@@ -22,7 +21,6 @@ from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
-from voirdire.model.check import Check
 from voirdire.model.specs import Model
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
@@ -45,6 +43,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         "confusion": results.confusion,
     }
 
+    checks = staticmethod(checks.all_checks)
     predict = staticmethod(classify)
     chances = staticmethod(chances)
     draw = staticmethod(draw)
@@ -103,18 +102,6 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
         return HumanLabels(problem)
-
-    def checks(
-        self,
-        problem: LabelsProblem,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
-        """See :func:`.labels.checks.all_checks`."""
-        return checks.all_checks(problem, posterior, judges, found, seed)
 
     heading: ClassVar[dict[str, str]] = {"votes": "answers"}
 

@@ -16,17 +16,22 @@ from voirdire.trust.checks import dependent_judges, influence
 
 
 def all_checks(
-    problem: ScoresProblem, posterior: Posterior, judge_summary: dict[str, Any], found: list[Check], seed: int
+    problem: ScoresProblem,
+    posterior: Posterior,
+    judges: dict[str, Any],
+    found: list[Check],
+    seed: int = 0,
+    chosen: str | None = None,
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
     own += against_anchors(problem, seed)
     if posterior.values is not None:
-        own += checks.below_chance(problem, judge_summary)
+        own += checks.below_chance(problem, judges)
     if problem.model.pool == "none":
         own += dependent_judges(problem, residuals(problem, posterior), seed)
         own += influence(problem, posterior) if own[0].level == "ok" else []
-    return [*(checks.with_turned_judges(entry, problem, judge_summary) for entry in found), *own]
+    return [*(checks.with_turned_judges(entry, problem, judges) for entry in found), *own]
 
 
 def linked(problem: ScoresProblem) -> Check:

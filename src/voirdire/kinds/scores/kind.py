@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
-from voirdire.kinds.columns import Columns
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
@@ -28,7 +26,6 @@ from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.votes import results as vote_results
-from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.detect import read_new
@@ -55,6 +52,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         "people": results.people,
     }
 
+    checks = staticmethod(checks.all_checks)
     residuals = staticmethod(residuals)
     predict = staticmethod(predict)
     chances = staticmethod(chances)
@@ -113,18 +111,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         from voirdire.kinds.scores.human_scores import HumanScores  # SciPy
 
         return HumanScores(problem)
-
-    def checks(
-        self,
-        problem: ScoresProblem,
-        posterior: Posterior,
-        judges: Columns,
-        found: list[Check],
-        seed: int,
-        chosen: str | None,
-    ) -> list[Check]:
-        """See :func:`.scores.checks.all_checks`."""
-        return checks.all_checks(problem, posterior, judges, found, seed)
 
     heading: ClassVar[dict[str, str]] = {"votes": "answers"}
 

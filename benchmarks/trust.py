@@ -13,6 +13,8 @@ import sys
 import numpy as np
 import pandas as pd
 from common import shared, show
+from ridge import by_cross_validation
+from scipy.special import expit
 
 import voirdire
 from voirdire.fit.human import compare
@@ -32,6 +34,7 @@ from voirdire.trust.duplicates import duplicate_judges
 SIZES = (10, 20, 40)
 DRAWS = 100
 BINS = 10
+RIDGE = "ridge, by cross-validation"
 
 
 def calibration_error(p: np.ndarray, right: np.ndarray) -> float:
@@ -48,6 +51,13 @@ def measures(p: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
     return float(right.mean()), float(-np.log(agreed).mean()), calibration_error(p, right)
 
 
+def ridge_answers(evidence: candidates.Evidence) -> np.ndarray:
+    """Stacking's rival."""
+    x = evidence.found.mean_answers.T
+    beta = by_cross_validation(x[evidence.rows], evidence.answers, np.random.default_rng(0))
+    return np.asarray(expit(x @ beta))
+
+
 def one_draw(
     problem: VotesProblem, truth: np.ndarray, anchored: np.ndarray
 ) -> dict[str, tuple[float, float, float]]:
@@ -62,6 +72,7 @@ def one_draw(
         "cut, independent": candidates.independent(evidence)[0],
         "cut, by family": candidates.by_family(evidence)[0],
         "stacking": candidates.stacking(evidence)[0],
+        RIDGE: ridge_answers(evidence),
         "joint": people_prefer(problem, values, evidence),
     }
     p["picked"] = p[chosen]

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import expit, log_expit, ndtri
+from scipy.special import log_expit, ndtri
 
 from voirdire.kinds.votes.human.comparisons import comparisons
 from voirdire.kinds.votes.human.stacking import Stacking
 from voirdire.tables.votes import read_votes
 
 COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}
-PENALTIES = 1.0 / np.array([0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0])
-
-
-def ridge(x: np.ndarray, y: np.ndarray, penalty: float) -> np.ndarray:
-    """Weights of L2 logistic regression without an intercept, by Newton's method in the rows' span."""
-    gram, a = x @ x.T / penalty, np.zeros(len(y))
-    for _ in range(100):
-        f = gram @ a
-        slope, bend = y * expit(-y * f), expit(f) * expit(-f)
-        step = np.linalg.solve(np.eye(len(y)) + bend[:, None] * gram, slope + bend * f) - a
-
-        def rise(a: np.ndarray) -> float:
-            return float(log_expit(y * (gram @ a)).sum() - 0.5 * a @ gram @ a)
-
-        size = next((s for s in 0.5 ** np.arange(20) if rise(a + s * step) >= rise(a)), 0.0)
-        a = a + size * step
-        if np.abs(size * step).max() < 1e-9:
-            break
-    return np.asarray(x.T @ a / penalty)
 
 
 def by_cross_validation(x: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Weights with the penalty of least log loss on ten held-out parts."""
-    parts, loss = np.array_split(rng.permutation(len(y)), min(10, len(y))), np.zeros(len(PENALTIES))
-    for part in parts:
-        rest = np.setdiff1d(np.arange(len(y)), part)
-        for place, penalty in enumerate(PENALTIES):
-            loss[place] -= log_expit(y[part] * (x[part] @ ridge(x[rest], y[rest], penalty))).sum()
-    return ridge(x, y, float(PENALTIES[loss.argmin()]))
+    """The benchmark's ridge."""
+    file = Path(__file__).resolve().parents[3] / "benchmarks" / "ridge.py"
+    return np.asarray(runpy.run_path(str(file))["by_cross_validation"](x, y, rng))
 
 
 @pytest.fixture(scope="module")

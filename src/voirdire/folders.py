@@ -155,6 +155,7 @@ def check_resumed_folder(folder: str | Path, layout: Layout, journal: str) -> No
 
     Examples
     --------
+    >>> from voirdire.layouts import json_with, text_with
     >>> batches = Layout("a study", {"batches.jsonl": text_with("{"), "run.json": json_with("study")})
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

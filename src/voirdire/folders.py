@@ -58,6 +58,7 @@ def new_folder(folder: str | Path, layout: Layout, *, overwrite: bool = False) -
     Examples
     --------
     >>> import tempfile
+    >>> from voirdire.layouts import text_with
     >>> with tempfile.TemporaryDirectory() as parent:
     ...     with new_folder(parent + "/run", Layout("a note", {"note": text_with("done")})) as place:
     ...         _ = (place / "note").write_text("done")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _FORMS = ("severity", "discrimination", "position", "maple-position")
 MODELS = {f"mixed-{form}": f"joint-{form}" for form in _FORMS}
@@ -35,6 +37,24 @@ def name_now(name: str, names: Mapping[str, str], what: str) -> str:
         stacklevel=3,
     )
     return names[name]
+
+
+def argument_now(value: T, old: str, new: str) -> T:
+    """The value of an argument that was given by its old name, with a DeprecationWarning.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     argument_now("page.html", "output", "out")
+    'page.html'
+    >>> str(caught[0].message)
+    'output= is out= now; the old name goes with the next release'
+    """
+    warnings.warn(
+        f"{old}= is {new}= now; the old name goes with the next release", DeprecationWarning, stacklevel=3
+    )
+    return value
 
 
 def check_now(name: str, data: str) -> str:

@@ -26,6 +26,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.renamed import argument_now
 from voirdire.settings import least_draws
 
 if TYPE_CHECKING:
@@ -155,9 +156,16 @@ class Fit:
         drawn: Axes = verb("plot")(self, kind, ax)
         return drawn
 
-    def report(self, output: str | Path, *, overwrite: bool = False) -> Path:
-        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
-        return verb("report")(self, output, overwrite=overwrite)  # type: ignore[no-any-return]
+    def report(
+        self, out: str | Path | None = None, *, overwrite: bool = False, output: str | Path | None = None
+    ) -> Path:
+        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`.
+
+        ``output`` is the name that ``out`` had in the last release.
+        """
+        if output is not None:
+            out = argument_now(output, "output", "out")
+        return verb("report")(self, out, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""

@@ -63,7 +63,7 @@ def render(page: Page, format: str) -> str:
 
 def report(
     run: str | Path | Fit | Rows | StudyRun,
-    output: str | Path | None = None,
+    out: str | Path | None = None,
     *,
     format: str | None = None,
     human: Sequence[str] = (),
@@ -75,10 +75,10 @@ def report(
     ----------
     run : path, Fit, Rows or StudyRun
         A folder that ``fit``, ``agree``, ``metaeval`` or ``simulate`` saved, or what :func:`.sources.read_run` gives.
-    output : path, optional
+    out : path, optional
         The file; by default ``report`` with the format's ending, in the current folder.
     format : "html", "md" or "latex", optional
-        By default by the ending of ``output``, else "html".
+        By default by the ending of ``out``, else "html".
     human : sequence of str
         Judges of a fit's table who are people.
     overwrite : bool
@@ -105,8 +105,8 @@ def report(
     ...     path.read_text().splitlines()[0]
     '# Report of a judge panel: x, y'
     """
-    chosen = check_format(output, format)
-    path = Path(output) if output is not None else Path(f"report{FORMATS[chosen]}")
+    chosen = check_format(out, format)
+    path = Path(out) if out is not None else Path(f"report{FORMATS[chosen]}")
     check_output(path, overwrite=overwrite)
     write_file(path, render(page_of(run, human), chosen))
     return path

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
-from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Spread, TwoSided
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 
 _TRANSFORMED = {LogitBeta: "_logodds__", LogExponential: "_log__"}  # names of PyMC's coordinates
@@ -56,11 +56,15 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
     prior = parameter.prior
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
-        free = pm.Normal(
-            f"{parameter.name}_free", 0.0, pt.exp(-log_ratio), shape=parameter.free_shape(density.sizes)
-        )
+        name, sd, shape = f"{parameter.name}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
+        if isinstance(prior, Population):
+            means = pt.stack([0.0 * sd, -prior.apart(values, pt) * sd], axis=-1)
+            shares = [1.0 - prior.reversed, prior.reversed]
+            free = pm.NormalMixture(name, w=shares, mu=means, sigma=sd[..., None], shape=shape)
+        else:
+            free = pm.Normal(name, 0.0, sd, shape=shape)
         scaled = parameter.value(free, density.sizes, pt) * pt.exp(log_unit)
-        return pm.Deterministic(parameter.name, scaled + prior.mean(values), dims=parameter.dims)
+        return pm.Deterministic(parameter.name, scaled + prior.mean(values, pt), dims=parameter.dims)
     if isinstance(prior, LogExponential):
         return pt.log(pm.Exponential(parameter.name, prior.rate, dims=parameter.dims))
     if isinstance(prior, LogitBeta):

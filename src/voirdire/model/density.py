@@ -132,13 +132,15 @@ class LogDensity(ABC):
             value = p.value(self._coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
                 log_unit, ratios[p.name] = self.log_unit(p, found, xp)
-                value = value * xp.exp(log_unit) + p.prior.mean(found)
+                value = value * xp.exp(log_unit) + p.prior.mean(found, xp)
             found[p.name] = value
         return {p.name: found[p.name] for p in self.parameters}, ratios
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About how much the answers say of what is estimated in units that they set, broadcasting with its values.
+        """About how much the answers say of what is estimated in units that they set.
 
+        Broadcasts with its values and has one axis more, over which the logarithms of units are averaged: the
+        eigenvalues of its information matrix, of which the determinant is made.
         ``values`` are those of all that comes before it in :attr:`by_need`; see :class:`.Spread`.
         """
         raise NotImplementedError(f"model {self.model.name} has no such units")
@@ -149,10 +151,6 @@ class LogDensity(ABC):
         assert isinstance(prior, Spread)  # no others have units
         log_sd = prior.log_sd(values)
         log_ratio = prior.log_ratio(log_sd, self.information(parameter.name, values, xp), xp)
-        if (
-            parameter.zero_sum
-        ):  # one unit for all, whose logarithm is the mean: that stands in the determinant
-            log_ratio = log_ratio.mean(axis=-1, keepdims=True)
         return log_sd + log_ratio, log_ratio
 
     def _coordinates(self, parameter: Parameter, x: Array) -> Array:
@@ -162,7 +160,7 @@ class LogDensity(ABC):
     def flat(self, values: Values, xp: Any) -> Array:
         """Flat vector of named values; inverse of :meth:`values`."""
         in_units = {
-            p.name: (values[p.name] - p.prior.mean(values)) * xp.exp(-self.log_unit(p, values, xp)[0])
+            p.name: (values[p.name] - p.prior.mean(values, xp)) * xp.exp(-self.log_unit(p, values, xp)[0])
             for p in self.parameters
             if isinstance(p.prior, Spread)
         }
@@ -173,10 +171,11 @@ class LogDensity(ABC):
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
         total: Array = 0.0
-        ratios = self._measured(x, xp)[1] if any(isinstance(p.prior, Spread) for p in self.parameters) else {}
+        learned = any(isinstance(p.prior, Spread) for p in self.parameters)
+        values, ratios = self._measured(x, xp) if learned else ({}, {})
         for p in self.parameters:
             if isinstance(p.prior, Spread):
-                log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], xp)
+                log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], values, xp)
                 total = total + log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
                 total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)

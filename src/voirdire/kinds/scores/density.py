@@ -79,8 +79,8 @@ class ScoresDensity(ScoresLayout):
         return tuple(p for p in found if not nothing & set(p.dims))
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the answers say of an item's strength, shape (..., criteria or 1, 1)."""
-        return self.form.information(self, values, xp)[..., None]
+        """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1)."""
+        return self.form.information(self, values, xp)[..., None, None]
 
     def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
         """As of every program; with human scores the mean over cells, of which the anchored ones are better known.
@@ -93,7 +93,7 @@ class ScoresDensity(ScoresLayout):
         log_sd, panel = prior.log_sd(values), self.information(parameter.name, values, xp)
         log_ratio = prior.log_ratio(log_sd, panel, xp)
         if self.anchors:
-            own = self.form.people_information(values, xp)[..., None]
+            own = self.form.people_information(values, xp)[..., None, None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:
                 log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.kinds.votes.design import UNKNOWN, Design, of_a_vote
+from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins, of_ties
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
@@ -68,26 +68,42 @@ class VotesDensity(LogDensity):
         return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the votes say of strengths: shape (..., criteria, groups of eigenvalues of the graph of votes).
+        """About what the votes say of strengths, coins and tie habits; see :mod:`.votes.design`."""
+        log_nu = self._log_nu(values)
+        if name == "tie_judge":
+            return self.design.each(self.judges) * of_ties(self._variance(values, xp), log_nu, xp)[..., None]
+        coins = name != "strength"
+        worth = (1.0, TYPICAL) if coins else RELIABILITY[self.model.reliability.kind].worth(values, xp)
+        variance = self._variance(values, xp)
+        # estimates vary less than strengths do, by what the votes do not say; differences are taken to be theirs
+        told = self._of_strengths(of_a_vote(worth, variance, log_nu, xp)) * variance[..., 0, :, None, None]
+        variance = variance * (told / (1.0 + told)).mean(axis=-1)[..., None, :, 0]
+        if coins:
+            return self.design.each(self.judges) * of_coins(variance, log_nu, self._coins, xp)
+        return self._of_strengths(of_a_vote(worth, variance, log_nu, xp))
 
-        Estimates vary less than strengths do, by what the votes do not say; differences are taken to be theirs.
-        """
-        variance = xp.exp(2.0 * values["log_spread"])[..., None, :]
-        first = self._mean_information(variance, values, xp)
-        told = first * xp.exp(2.0 * values["log_spread"])[..., None]
-        known = (told / (1.0 + told)).mean(axis=-1)[..., None, :]
-        return self._mean_information(variance * known, values, xp)
+    @property
+    def _coins(self) -> int:
+        """Coins of a judge."""
+        return sum(p.name in ("reliability", "coin_first", "coin_second") for p in self.parameters)
 
-    def _mean_information(self, variance: Array, values: Values, xp: Any) -> Array:
-        """As :meth:`information`, of strengths that vary so much, shape (..., 1, criteria)."""
-        log_nu = None
-        if self.ties and self.model.ties is not None:
-            log_nu = values["tie"][..., None, None]
-            log_nu = log_nu + values["tie_judge"][..., :, None] if "tie_judge" in values else log_nu
-        worth = RELIABILITY[self.model.reliability.kind].worth(values, xp)
-        each = of_a_vote(worth, variance, log_nu, xp)
-        mean = (self.design.shares(self.judges) * each).sum(axis=-2)
-        return mean[..., None] * self.design.eigenvalues
+    def _of_strengths(self, of_vote: Array) -> Array:
+        """Shape (..., criteria, 1, groups of eigenvalues)."""
+        mean = (self.design.shares(self.judges) * of_vote).sum(axis=-2)
+        return mean[..., None, None] * self.design.eigenvalues[:, None, :]
+
+    def _variance(self, values: Values, xp: Any) -> Array:
+        """Variance of strengths, shape (..., 1, criteria)."""
+        if "log_spread" in values:
+            return xp.exp(2.0 * values["log_spread"])[..., None, :]
+        return np.full((1, self.criteria), self.model.strength.numbers["sd"] ** 2)
+
+    def _log_nu(self, values: Values) -> Array | None:
+        """Tie propensities, shape (..., judges or 1, 1); None where there are no ties."""
+        if "tie" not in values:
+            return None
+        log_nu = values["tie"][..., None, None]
+        return log_nu + values["tie_judge"][..., :, None] if "tie_judge" in values else log_nu
 
     @property
     def has_mirror(self) -> bool:

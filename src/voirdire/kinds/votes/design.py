@@ -21,6 +21,7 @@ import numpy as np
 from voirdire.model.terms.arrays import Array, sigmoid
 from voirdire.typing import Floats, Ints
 
+TYPICAL = 0.6  # informedness, where that of the judges is not known yet
 GROUPS = 8  # of eigenvalues that a criterion has at most
 LARGEST = 1000  # items up to which eigenvalues are computed; of more the votes of each item take their place
 STEPS = 4  # per doubling to which counts are rounded, so that nearly the same tables share compiled functions
@@ -44,6 +45,10 @@ class Design(NamedTuple):
         """Share of the votes that each judge has, shape (judges, 1)."""
         votes = np.array(self.votes or (1.0,) * judges)
         return np.asarray(votes / max(votes.sum(), 1e-300))[:, None]
+
+    def each(self, judges: int) -> Floats:
+        """Votes of each judge, shape (judges, 1)."""
+        return np.array(self.votes or (1.0,) * judges)[:, None]
 
     @property
     def eigenvalues(self) -> Floats:
@@ -125,6 +130,33 @@ def of_a_vote(worth: tuple[Array, Array], variance: Array, log_nu: Array | None,
         return stretch * stretch * of_answer
     not_tied = share_decided(seen, log_nu, xp)
     return stretch * stretch * not_tied * (of_answer + (1.0 - not_tied) * (0.25 - decided))
+
+
+def of_coins(variance: Array, log_nu: Array | None, coins: int, xp: Any) -> Array:
+    """About what one vote says of the log-odds of a judge's coins, shape (..., judges or 1, coins).
+
+    With informedness g and T the mean square of tanh(d / 2), a vote says (1 - g^2)^2 T / (4 (1 - g^2 T)) of the one
+    coin, and half of that of the sum of two; of their difference as if the first T were 1. Judges are taken to have the
+    informedness ``TYPICAL``: with that of the population in its place, its mean would be drawn to where votes say less.
+
+    Parameters
+    ----------
+    variance : array, shape (..., 1, criteria)
+    """
+    square = TYPICAL**2
+    said = (1.0 - 4.0 * (16.0 + 4.0 * math.pi * variance) ** -0.5).mean(axis=-1, keepdims=True)
+    each = 0.25 * (1.0 - square) ** 2 / (1.0 - square * said)
+    if log_nu is not None:
+        each = each * share_decided(variance, log_nu, xp).mean(axis=-1, keepdims=True)
+    if coins == 1:
+        return each * said
+    return 0.5 * xp.concatenate([each * said, each + 0.0 * said], axis=-1)
+
+
+def of_ties(variance: Array, log_nu: Array, xp: Any) -> Array:
+    """About what one vote says of a judge's tie propensity, shape (..., judges or 1)."""
+    decided = share_decided(variance, log_nu, xp)
+    return (decided * (1.0 - decided)).mean(axis=-1)
 
 
 def share_decided(seen: Array, log_nu: Array, xp: Any) -> Array:

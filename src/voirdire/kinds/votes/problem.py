@@ -17,6 +17,7 @@ from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
+from voirdire.model.terms.parameters import Spread
 from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
 
@@ -103,7 +104,7 @@ def pose(
     given = tables["votes"]
     sizes = (len(judges), len(criteria), len(votes.items))
     design = UNKNOWN
-    if model.strength.kind == "learned-scale":
+    if any(isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters):
         cell = (given.judge, given.criterion, given.first, given.second)
         design = design_of(*cell, given.counts.sum(axis=1), sizes)
     density = VotesDensity(model, *sizes, ties, anchors is not None, design)

@@ -49,6 +49,10 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
         values["weight"] = _log_odds(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:
         values[name] = np.log1p(lean) - np.log1p(-lean)  # log-odds of (1 + lean) / 2
+    if "log_coin_mean" in values:
+        odds = np.stack([values[name] for name in coins])
+        values["log_coin_mean"] = np.log(np.maximum(odds.mean(), SMALLEST_SPREAD))
+        values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
     if "anchor" in values:
         values["anchor"] = np.array(RIGHT)
     if "tie" in values:

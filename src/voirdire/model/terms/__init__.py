@@ -30,8 +30,8 @@ from voirdire.model.terms.strength import (
     UniformWeights,
     VotedWeights,
 )
-from voirdire.model.terms.ties import Davidson, DavidsonByJudge, Ties
-from voirdire.model.terms.two_coin import TwoCoin
+from voirdire.model.terms.ties import Davidson, DavidsonByJudge, LearnedDavidsonByJudge, Ties
+from voirdire.model.terms.two_coin import LearnedTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {
     term.kind: term for term in (NormalStrength(), LearnedScale())
@@ -47,13 +47,16 @@ RELIABILITY: dict[str, Reliability] = {
         Fixed(),
         OneCoin(),
         TwoCoin(),
+        LearnedTwoCoin(),
         OneCoinByCriterion(),
         Discrimination(),
         DiscriminationPosition(),
         *_LINKED,
     )
 }
-TIES: dict[str, Ties] = {term.kind: term for term in (Davidson(), DavidsonByJudge())}
+TIES: dict[str, Ties] = {
+    term.kind: term for term in (Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge())
+}
 ANCHORS = {Person.kind: Person()}
 SCORE_ANCHORS: dict[str, ScoringPeople] = {
     term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())

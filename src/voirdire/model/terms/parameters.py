@@ -118,25 +118,59 @@ class Spread:
         """Logarithm of the standard deviation, broadcasting with x."""
         return values[self.of][..., None] if self.of else math.log(self.sd)
 
-    def mean(self, values: dict[str, Array]) -> Array:
+    def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean, broadcasting with x."""
         return values[self.level][..., None] if self.level else 0.0
 
     def log_ratio(self, log_sd: Array, information: Array, xp: Any) -> Array:
-        """Log of u over the standard deviation, elementwise.
+        """Log of u over the standard deviation, the mean over the information's last axis.
 
         Examples
         --------
         >>> import numpy as np
-        >>> float(np.exp(Spread("log_spread").log_ratio(np.array(0.0), np.array(3.0), np)).round(3))
+        >>> float(np.exp(Spread("log_spread").log_ratio(0.0, np.array([3.0]), np)).round(3))
         0.5
         """
-        return -0.5 * xp.log1p(information * xp.exp(2.0 * log_sd))
+        variance = xp.exp(2.0 * log_sd)[..., None] if self.of else math.exp(2.0 * log_sd)
+        return -0.5 * xp.log1p(information * variance).mean(axis=-1)
 
-    def log_density(self, psi: Array, log_ratio: Array, xp: Any) -> Array:
-        """Log density of coordinates, elementwise."""
+    def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
+        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and the spread."""
+        return _standard(psi * xp.exp(log_ratio)) + log_ratio
+
+
+@dataclass(frozen=True)
+class Population(Spread):
+    """Prior of what judges are, (1 - reversed) Normal(m, t) + reversed Normal(-m, t), m = exp(level), t = exp(of).
+
+    Mean and spread of the population are learned with its judges, in units that answers set (:class:`Spread`). The mean
+    is positive, and ``reversed`` (from 0 to below 1/2) bounds what a judge can say about the orientation of the
+    panel, as in :class:`LogitBeta`: the likelihood's mirror leaves the population as it is and turns its judges.
+    """
+
+    reversed: float = 0.0
+
+    def mean(self, values: dict[str, Array], xp: Any) -> Array:
+        """The mean m of judges that are not turned round, broadcasting with x."""
+        return xp.exp(values[self.level])[..., None]
+
+    def apart(self, values: dict[str, Array], xp: Any) -> Array:
+        """How far apart the two means are, in standard deviations."""
+        return 2.0 * xp.exp(values[self.level] - values[self.of])[..., None]
+
+    def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
+        """As of :class:`Spread`."""
         z = psi * xp.exp(log_ratio)
-        return -0.5 * z * z + log_ratio - 0.5 * math.log(2.0 * math.pi)
+        straight = _standard(z) + math.log1p(-self.reversed)
+        if self.reversed == 0:
+            return straight + log_ratio
+        turned = _standard(z + self.apart(values, xp)) + math.log(self.reversed)
+        return xp.logaddexp(straight, turned) + log_ratio
+
+
+def _standard(z: Array) -> Array:
+    """Log density of the standard normal distribution."""
+    return -0.5 * z * z - 0.5 * math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True)

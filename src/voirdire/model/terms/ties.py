@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
@@ -80,6 +80,31 @@ class DavidsonByJudge(Davidson):
     def propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu_k."""
         return values["tie"] + values["tie_judge"][judge]
+
+
+class LearnedDavidsonByJudge(DavidsonByJudge):
+    """A tie habit per judge, whose spread is learned: tie_judge_k ~ Normal(0, r), r ~ Exponential(rate).
+
+    Examples
+    --------
+    >>> [p.name for p in LearnedDavidsonByJudge().parameters({"mean": 0.0, "sd": 2.0, "rate": 1.0})]
+    ['tie', 'tie_judge', 'log_tie_spread']
+    """
+
+    kind: ClassVar[str] = "learned-davidson-by-judge"
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "rate": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "davidson": lambda values: {**values, "tie_judge": 0.0, "log_tie_spread": 0.0},
+        "davidson-by-judge": lambda values: {**values, "log_tie_spread": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``tie``, ``tie_judge`` and ``log_tie_spread``."""
+        return (
+            *Davidson().parameters(prior),
+            Parameter("tie_judge", ("judge",), Spread("log_tie_spread")),
+            Parameter("log_tie_spread", (), LogExponential(prior["rate"])),
+        )
 
 
 def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, sigmoid
-from voirdire.model.terms.parameters import LogitBeta, Parameter
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population
 from voirdire.model.terms.reliability import Observations, Values, flipped
 
 
@@ -56,3 +56,40 @@ class TwoCoin:
     def mirror(self, values: Values) -> Values | None:
         """Return (e1, e2) -> (1 - e2, 1 - e1)."""
         return {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}
+
+
+class LearnedTwoCoin(TwoCoin):
+    """Two coins a judge, of a population whose mean m and spread t are learned.
+
+    The log-odds of both coins of every judge ~ (1 - reversed) Normal(m, t) + reversed Normal(-m, t), independently,
+    m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). Judges who are alike are fitted as one: t is then near 0.
+    A panel that flips coins has m near 0. Coins that are learned from people's answers alone keep the prior
+    (1 - reversed) Beta(a, b) + reversed Beta(b, a).
+
+    Examples
+    --------
+    >>> prior = {"mean_rate": 0.7, "spread_rate": 1.0, "reversed": 0.1, "a": 4.0, "b": 1.5}
+    >>> [p.name for p in LearnedTwoCoin().parameters(prior)]
+    ['coin_first', 'coin_second', 'log_coin_mean', 'log_coin_spread']
+    """
+
+    kind: ClassVar[str] = "learned-two-coin"
+    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", **TwoCoin.keys}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "two-coin": lambda values: {**values, "log_coin_mean": 0.0, "log_coin_spread": 0.0},
+        "one-coin": lambda values: {
+            **TwoCoin.lifts["one-coin"](values),
+            "log_coin_mean": 0.0,
+            "log_coin_spread": 0.0,
+        },
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge, and the population's numbers."""
+        coin = Population("log_coin_spread", level="log_coin_mean", reversed=prior["reversed"])
+        return (
+            Parameter("coin_first", ("judge",), coin),
+            Parameter("coin_second", ("judge",), coin),
+            Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
+            Parameter("log_coin_spread", (), LogExponential(prior["spread_rate"])),
+        )

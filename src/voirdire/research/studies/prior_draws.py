@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Spread, TwoSided
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,10 @@ def _drawn(
             p.name: p.value(others[p.name], density.sizes, np) for p in density.parameters if p.name in others
         }
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
-        return np.asarray(sd * rng.normal(size=shape))
+        z = rng.normal(size=shape)
+        if isinstance(prior, Population):
+            z = np.where(rng.random(shape) < prior.reversed, z - prior.apart(values, np), z)
+        return np.asarray(sd * z)
     if isinstance(prior, LogExponential):
         return np.log(rng.exponential(1.0 / prior.rate, shape))
     if isinstance(prior, LogitBeta):

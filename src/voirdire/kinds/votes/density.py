@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins, of_ties
+from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
@@ -69,18 +69,19 @@ class VotesDensity(LogDensity):
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """About what the votes say of strengths, coins and tie habits; see :mod:`.votes.design`."""
-        log_nu = self._log_nu(values)
+        tied = self.design.tied
+        each = self.design.each(self.judges)
         if name == "tie_judge":
-            return self.design.each(self.judges) * of_ties(self._variance(values, xp), log_nu, xp)[..., None]
+            return each * tied * (1.0 - tied)
         coins = name != "strength"
         worth = (1.0, TYPICAL) if coins else RELIABILITY[self.model.reliability.kind].worth(values, xp)
         variance = self._variance(values, xp)
         # estimates vary less than strengths do, by what the votes do not say; differences are taken to be theirs
-        told = self._of_strengths(of_a_vote(worth, variance, log_nu, xp)) * variance[..., 0, :, None, None]
+        told = self._of_strengths(of_a_vote(worth, variance, tied)) * variance[..., 0, :, None, None]
         variance = variance * (told / (1.0 + told)).mean(axis=-1)[..., None, :, 0]
         if coins:
-            return self.design.each(self.judges) * of_coins(variance, log_nu, self._coins, xp)
-        return self._of_strengths(of_a_vote(worth, variance, log_nu, xp))
+            return each * of_coins(variance, tied, self._coins, xp)
+        return self._of_strengths(of_a_vote(worth, variance, tied))
 
     @property
     def _coins(self) -> int:
@@ -97,13 +98,6 @@ class VotesDensity(LogDensity):
         if "log_spread" in values:
             return xp.exp(2.0 * values["log_spread"])[..., None, :]
         return np.full((1, self.criteria), self.model.strength.numbers["sd"] ** 2)
-
-    def _log_nu(self, values: Values) -> Array | None:
-        """Tie propensities, shape (..., judges or 1, 1); None where there are no ties."""
-        if "tie" not in values:
-            return None
-        log_nu = values["tie"][..., None, None]
-        return log_nu + values["tie_judge"][..., :, None] if "tie_judge" in values else log_nu
 
     @property
     def has_mirror(self) -> bool:

@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.model.terms.arrays import Array, sigmoid
+from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats, Ints
 
 TYPICAL = 0.6  # informedness, where that of the judges is not known yet
 GROUPS = 8  # of eigenvalues that a criterion has at most
 LARGEST = 1000  # items up to which eigenvalues are computed; of more the votes of each item take their place
+STEP = 20  # to one part in which the share of ties is rounded
 STEPS = 4  # per doubling to which counts are rounded, so that nearly the same tables share compiled functions
 
 
@@ -34,11 +35,14 @@ class Design(NamedTuple):
     ----------
     votes : tuple of float
         Votes of each judge.
+    tied : float
+        Share of ties.
     spectrum : tuple of tuple of float
         For each criterion, eigenvalues of the graph of votes, the mean of equally many of them each.
     """
 
     votes: tuple[float, ...] = ()
+    tied: float = 0.0
     spectrum: tuple[tuple[float, ...], ...] = ()
 
     def shares(self, judges: int) -> Floats:
@@ -60,23 +64,25 @@ UNKNOWN = Design()
 
 
 def design_of(
-    judge: Ints, criterion: Ints, first: Ints, second: Ints, counts: Floats, sizes: tuple[int, int, int]
+    judge: Ints, criterion: Ints, first: Ints, second: Ints, outcomes: Floats, sizes: tuple[int, int, int]
 ) -> Design:
     """The design of counted votes.
 
     Parameters
     ----------
     judge, criterion, first, second : int array, shape (cells,)
-    counts : array, shape (cells,)
+    outcomes : array, shape (cells, 3)
+        Counts of first, second and tie.
     sizes : (judges, criteria, items)
 
     Examples
     --------
-    >>> zero, two = np.zeros(1, dtype=np.int64), np.full(1, 2)
-    >>> design_of(zero, zero, zero, zero + 1, two, (1, 1, 2))
-    Design(votes=(2.0,), spectrum=((4.0,),))
+    >>> zero = np.zeros(1, dtype=np.int64)
+    >>> design_of(zero, zero, zero, zero + 1, np.array([[1, 1, 0]]), (1, 1, 2))
+    Design(votes=(2.0,), tied=0.0, spectrum=((4.0,),))
     """
     judges, criteria, items = sizes
+    counts = outcomes.sum(axis=1)
     spectra = []
     for c in range(criteria):
         here = criterion == c
@@ -85,7 +91,9 @@ def design_of(
         parts = np.array_split(np.sort(eigenvalues), min(GROUPS, max(len(eigenvalues), 1)))
         spectra.append(tuple(_rounded(float(part.mean())) if part.size else 0.0 for part in parts))
     by_judge = np.bincount(judge, counts, judges)
-    return Design(tuple(map(_rounded, by_judge.tolist())), tuple(spectra))
+    ties = float(outcomes[:, 2].sum())
+    tied = float(np.clip(round(STEP * ties / counts.sum()), 1, STEP - 1)) / STEP if ties else 0.0
+    return Design(tuple(map(_rounded, by_judge.tolist())), tied, tuple(spectra))
 
 
 def _degrees(first: Ints, second: Ints, counts: Floats, items: int) -> Floats:
@@ -105,7 +113,7 @@ def _rounded(count: float) -> float:
     return 0.0 if count < 1e-6 else 2.0 ** (round(STEPS * math.log2(count)) / STEPS)
 
 
-def of_a_vote(worth: tuple[Array, Array], variance: Array, log_nu: Array | None, xp: Any) -> Array:
+def of_a_vote(worth: tuple[Array, Array], variance: Array, tied: float) -> Array:
     """About what one vote says of a difference, shape (..., judges or 1, criteria or 1).
 
     Parameters
@@ -114,26 +122,22 @@ def of_a_vote(worth: tuple[Array, Array], variance: Array, log_nu: Array | None,
         Stretch and informedness; see :meth:`.Reliability.worth`.
     variance : array, shape (..., 1, criteria)
         Of strengths.
-    log_nu : array, shape (..., judges or 1, 1), or None
-        Tie propensity, where there are ties.
+    tied : float
+        Share of votes that are ties.
 
     Examples
     --------
-    >>> float(of_a_vote((1.0, 1.0), np.array(0.0), None, np).round(4))
+    >>> float(of_a_vote((1.0, 1.0), np.array(0.0), 0.0).round(4))
     0.25
     """
     stretch, informed = worth
-    seen = stretch * stretch * variance
-    decided = (16.0 + 4.0 * math.pi * seen) ** -0.5
-    of_answer = informed * informed * decided
-    if log_nu is None:
-        return stretch * stretch * of_answer
-    not_tied = share_decided(seen, log_nu, xp)
-    return stretch * stretch * not_tied * (of_answer + (1.0 - not_tied) * (0.25 - decided))
+    square = stretch * stretch
+    decided = _decided(square * variance)
+    return (1.0 - tied) * square * (informed * informed * decided + tied * (0.25 - decided))
 
 
-def of_coins(variance: Array, log_nu: Array | None, coins: int, xp: Any) -> Array:
-    """About what one vote says of the log-odds of a judge's coins, shape (..., judges or 1, coins).
+def of_coins(variance: Array, tied: float, coins: int, xp: Any) -> Array:
+    """About what one vote says of the log-odds of a judge's coins, shape (..., 1, coins).
 
     With informedness g and T the mean square of tanh(d / 2), a vote says (1 - g^2)^2 T / (4 (1 - g^2 T)) of the one
     coin, and half of that of the sum of two; of their difference as if the first T were 1. Judges are taken to have the
@@ -144,24 +148,13 @@ def of_coins(variance: Array, log_nu: Array | None, coins: int, xp: Any) -> Arra
     variance : array, shape (..., 1, criteria)
     """
     square = TYPICAL**2
-    said = (1.0 - 4.0 * (16.0 + 4.0 * math.pi * variance) ** -0.5).mean(axis=-1, keepdims=True)
-    each = 0.25 * (1.0 - square) ** 2 / (1.0 - square * said)
-    if log_nu is not None:
-        each = each * share_decided(variance, log_nu, xp).mean(axis=-1, keepdims=True)
+    said = (1.0 - 4.0 * _decided(variance)).mean(axis=-1, keepdims=True)
+    each = 0.25 * (1.0 - tied) * (1.0 - square) ** 2 / (1.0 - square * said)
     if coins == 1:
         return each * said
     return 0.5 * xp.concatenate([each * said, each + 0.0 * said], axis=-1)
 
 
-def of_ties(variance: Array, log_nu: Array, xp: Any) -> Array:
-    """About what one vote says of a judge's tie propensity, shape (..., judges or 1)."""
-    decided = share_decided(variance, log_nu, xp)
-    return (decided * (1.0 - decided)).mean(axis=-1)
-
-
-def share_decided(seen: Array, log_nu: Array, xp: Any) -> Array:
-    """About the share of votes that are no ties, where strengths have the variance ``seen``.
-
-    Of 2 cosh(d / 2) it takes exp(mean of |d| / 2), for narrow ones 2.
-    """
-    return sigmoid((math.log(2.0) ** 2 + seen / math.pi) ** 0.5 - log_nu, xp)
+def _decided(variance: Array) -> Array:
+    """About the mean of p (1 - p) over pairs, where strengths have a variance."""
+    return (16.0 + 4.0 * math.pi * variance) ** -0.5

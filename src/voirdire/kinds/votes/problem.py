@@ -106,7 +106,7 @@ def pose(
     design = UNKNOWN
     if any(isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters):
         cell = (given.judge, given.criterion, given.first, given.second)
-        design = design_of(*cell, given.counts.sum(axis=1), sizes)
+        design = design_of(*cell, given.counts, sizes)
     density = VotesDensity(model, *sizes, ties, anchors is not None, design)
     data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
     if "criteria" in tables:

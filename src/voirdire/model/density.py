@@ -128,10 +128,13 @@ class LogDensity(ABC):
         """Named values; and of those in units the log of the unit over the standard deviation."""
         found: Values = {}
         ratios: dict[str, Array] = {}
+        units: dict[Spread, tuple[Array, Array]] = {}  # what has one prior has one unit
         for p in self.by_need:
             value = p.value(self._coordinates(p, x), self.sizes, xp)
             if isinstance(p.prior, Spread):
-                log_unit, ratios[p.name] = self.log_unit(p, found, xp)
+                if p.prior not in units:
+                    units[p.prior] = self.log_unit(p, found, xp)
+                log_unit, ratios[p.name] = units[p.prior]
                 value = value * xp.exp(log_unit) + p.prior.mean(found, xp)
             found[p.name] = value
         return {p.name: found[p.name] for p in self.parameters}, ratios
@@ -170,9 +173,10 @@ class LogDensity(ABC):
 
     def log_prior(self, x: Array, xp: Any) -> Array:
         """Log prior density of flat vectors, shape (..., size), normalised in the free coordinates."""
+        return self._log_prior(x, *self._measured(x, xp), xp)
+
+    def _log_prior(self, x: Array, values: Values, ratios: dict[str, Array], xp: Any) -> Array:
         total: Array = 0.0
-        learned = any(isinstance(p.prior, Spread) for p in self.parameters)
-        values, ratios = self._measured(x, xp) if learned else ({}, {})
         for p in self.parameters:
             if isinstance(p.prior, Spread):
                 log = p.prior.log_density(self._coordinates(p, x), ratios[p.name], values, xp)
@@ -195,7 +199,8 @@ class LogDensity(ABC):
 
     def log_oriented(self, x: Array, data: Data, xp: Any) -> Array:
         """Log of all that tells the two orientations of a panel apart: prior and human answers, shape (...)."""
-        return self.log_prior(x, xp) + self.log_people(self.values(x, xp), data, xp)
+        values, ratios = self._measured(x, xp)
+        return self._log_prior(x, values, ratios, xp) + self.log_people(values, data, xp)
 
     def people_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As :meth:`log_parts`, of human answers that have a coin of their own."""
@@ -214,7 +219,8 @@ class LogDensity(ABC):
         return self._log_density(x, data, xp)
 
     def _log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        return self.log_prior(x, xp) + self.log_likelihood(self.values(x, xp), data, xp)
+        values, ratios = self._measured(x, xp)
+        return self._log_prior(x, values, ratios, xp) + self.log_likelihood(values, data, xp)
 
     def twins(self, x: Array, xp: Any) -> list[Array]:
         """All other vectors of the same likelihood; only where :attr:`has_mirror`."""

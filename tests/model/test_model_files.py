@@ -14,7 +14,7 @@ import pytest
 from voirdire.model.specs import SECTIONS, load_model, locate
 
 MIRRORED = {
-    *("crowd-bt", "crowd-bt-position"),
+    *("crowd-bt", "crowd-bt-position", "learned-crowd-bt-position", "learned-maple-position"),
     *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
     *("rating-discrimination", "rating-maple"),
 }
@@ -47,6 +47,9 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
         ("bt-sigma-position", "bt-sigma"),
         ("crowd-bt", "bradley-terry-judge-ties"),
         ("crowd-bt-position", "crowd-bt"),
+        ("learned-crowd-bt-position", "crowd-bt-position"),
+        ("learned-maple-position", "maple-position"),
+        ("learned-bradley-terry", "bradley-terry-judge-ties"),
         ("maple", "maple-fixed-reliability"),
         ("maple-position", "maple"),
         ("maple-criterion-reliability", "maple"),

@@ -76,7 +76,7 @@ class LogDensity(ABC):
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the twin of a flat vector: the same likelihood, another meaning.
 
-        A linear or affine map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        A map that is its own inverse and keeps volume, mostly a linear or affine one. Only where :attr:`has_mirror`.
         """
 
     @abstractmethod

@@ -150,7 +150,8 @@ class VotesDensity(LogDensity):
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with the same likelihood and every strength of opposite sign.
 
-        A linear map that is its own inverse and keeps volume. Only where :attr:`has_mirror`.
+        A map that is its own inverse and keeps volume; linear, but where the coins' population is learned (its mean
+        stays, and judges are turned). Only where :attr:`has_mirror`.
         """
         values = self.values(x, xp)
         turned = RELIABILITY[self.model.reliability.kind].mirror(values)

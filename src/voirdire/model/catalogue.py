@@ -15,6 +15,7 @@ _JUDGES = {
     "one-coin": "one coin",
     "one-coin-by-criterion": "one coin per criterion",
     "two-coin": "two coins",
+    "learned-two-coin": "a coin per position, of a learned population",
     "discrimination": "sharpness",
     "discrimination-position": "sharpness and shift",
     "alike": "all alike",

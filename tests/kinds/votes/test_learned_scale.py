@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from voirdire.fit.verb import fit
 from voirdire.infer.laplace import laplace
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.design import design_of
@@ -146,3 +147,16 @@ def test_the_mode_is_that_of_laplace_at_every_scale_in_sparse_tables(learned: An
     mean = (weight @ scales) / weight.sum()
     width = math.sqrt(weight @ (scales - mean) ** 2 / weight.sum())
     assert abs(log_spread(problem) - scales[np.argmax(marginal)]) < 0.4 * width
+
+
+def test_people_alone_teach_the_coins_of_a_learned_population_as_those_of_a_given_one() -> None:
+    votes = drawn(6, 3, 120, 2.0, seed=5)
+    people = votes.iloc[::9][["first", "second", "winner"]].drop_duplicates(["first", "second"])
+    how = {"anchors": people, "anchor_mode": "cut", "method": "map"}
+    given, learned = (
+        fit(votes, model=name, **how).posterior.central_values
+        for name in ("crowd-bt-position", "learned-crowd-bt-position")
+    )
+    for coin in ("coin_first", "coin_second"):
+        np.testing.assert_allclose(learned[coin], given[coin], atol=1e-8)
+    np.testing.assert_allclose(learned["strength"], given["strength"], atol=1e-4)

@@ -159,4 +159,3 @@ def test_people_alone_teach_the_coins_of_a_learned_population_as_those_of_a_give
     )
     for coin in ("coin_first", "coin_second"):
         np.testing.assert_allclose(learned[coin], given[coin], atol=1e-8)
-    np.testing.assert_allclose(learned["strength"], given["strength"], atol=1e-4)

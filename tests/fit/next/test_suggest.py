@@ -199,8 +199,8 @@ def test_anchors_are_not_asked_again_and_settle_the_orientation(plain: Fit) -> N
     assert len(found) == ITEMS * (ITEMS - 1) // 2 - 3
     # The twins weigh as much as the answers are likely under them, relative to the draws.
     _, weights = _draws(result, "judges", np.random.default_rng(0))
-    x = result.posterior.draws[0]
     density, data = result.problem.density, result.problem.data
+    x = density.fold(result.posterior.draws[0], data)[0]
     people_say = [density.log_people(density.values(one, np), data, np) for one in (x, density.mirror(x, np))]
     assert weights[600:] / weights[:600] == pytest.approx(np.exp(people_say[1] - people_say[0]), rel=1e-9)
     alone = made(votes(), "crowd-bt")

@@ -33,7 +33,8 @@ ON_CRITERIA = pd.DataFrame(
 @pytest.fixture(scope="module")
 def fits() -> dict[str, Fit]:
     """One fit of every kind; what NUTS would record is put beside the draws of another method."""
-    laplace = fit(VOTES, model="crowd-bt", seed=3, prob=0.8, priors={"reliability": {"a": 8}})
+    how = {"seed": 3, "prob": 0.8, "priors": {"reliability": {"a": 8}}}
+    laplace = fit(VOTES, model="crowd-bt", method="laplace", **how)
     assert laplace.posterior.draws is not None
     chains = laplace.posterior.draws.reshape(4, 1000, -1)
     rng = np.random.default_rng(0)

@@ -23,6 +23,7 @@ FAILED_CHECK = 3
 class Method(StrEnum):
     """How the posterior is found."""
 
+    auto = "auto"
     laplace = "laplace"
     nuts = "nuts"
     map = "map"
@@ -75,9 +76,10 @@ def fit(
     method: Annotated[
         Method,
         typer.Option(
-            help="laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals."
+            help="auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; "
+            "laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals."
         ),
-    ] = Method.laplace,
+    ] = Method.auto,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     prior: Annotated[

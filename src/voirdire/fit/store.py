@@ -58,6 +58,7 @@ def save(fit: Fit, folder: str | Path, *, overwrite: bool = False) -> Path:
         "format": FORMAT,
         "model": asdict(fit.model),
         "method": fit.method,
+        "asked": fit.asked,
         "sampler": fit.sampler,
         "seed": fit.seed,
         "prob": fit.prob,
@@ -164,6 +165,7 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         stats,
         _anchored(run.get("anchored")),
         run.get("families"),
+        run.get("asked", run["method"]),
     )
 
 

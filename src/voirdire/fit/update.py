@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
-from voirdire.infer.method import Method, infer
+from voirdire.infer.method import UNHELD, Method, infer
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions
@@ -58,18 +58,19 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
     posed = kind.reposed(known, table=everything, criteria=weighed)
     panel = weigh_answers(posed, fit.families, carried(fit.posterior.centre, known, posed))
-    how = Method(fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
+    how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
     found = infer(panel.problem, panel.mode, how)
-    kept = [
-        note for note in fit.notes if not note.startswith(("Duplicate judges:", "Near-copies:", "Families:"))
-    ]
+    anew = ("Duplicate judges:", "Near-copies:", "Families:", UNHELD)  # of the table as it was
+    kept = [note for note in fit.notes if not note.startswith(anew)]
     return replace(
         fit,
         problem=panel.problem,
         posterior=found.posterior,
         seconds=time.perf_counter() - start,
+        method=found.method,
+        sampler=how.sampler_of(found.method),
         method_checks=found.checks,
-        notes=(*kept, *panel.notes),
+        notes=(*kept, *panel.notes, *found.notes),
         sample_stats=found.sample_stats,
     )
 
@@ -95,7 +96,7 @@ def carried(x: Floats, old: Problem, new: Problem) -> Floats:
 
 def _sizes(fit: Fit) -> tuple[int, int, int]:
     """Chains, warm-up and draws of NUTS; of its warm-up nothing is kept."""
-    if fit.method != "nuts" or fit.posterior.draws is None:
+    if (fit.asked or fit.method) != "nuts" or fit.posterior.draws is None:
         return 4, 500, 1000
     chains, draws = fit.posterior.draws.shape[:2]
     return chains, 500, draws

@@ -32,7 +32,7 @@ def fit(
     criteria: object = None,
     *,
     model: str | Path | Model | None = None,
-    method: str = "laplace",
+    method: str = "auto",
     prob: float = 0.9,
     seed: int = 0,
     priors: Priors | None = None,
@@ -66,8 +66,11 @@ def fit(
         ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels
         ``hierarchical-dawid-skene``; for scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
         scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
-    method : "laplace", "nuts" or "map"
-        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. Above 23,170 parameters
+    method : "auto", "laplace", "nuts" or "map"
+        Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. auto begins with Laplace,
+        tries whether it holds, and where it does not moves its draws by Hamiltonian Monte Carlo until they are those of
+        the posterior, or turns to NUTS; the result's method is what was done ("laplace", "hmc" or "nuts"), and a note
+        says what it cost. Above 23,170 parameters
         (a Hessian of 4 GiB) only map can be used; :meth:`Fit.bootstrap` then gives intervals of votes.
     prob : float
         Probability of the intervals, between 0 and 1. At least one draw must be expected beyond each end: up to
@@ -145,6 +148,7 @@ def fit(
         human = kind.human(problem, panel.families)
         found, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         notes.append(in_words(anchored, anchor_mode, kind.words.replace(" and ", ", ")))
+    notes += found.notes
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"
         notes.append(
@@ -153,17 +157,18 @@ def fit(
     return FITS[kind.name](
         problem,
         found.posterior,
-        method,
-        sampler if method == "nuts" else "",
+        found.method,
+        how.sampler_of(found.method),
         seed,
         prob,
         time.perf_counter() - start,
-        _versions(method, sampler),
+        _versions(found.method, sampler),
         found.checks,
         tuple(notes),
         found.sample_stats,
         anchored,
         panel.families,
+        method,
     )
 
 

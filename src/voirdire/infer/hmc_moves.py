@@ -1,18 +1,21 @@
-"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that importance weights alone cannot reach.
+"""Moves of draws by Hamiltonian Monte Carlo, for posteriors that a normal distribution and weights cannot reach.
 
 Hidden classes make posteriors of mixtures: long tails where a class is nearly empty, several peaks where two classes
-could be one. Resampled draws of the Laplace approximation then are too narrow. Each is moved by a few transitions that
+could be one. Sparse tables of votes leave open how far items stand apart, and with it all strengths at once. Draws of
+the Laplace approximation then are too narrow. Each is moved by transitions that
 leave the posterior as it is (Gilks and Berzuini 2001, JRSS B 63: resample, then move), in the whitened coordinates
 z of the Laplace approximation, x = mean + root z: a momentum is drawn, ``STEPS`` leapfrog steps are made and the end
-is accepted with probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). All chains move
+is accepted with probability min(1, exp(-change of energy)) (Neal 2011, Handbook of MCMC, chapter 5). Many chains move
 together in compiled code. Moves go on until the chains have forgotten where they began: until no coordinate's
-correlation between the chains' starts and ends exceeds ``FORGOTTEN``. Chains that cannot leave their peak do not
-forget.
+correlation between the chains' starts and ends exceeds ``FORGOTTEN``, and until they stay where they are: until between
+two looks no more of them leave the central 90% than should (:func:`.trial.stayed`). Chains that cannot leave their peak
+do not forget; those that still creep into a tail do not stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,21 +24,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer import engine
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold
-from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS
+from voirdire.infer.trial import ACCEPTED, FIRST_STEP, STEPS, stayed
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-CHAINS = 1000
+CHAINS = 1000  # of mixtures, whose peaks take many
+FEW_CHAINS = (100, 200)  # of others, by what a gradient costs
+LARGEST_CHAINS_WORK = 8e6
 BLOCK = 8  # moves between two looks at what the chains remember
 BLOCKS = 5  # at most
+SPACED = 4  # moves between two draws of a chain, where few are kept; else every move gives one
+FEW_ROUNDS = 4
 FORGOTTEN = (
     0.3  # correlation of starts and ends; of 1,000 chains that forgot, the largest of 100 is about 0.1
 )
-LARGEST_WORK = 60_000  # multiplications of one density, beyond which moves would take minutes
+LARGEST_WORK = 60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
+LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
 
 
 def affordable(problem: Problem) -> bool:
@@ -52,15 +61,48 @@ def affordable(problem: Problem) -> bool:
     >>> affordable(pose_labels(load_model("hierarchical-dawid-skene"), table))
     True
     """
+    if not problem.density.mixture:
+        return Derivatives(problem.density, problem.data).work <= LARGEST_WORK_OF_FEW
     cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
     levels = problem.density.sizes.get("class", 1)
     return problem.density.size**2 + levels * cells <= LARGEST_WORK
 
 
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """Moved draws.
+
+    Attributes
+    ----------
+    draws : array, shape (count, size)
+        Folded where the model has a mirror; one chain after the other in turns, so that evenly spaced draws are of
+        different chains.
+    memory : float
+        Largest absolute correlation between the chains' starts and ends over all coordinates.
+    stays : bool
+        Whether the chains had arrived before draws were kept.
+    chains, moves : int
+        Moves of each chain.
+    step : float
+    """
+
+    draws: Floats
+    memory: float
+    stays: bool
+    chains: int
+    moves: int
+    step: float
+
+    @property
+    def arrived(self) -> bool:
+        """Whether the draws are those of the posterior, as far as the chains can tell."""
+        return self.memory <= FORGOTTEN and self.stays
+
+
 def moved(
     problem: Problem, approximation: Laplace, draws: Floats, count: int, rng: np.random.Generator
-) -> tuple[Floats, float]:
-    """Move draws until they forget where they began, or the moves are used up.
+) -> Moved:
+    """Move draws until they forget where they began and stay where they are, or the moves are used up.
 
     Parameters
     ----------
@@ -68,16 +110,9 @@ def moved(
         Where the chains begin; under a model with a mirror, the target has all orientations alike.
     count : int
         Draws wanted.
-
-    Returns
-    -------
-    array, shape (count, size)
-        Folded where the model has a mirror.
-    float
-        Largest absolute correlation between the chains' starts and ends over all coordinates.
     """
     density, data = problem.density, problem.data
-    chains = min(CHAINS, count)
+    chains = min(_chains(problem), count)
     rounds = -(-count // chains)
     key = jax.random.PRNGKey(int(rng.integers(2**31)))
     start = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
@@ -92,17 +127,27 @@ def moved(
         arguments = (mean, root, jax.tree.map(jnp.asarray, data))
         z = np.linalg.solve(approximation.root, (start - approximation.mean).T).T
         state, origin = (jnp.asarray(z), jnp.asarray(np.log(FIRST_STEP))), folded(start)
-        for turn in range(BLOCKS):
+        last, turn, arrived = origin, 0, False
+        while turn < BLOCKS and not arrived:
             state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            memory = _remembered(origin, folded(x[-1]))
-            if memory <= FORGOTTEN:
-                break
-        kept = [folded(x[-1])]
-        for turn in range(BLOCKS, BLOCKS + rounds // 2):
+            turn, before, last = turn + 1, last, folded(x[-1])
+            memory = _remembered(origin, last)
+            stays = stayed(problem, before, last, chains)[1]
+            arrived = memory <= FORGOTTEN and stays
+        gap = SPACED if rounds <= FEW_ROUNDS else 1
+        # chains that stayed where they were during a block may be taken from all of it
+        kept = [folded(place) for place in x] if gap == 1 and turn > 1 else [last]
+        while len(kept) < rounds:
             state, x = advance(state, jax.random.fold_in(key, turn), *arguments)
-            kept += [folded(x[BLOCK // 2 - 1]), folded(x[-1])]
-    # one chain after the other, so that evenly spaced draws are of different chains
-    return np.concatenate(kept[:rounds])[:count], memory
+            turn, kept = turn + 1, kept + [folded(place) for place in x[gap - 1 :: gap]]
+    step = float(np.exp(state[1]))
+    return Moved(np.concatenate(kept[:rounds])[:count], memory, stays, chains, turn * BLOCK, step)
+
+
+def _chains(problem: Problem) -> int:
+    if problem.density.mixture:
+        return CHAINS
+    return int(np.clip(LARGEST_CHAINS_WORK / Derivatives(problem.density, problem.data).work, *FEW_CHAINS))
 
 
 def _remembered(origin: Floats, end: Floats) -> float:

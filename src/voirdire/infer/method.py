@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,24 +14,28 @@ import numpy.typing as npt
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace, memory
 from voirdire.infer.laplace import check_size as check_held
 from voirdire.infer.posterior import Posterior
-from voirdire.infer.refine import laplace_draws
+from voirdire.infer.refine import ROUNDS, laplace_draws
 from voirdire.infer.trial import trial
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
+from voirdire.typing import Floats
 
 if TYPE_CHECKING:
     from voirdire.infer.mode import Mode
 
 Progress = Callable[[int, int], None]
 
-METHODS = ("laplace", "nuts", "map")
+METHODS = ("auto", "laplace", "nuts", "map")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
 TOLD = 2e9  # bytes of a fit from which they are told before it begins
+UNHELD = "The Laplace approximation does not hold here"  # a note begins with it
+QUICK = 5_000  # numbers of a table up to which importance weights are evened out before draws are moved
 TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
 
@@ -41,7 +46,7 @@ class Method:
     Attributes
     ----------
     name : str
-        "laplace", "nuts" or "map".
+        "auto", "laplace", "nuts" or "map".
     seed : int
     sampler : str
         What runs NUTS: "numpyro", "nutpie" or "pymc".
@@ -51,7 +56,7 @@ class Method:
         Called with (transitions made, transitions in all) while NUTS runs.
     """
 
-    name: str = "laplace"
+    name: str = "auto"
     seed: int = 0
     sampler: str = "numpyro"
     chains: int = 4
@@ -62,7 +67,14 @@ class Method:
     @property
     def size(self) -> int:
         """Number of draws, 0 for the mode alone."""
-        return {"laplace": LAPLACE_DRAWS, "nuts": self.chains * self.draws}.get(self.name, 0)
+        of_nuts = self.chains * self.draws
+        return {"auto": LAPLACE_DRAWS, "laplace": LAPLACE_DRAWS, "nuts": of_nuts}.get(self.name, 0)
+
+    def sampler_of(self, done: str) -> str:
+        """What ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
+        if done != "nuts":
+            return ""
+        return self.sampler if self.name == "nuts" else "numpyro"
 
     def problems(self) -> list[str]:
         """Settings that cannot be, in words.
@@ -70,7 +82,7 @@ class Method:
         Examples
         --------
         >>> Method("vi", seed=-1).problems()
-        ["method 'vi' is none of laplace, nuts, map", 'seed -1 is negative; use a whole number from 0']
+        ["method 'vi' is none of auto, laplace, nuts, map", 'seed -1 is negative; use a whole number from 0']
         """
         problems = []
         if self.name not in METHODS:
@@ -91,11 +103,26 @@ class Method:
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """A posterior, what its method found amiss, and what a sampler recorded (shape (chains, draws) each)."""
+    """A posterior, and how it was found.
+
+    Attributes
+    ----------
+    posterior : Posterior
+    checks : tuple of Check
+        What its method found amiss.
+    sample_stats : dict of array
+        What a sampler recorded, shape (chains, draws) each.
+    method : str
+        What was done: "laplace", "hmc" (:mod:`.hmc_moves`), "nuts" or "map".
+    notes : tuple of str
+        What was done of the engine's own accord and what it cost, in words.
+    """
 
     posterior: Posterior
     checks: tuple[Check, ...]
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    method: str = "laplace"
+    notes: tuple[str, ...] = ()
 
 
 def check_size(problem: Problem, how: Method) -> None:
@@ -136,9 +163,9 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
         return at_mode(problem, mode, found)
 
     approximation = laplace(problem, mode)
-    if how.name == "laplace":
-        return _by_laplace(problem, approximation, how, found)
-    return _by_nuts(problem, approximation, how, found)
+    if how.name == "nuts":
+        return _by_nuts(problem, approximation, how, found)
+    return _by_laplace(problem, approximation, how, found)
 
 
 def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
@@ -147,17 +174,24 @@ def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
     if density.has_mirror:
         _, ratio, _ = mirror.fold(density, mode.x, problem.data)
         found.append(problem.orientation(mirror.mass_from_oriented(ratio), at_mode=True))
-    return Inferred(Posterior(density, mode.x, None), tuple(found))
+    return Inferred(Posterior(density, mode.x, None), tuple(found), method="map")
 
 
 def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
-    density = problem.density
-    found.append(check.curvature(approximation.smallest_curvature))
-    rng = np.random.default_rng(how.seed)
-    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng)
-    found += check.importance(k)
-    if k is None and draws.size and approximation.smallest_curvature > 0:
-        found += check.drift(trial(problem, approximation, draws, rng))
+    density, rng, adaptive = problem.density, np.random.default_rng(how.seed), how.name == "auto"
+    # what follows does better than to match moments; of small tables that is done sooner
+    large = adaptive and Derivatives(density, problem.data).work > QUICK
+    rounds = 0 if large else ROUNDS
+    draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)
+    proper = approximation.smallest_curvature > 0
+    amiss = check.importance(k)
+    if k is None and draws.size and proper:
+        amiss = check.drift(trial(problem, approximation, draws, rng))
+    if adaptive and (amiss or not proper):
+        better = _corrected(problem, approximation, draws, how, found, rng)
+        if better is not None:
+            return better
+    found += [check.curvature(approximation.smallest_curvature), *amiss]
     draws = draws[None]
     centre = _centre(approximation.mean, draws)
     if density.has_mirror:
@@ -166,6 +200,44 @@ def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: li
         found.append(problem.orientation(both.mass))
         centre, draws = _centre(approximation.mean, both.folded), both.whole
     return Inferred(Posterior(density, centre, draws), tuple(found))
+
+
+def _corrected(
+    problem: Problem,
+    approximation: Laplace,
+    draws: Floats,
+    how: Method,
+    found: list[Check],
+    rng: np.random.Generator,
+) -> Inferred | None:
+    """What does better where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
+    from voirdire.infer import hmc_moves, nuts
+
+    density, start, said = problem.density, time.perf_counter(), UNHELD
+    steps = nuts.USUAL_STEPS
+    # draws of mixtures have been moved already
+    if not density.mixture and approximation.smallest_curvature > 0 and hmc_moves.affordable(problem):
+        run = hmc_moves.moved(problem, approximation, draws, LAPLACE_DRAWS, rng)
+        steps = nuts.steps_of(run.step)
+        did = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"
+        if run.arrived:
+            centre, whole = run.draws.mean(axis=0), run.draws[None]
+            if density.has_mirror:
+                both = mirror.orientations(density, whole, problem.data, True, rng)
+                found.append(problem.orientation(both.mass))
+                whole = both.whole
+            note = f"{said}: {did}, until they had forgotten where they began ({_seconds(start)})."
+            return Inferred(Posterior(density, centre, whole), tuple(found), method="hmc", notes=(note,))
+        said += f", and {did} without arriving"
+    if not nuts.affordable(problem, how.chains * (how.warmup + how.draws), steps):
+        return None
+    sampled = _by_nuts(problem, approximation, replace(how, sampler="numpyro"), found)
+    note = f"{said}: NUTS drew from the posterior itself ({_seconds(start)})."
+    return replace(sampled, notes=(note,))
+
+
+def _seconds(start: float) -> str:
+    return f"{time.perf_counter() - start:.0f} s"
 
 
 def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -190,7 +262,7 @@ def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[
             found.append(check.both_modes(both.turned))
     found += check.sampling(diagnose(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
-    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(found), stats)
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(found), stats, "nuts")
 
 
 def _sampled(problem: Problem, approximation: Laplace, how: Method) -> tuple[Any, bool]:

@@ -25,8 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import engine
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
-from voirdire.infer.mirror import symmetric_log_prior
 from voirdire.infer.whiten import Whitening, whitening
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
@@ -38,6 +38,32 @@ TARGET_ACCEPT = 0.85
 TURN = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
 LONGER = 1.1  # how much longer than adapted a step may become
 SHORT = 0.1  # steps below it are those of a posterior that is not close to normal: they stay
+
+
+USUAL_STEPS = 15  # of a transition, where nothing is known of the step
+NUMBER = 1e-8  # seconds that a number of a table adds to a gradient
+AT_ONCE = 2  # chains
+MOST_SECONDS = 60.0
+
+
+def affordable(problem: Problem, transitions: int, steps: int) -> bool:
+    """Whether so many transitions of so many leapfrog steps are expected to take a minute at most.
+
+    It is reckoned by the size of the table, not by a clock, so that a seed gives the same on every machine.
+    """
+    work = Derivatives(problem.density, problem.data).work
+    return transitions * steps * work * NUMBER / AT_ONCE <= MOST_SECONDS
+
+
+def steps_of(step: float) -> int:
+    """Leapfrog steps of a transition, where ``step`` is that of moves.
+
+    Examples
+    --------
+    >>> [steps_of(step) for step in (0.9, 0.4, 0.1)]
+    [7, 15, 63]
+    """
+    return int(2 ** math.ceil(math.log2(TURN / step + 1.0)) - 1) if step > 0 else USUAL_STEPS * 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +141,7 @@ def _compiled(density: LogDensity, warmup: int) -> tuple[Callable[..., Any], Cal
 
     def kernel(white: Whitening, data: Data) -> Any:
         def potential(z: Array) -> Array:
-            x = white.free(z)
-            likelihood = density.log_panel(density.values(x, jnp), data, jnp)
-            return -(symmetric_log_prior(density, x, data, jnp) + likelihood)
+            return -density.symmetric_log_density(white.free(z), data, jnp)
 
         return NUTS(potential_fn=potential, target_accept_prob=TARGET_ACCEPT)
 

@@ -34,19 +34,23 @@ from voirdire.typing import Floats
 RESAMPLED_SIZE = 100  # parameters up to which weights are tried; with more they degenerate
 PROPOSALS = 4  # per draw wanted, and one more
 FREEDOM = 30.0  # of the proposals' multivariate t distribution
-ROUNDS = 3  # of matching moments, at most
+ROUNDS = 3  # of matching moments, where nothing better follows
 FEW = 20.0  # even draws at which proposals go half of the way
 NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
 
 
 def laplace_draws(
-    problem: Problem, approximation: Laplace, count: int, rng: np.random.Generator
+    problem: Problem,
+    approximation: Laplace,
+    count: int,
+    rng: np.random.Generator,
+    rounds: int = ROUNDS,
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
-    Where moves made the draws forget the weights, k is 0. Draws that were weighted are folded already
-    (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper
-    maximum is drawn from as it is: its correction would mean nothing.
+    Where moves made the draws forget the weights, k is 0. ``rounds`` bounds how often moments are matched. Draws that
+    were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper maximum
+    is drawn from as it is: its correction would mean nothing.
 
     Examples
     --------
@@ -71,7 +75,7 @@ def laplace_draws(
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
     latest = best = _weigh(problem, corrected, wanted, rng)
-    for _ in range(0 if moving else ROUNDS):
+    for _ in range(0 if moving else rounds):
         if best.k <= LARGEST_K:
             break
         latest = _weigh(problem, _matched(latest), wanted, rng)
@@ -79,10 +83,10 @@ def laplace_draws(
     k, draws = best.k, best.draws[systematic(best.weights, count, rng)]
     if not moving:
         return draws, k
-    from voirdire.infer.hmc_moves import FORGOTTEN, moved
+    from voirdire.infer.hmc_moves import moved
 
-    draws, memory = moved(problem, approximation, draws, count, rng)
-    return draws, 0.0 if memory <= FORGOTTEN else k
+    found = moved(problem, approximation, draws, count, rng)
+    return found.draws, 0.0 if found.arrived else k
 
 
 def _movable(problem: Problem) -> bool:

@@ -85,24 +85,47 @@ def trial(problem: Problem, approximation: Laplace, draws: Floats, rng: np.rando
     derivatives = Derivatives(density, data, symmetric=True)
     chains = int(np.clip(WORK / (derivatives.work * MOVES * (STEPS + 1)), FEWEST, CHAINS))
     chosen = draws[rng.choice(len(draws), chains, replace=len(draws) < chains)]
-    ends, step = _moved(derivatives, approximation, chosen, rng)
+    with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+        ends, step = _moved(derivatives, approximation, chosen, rng)
+
+    share, holds, of = stayed(problem, draws, ends.reshape(-1, density.size), chains)
+    return Trial(holds, share, of, step)
+
+
+def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tuple[float, bool, str]:
+    """Which share of moved draws lies within the central 90% of others.
+
+    Parameters
+    ----------
+    before : array, shape (draws, size)
+    after : array, shape (moves * chains, size)
+        The places of all chains after one move, then those after the next ...
+
+    Returns
+    -------
+    float
+        The share of the values of one parameter, for the parameter of which it is smallest.
+    bool
+        Whether it is, of every parameter, as large as of draws of one distribution, up to noise.
+    str
+        The name of that parameter.
+    """
+    density = problem.density
 
     def values(x: Floats) -> dict[str, Floats]:
-        x = fold(density, x, data)[0] if density.has_mirror else x
+        x = fold(density, x, problem.data)[0] if density.has_mirror else x
         return {name: value for name, value in density.values(x, np).items() if value.size}
 
-    before, after = values(draws), values(ends.reshape(-1, density.size))
-    holds, share, worst = True, 1.0, ""
-    for name, value in after.items():
-        low, high = np.quantile(before[name], [0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL], axis=0)
-        # shape (counted moves, chains, values)
-        inside = ((value >= low) & (value <= high)).reshape(len(ends), chains, -1)
+    others, holds, share, of = values(before), True, 1.0, ""
+    for name, value in values(after).items():
+        low, high = np.quantile(others[name], [0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL], axis=0)
+        inside = ((value >= low) & (value <= high)).reshape(-1, chains, value[0].size)
         by_chain = inside.mean(axis=(0, 2))
         mean, error = by_chain.mean(), max(by_chain.std(ddof=1), 0.5 / chains) / np.sqrt(chains)
-        holds &= mean + 2.0 * error >= LEAST
+        holds &= bool(mean + 2.0 * error >= LEAST)
         if mean < share:
-            share, worst = float(mean), name
-    return Trial(bool(holds), share, worst, step)
+            share, of = float(mean), name
+    return share, holds, of
 
 
 def _moved(
@@ -129,9 +152,8 @@ def _moved(
             place = np.asarray(place + step * p)
             there, its_slope = energies(place)
             p = np.asarray(p - 0.5 * step * its_slope)
-        with np.errstate(all="ignore"):  # an orbit that left for infinity is not accepted
-            gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
-            chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)
+        gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
+        chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)
         goes = rng.random(len(z)) < chance
         z, slope = (np.where(goes[:, None], new, old) for new, old in ((place, z), (its_slope, slope)))
         value = np.where(goes, there, value)

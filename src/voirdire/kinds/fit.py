@@ -47,6 +47,7 @@ class Fit:
     posterior : Posterior
         Centre and draws.
     method, sampler : str
+        What was done.
     seed : int
     prob : float
         Probability of every interval in the tables.
@@ -61,6 +62,8 @@ class Fit:
         How human answers were used.
     families : dict or None
         Family of each judge, where families were named.
+    asked : str
+        The method that was asked for, of which "auto" leaves to the table what is done.
     """
 
     problem: Problem
@@ -76,6 +79,7 @@ class Fit:
     sample_stats: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
     anchored: Anchored | None = None
     families: dict[str, str] | None = None
+    asked: str = ""
 
     kind: ClassVar[Kind[Any, Any]]
 

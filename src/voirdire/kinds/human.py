@@ -164,6 +164,7 @@ class HumanAnswers(Generic[P]):
             return Inferred(
                 Posterior(self.problem.density, mode.x, None),
                 (check.convergence(mode.gradient, mode.converged),),
+                method="map",
             )
         draws, modes = self.cut_draws(LAPLACE_DRAWS, np.random.default_rng(how.seed))
         found = check.convergence(max(mode.gradient for mode in modes), all(mode.converged for mode in modes))

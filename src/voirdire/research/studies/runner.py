@@ -191,6 +191,10 @@ def _kind(study: Study) -> ModuleType:
         from voirdire.research.studies import calibration
 
         return calibration
+    if study.kind == "coverage":
+        from voirdire.research.studies import coverage
+
+        return coverage
     return recovery
 
 

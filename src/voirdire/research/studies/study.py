@@ -10,13 +10,14 @@ from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
 from voirdire.renamed import STUDIES, name_now
 from voirdire.research.studies.calibration_spec import calibration_problems
+from voirdire.research.studies.coverage_spec import coverage_problems
 from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
 from voirdire.simulate.votes import check_simulation
 
-KINDS = ("recovery", "calibration")
+KINDS = ("recovery", "calibration", "coverage")
 OPTIMISERS = ("map", "adam")
 MEASURES = (
     "items",
@@ -49,6 +50,8 @@ _CALIBRATION = {
     "models": _LIST, "methods": _TABLE, "shape": _TABLE, "ties": _FLAG, "draws": _WHOLE, "batch": _COUNT,
     "finding": _TEXT,
 }  # fmt: skip
+_COVERAGE = {"models": _LIST, "methods": _LIST, "panels": _TABLES, "finding": _TEXT}
+_RULES = {"recovery": _RECOVERY, "calibration": _CALIBRATION, "coverage": _COVERAGE}
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "finding"}
 _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}
 
@@ -178,7 +181,7 @@ def _shape_problems(content: dict[str, Any]) -> list[str]:
     kind = content.get("kind")
     if kind not in KINDS:
         return [f"kind {kind!r} is none of {', '.join(KINDS)}"]
-    rules = _COMMON | (_RECOVERY if kind == "recovery" else _CALIBRATION)
+    rules = _COMMON | _RULES[kind]
     return [fault for _, fault in faults(content, rules, [key for key in rules if key not in _OPTIONAL])]
 
 
@@ -189,6 +192,8 @@ def _content_problems(study: Study) -> list[str]:
         problems += _caught(lambda model=model: load_model(model))
     if study.kind == "calibration":
         return problems + calibration_problems(settings)
+    if study.kind == "coverage":
+        return problems + coverage_problems(settings)
     for key, known in (("measures", MEASURES), ("optimisers", OPTIMISERS)):
         for word in settings.get(key, []):
             if word not in known:

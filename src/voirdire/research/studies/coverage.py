@@ -1,0 +1,174 @@
+"""Coverage studies: do the intervals of a whole fit cover, and are its claims right, wherever the truth comes from?
+
+A calibration study draws the truth from the very prior, and looks at draws. Here panels are those that users have:
+items that differ more or less than the prior says, judges at chance, one judge with nearly all the votes, sparse
+tables; and what is looked at are the tables of a fit as it is shown, by any method.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from voirdire.kinds.votes.density import VotesDensity
+from voirdire.model.specs import Model, load_model
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.research.studies.prior_draws import prior_draw
+from voirdire.research.studies.study import Study
+
+Floats = npt.NDArray[np.float64]
+Unit = tuple[int, str, str, int]  # number of the panel, model, method, replicate
+
+PROB = 0.9
+SURE = 0.95  # probability above which one item is claimed to be better than another
+LOW = 0.85  # coverage of a table below which the fit should warn
+TELLING = ("approximation", "orientation", "convergence", "rhat", "divergences")  # checks that may say so
+
+
+def units(study: Study) -> list[Unit]:
+    """One fit each, first replicates first."""
+    return [
+        (panel, model, method, replicate)
+        for replicate in range(study.replicates)
+        for panel in range(len(study.settings["panels"]))
+        for model in study.settings["models"]
+        for method in study.settings["methods"]
+    ]
+
+
+def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
+    """Simulate a panel, fit it, and compare what is shown with the truth: one row."""
+    from voirdire.fit.verb import fit
+
+    number, name, method, replicate = unit
+    panel = study.settings["panels"][number]
+    truth = simulated(load_model(name), panel, np.random.default_rng([study.seed, replicate, number]))
+    found = fit(truth["table"], model=name, method=method, prob=PROB, seed=replicate)
+    items, judges = found.tables["items"], found.tables["judges"]
+    score = np.array([truth["strength"][item] for item in items["item"]])
+    right = np.array([truth["right"][judge] for judge in judges["judge"]])
+    score = score - score.mean()
+    levels = {entry.check: entry.level for entry in found.all_checks}
+    claims, wrong = claimed(found, truth["strength"])
+    return [
+        {
+            "panel": panel["name"],
+            "model": name,
+            "method": method,
+            "replicate": replicate,
+            "done": found.method,
+            "score": _inside(score, items["low"], items["high"]),
+            "reliability": _inside(right, judges["reliability_low"], judges["reliability_high"]),
+            "error": float(np.sqrt(np.mean((np.array(items["score"]) - score) ** 2))),
+            "claims": claims,
+            "wrong": wrong,
+            "warned": any(levels.get(check, "ok") != "ok" for check in TELLING),
+        }
+    ]
+
+
+def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+    """A table of votes, and what is true of its items and judges.
+
+    Parameters
+    ----------
+    panel : dict
+        ``judges``, ``items``, ``votes``; all else is drawn from the model's prior where it is not given: ``sd`` of the
+        strengths, ``right`` (both coins of every judge), ``first`` (those of the first judge), ``first_share`` (share
+        of the votes that it has).
+    """
+    import pandas as pd
+
+    judges, items, votes = panel["judges"], panel["items"], panel["votes"]
+    density = VotesDensity(model, judges, 1, items, False)
+    values = density.values(prior_draw(density, rng), np)
+    strength = values["strength"][0]
+    if "sd" in panel:
+        strength = panel["sd"] * rng.standard_normal(items)
+    coins = np.stack([sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
+    if "right" in panel:
+        coins[:] = panel["right"]
+    if "first" in panel:
+        coins[:, 0] = panel["first"]
+    chance = np.full(judges, 1.0 / judges)
+    if "first_share" in panel:
+        chance = np.r_[panel["first_share"], np.full(judges - 1, (1 - panel["first_share"]) / (judges - 1))]
+    judge = rng.choice(judges, votes, p=chance)
+    first = rng.integers(items, size=votes)
+    second = (first + rng.integers(1, items, size=votes)) % items
+    better = sigmoid(strength[first] - strength[second], np)
+    says_first = rng.random(votes) < coins[0, judge] * better + (1 - coins[1, judge]) * (1 - better)
+    table = pd.DataFrame(
+        {
+            "judge": [f"j{k:03d}" for k in judge],
+            "first": [f"i{i:04d}" for i in first],
+            "second": [f"i{i:04d}" for i in second],
+            "winner": np.where(says_first, "first", "second"),
+        }
+    )
+    return {
+        "table": table,
+        "strength": {f"i{i:04d}": float(value) for i, value in enumerate(strength)},
+        "right": {f"j{k:03d}": float(value) for k, value in enumerate(coins.mean(axis=0))},
+    }
+
+
+def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
+    """How many pairs of items a fit tells apart with a probability above 0.95, and how many of them wrongly."""
+    draws = found.posterior.values["strength"][:, 0]
+    truth = np.array([strength[item] for item in found.problem.items])
+    claims = wrong = 0
+    for i in range(len(truth) - 1):
+        p = (draws[:, [i]] > draws[:, i + 1 :]).mean(axis=0)
+        sure = np.maximum(p, 1.0 - p) > SURE
+        claims += int(sure.sum())
+        wrong += int((sure & ((p > 0.5) != (truth[i] > truth[i + 1 :]))).sum())
+    return claims, wrong
+
+
+def _inside(truth: Floats, low: Any, high: Any) -> float:
+    return float(np.mean((truth >= np.asarray(low)) & (truth <= np.asarray(high))))
+
+
+def aggregate(study: Study, replicates: Any) -> Any:
+    """One row per panel, model, method and measure.
+
+    Coverage of scores and of reliability at 90%; the share of all claims that are wrong; the root mean square error of
+    scores; ``warned``, the share of fits that warn, and ``unwarned``, that of fits which do not though one of the two
+    covers less than 0.85; and how often each method was what was done.
+    """
+    import pandas as pd
+
+    rows = []
+    for (panel, model, method), part in replicates.groupby(["panel", "model", "method"], sort=False):
+        low = (part[["score", "reliability"]].min(axis=1) < LOW) & ~part["warned"].astype(bool)
+        columns = {
+            "coverage of scores": part["score"],
+            "coverage of reliability": part["reliability"],
+            "error of scores": part["error"],
+            "claims": part["claims"],
+            "warned": part["warned"].astype(float),
+            "unwarned": low.astype(float),
+            **{f"by {done}": (part["done"] == done).astype(float) for done in sorted(set(part["done"]))},
+        }
+        key = {"panel": panel, "model": model, "method": method}
+        for measure, values in columns.items():
+            sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+            row = {"measure": measure, "n": len(values), "mean": float(values.mean()), "sd": sd}
+            rows.append({**key, **row, "mcse": sd / np.sqrt(len(values))})
+        share = part["wrong"].sum() / max(part["claims"].sum(), 1)
+        # of clusters of claims: those of a table stand and fall together
+        spread = np.sqrt(((part["wrong"] - share * part["claims"]) ** 2).sum()) / max(part["claims"].sum(), 1)
+        rows.append(
+            {
+                **key,
+                "measure": "wrong claims",
+                "n": len(part),
+                "mean": float(share),
+                "sd": None,
+                "mcse": float(spread),
+            }
+        )
+    return pd.DataFrame(rows)

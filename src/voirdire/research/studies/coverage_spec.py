@@ -1,0 +1,39 @@
+"""What a coverage study's file must say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voirdire.infer.method import METHODS
+from voirdire.settings import Rule, faults, is_whole
+
+_MUST = "{key} is {value!r}; must be {words}"
+_COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
+_PAIR = Rule("a whole number from 2", lambda v: is_whole(v) and v >= 2, _MUST)
+_NAME = Rule("text", lambda v: isinstance(v, str), _MUST)
+_SIZE = Rule("a number above 0", lambda v: isinstance(v, int | float) and v > 0, _MUST)
+_SHARE = Rule("a number from 0 to 1", lambda v: isinstance(v, int | float) and 0 <= v <= 1, _MUST)
+_PANEL = {
+    "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
+    "first_share": _SHARE,
+}  # fmt: skip
+_NEEDED = ("name", "judges", "items", "votes")
+
+
+def coverage_problems(settings: dict[str, Any]) -> list[str]:
+    """Faults of the settings of a coverage study, one sentence each.
+
+    Examples
+    --------
+    >>> coverage_problems({"panels": [{"name": "two", "judges": 2, "items": 1, "votes": 9}], "methods": ["auto"]})
+    ['panels[0]: items is 1; must be a whole number from 2']
+    """
+    known = [name for name in METHODS if name != "map"]
+    problems = [
+        f"methods: {name!r} is none of {', '.join(known)}"
+        for name in settings["methods"]
+        if name not in known
+    ]
+    for number, panel in enumerate(settings["panels"]):
+        problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]
+    return problems

@@ -179,7 +179,7 @@ def test_strict_exits_with_3_if_a_check_fails_and_still_shows_the_result(votes: 
         (("--draws", "100"), "--draws is for --method nuts"),
         (("--method", "map", "--sampler", "pymc"), "--sampler is for --method nuts"),
         (("--overwrite",), "--overwrite is for --out"),
-        (("--method", "mcmc"), "'mcmc' is not one of 'laplace', 'nuts', 'map'"),
+        (("--method", "mcmc"), "'mcmc' is not one of 'auto', 'laplace', 'nuts', 'map'"),
         (("--seed", "one"), "for '--seed'"),
         (("--modle", "maple"), "No such option: --modle"),
     ],

@@ -161,7 +161,6 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     found = [check.convergence(mode.gradient, mode.converged)]
     if how.name == "map":
         return at_mode(problem, mode, found)
-
     approximation = laplace(problem, mode)
     if how.name == "nuts":
         return _by_nuts(problem, approximation, how, found)
@@ -185,7 +184,9 @@ def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: li
     draws, k = laplace_draws(problem, approximation, LAPLACE_DRAWS, rng, rounds)
     proper = approximation.smallest_curvature > 0
     amiss = check.importance(k)
-    if k is None and draws.size and proper:
+    # even weights do not see a peak that no proposal reached
+    tried = k is None or (adaptive and not amiss and not density.mixture)
+    if tried and draws.size and proper:
         amiss = check.drift(trial(problem, approximation, draws, rng))
     if adaptive and (amiss or not proper):
         better = _corrected(problem, approximation, draws, how, found, rng)

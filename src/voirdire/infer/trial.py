@@ -27,7 +27,7 @@ from voirdire.typing import Floats
 STEPS = 8  # leapfrog steps of a move
 ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
 FIRST_STEP = 0.5
-CHAINS = 32
+CHAINS = 64
 MOVES = 3
 COUNTED = 2  # of them, the last
 WORK = 6e7  # numbers times gradients that a trial may take: of larger tables fewer chains are moved

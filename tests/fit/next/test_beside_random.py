@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,6 +88,7 @@ def test_unconnected_pairs_asked_next_teach_no_less_than_random_ones(
     assert np.mean(lead) + 2 * error >= 0.0
 
 
+@pytest.mark.slow
 def test_of_five_hundred_linked_items_a_batch_is_chosen() -> None:
     """Of a person about the ranking."""
     rng = np.random.default_rng(0)

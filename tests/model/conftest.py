@@ -179,3 +179,10 @@ def case(request: pytest.FixtureRequest) -> Case:
 @pytest.fixture(scope="session")
 def make_case() -> Callable[[str, bool], Case]:
     return made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Graphs of PyMC compile for seconds: those of tables without ties are among the longer tests."""
+    for item in items:
+        if item.name.startswith("test_numpy_jax_and_pymc_agree") and item.name.endswith("-decided]"):
+            item.add_marker(pytest.mark.slow)

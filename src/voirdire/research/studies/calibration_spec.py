@@ -41,7 +41,7 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
     if not settings["methods"]:
         problems.append(f"methods is empty; name {' or '.join(METHODS)}")
     for method, how in settings["methods"].items():
-        problems += _method_problems(method, how, draws)
+        problems += _method_problems(method, how, max(draws, 0))
     problems += [
         f"models: {name} says nothing of how {what} arise, so it has no calibration"
         for name, what in NO_ORIGIN.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.infer.method import METHODS
+from voirdire.model.specs import load_model
 from voirdire.settings import Rule, faults, is_whole
 
 _MUST = "{key} is {value!r}; must be {words}"
@@ -17,6 +18,7 @@ _PANEL = {
     "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
     "first_share": _SHARE,
 }  # fmt: skip
+COINS = ("two-coin", "learned-two-coin")
 _NEEDED = ("name", "judges", "items", "votes")
 
 
@@ -25,7 +27,8 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
 
     Examples
     --------
-    >>> coverage_problems({"panels": [{"name": "two", "judges": 2, "items": 1, "votes": 9}], "methods": ["auto"]})
+    >>> panel = {"name": "two", "judges": 2, "items": 1, "votes": 9}
+    >>> coverage_problems({"panels": [panel], "methods": ["auto"], "models": ["crowd-bt-position"]})
     ['panels[0]: items is 1; must be a whole number from 2']
     """
     known = [name for name in METHODS if name != "map"]
@@ -33,6 +36,11 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
         f"methods: {name!r} is none of {', '.join(known)}"
         for name in settings["methods"]
         if name not in known
+    ]
+    problems += [
+        f"models: {name} has no coin per position, which panels are drawn with; name crowd-bt-position"
+        for name in settings["models"]
+        if load_model(name).reliability.kind not in COINS
     ]
     for number, panel in enumerate(settings["panels"]):
         problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]

@@ -1,0 +1,72 @@
+"""Coverage studies: whole fits of panels that no prior drew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from voirdire.errors import InputError
+from voirdire.model.specs import load_model
+from voirdire.research.studies import load_study, run_study
+from voirdire.research.studies.coverage import simulated
+
+SMALL = """
+name = "small"
+kind = "coverage"
+title = "t"
+aim = "a"
+source = "s"
+seed = 5
+replicates = 2
+models = ["crowd-bt-position"]
+methods = ["laplace"]
+
+[[panels]]
+name = "coins"
+judges = 3
+items = 4
+votes = 60
+right = 0.5
+"""
+
+
+def test_a_small_study_counts_what_fits_claim(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL, encoding="utf-8")
+    result = run_study(load_study(path))
+    table = result.table.set_index("measure")
+    assert table.loc["by laplace", "mean"] == 1.0
+    assert table.loc["claims", "n"] == 2
+    rows = result.replicates
+    assert table.loc["coverage of scores", "mean"] == pytest.approx(rows["score"].mean())
+    assert (rows["wrong"] <= rows["claims"]).all()
+
+
+def test_models_without_coins_per_position_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL.replace("crowd-bt-position", "maple"), encoding="utf-8")
+    with pytest.raises(InputError, match="models: maple has no coin per position"):
+        load_study(path)
+
+
+def test_panels_are_what_the_study_says() -> None:
+    panel = {
+        "judges": 4,
+        "items": 50,
+        "votes": 20_000,
+        "sd": 2.0,
+        "right": 0.9,
+        "first": 0.4,
+        "first_share": 0.7,
+    }
+    made = simulated(load_model("crowd-bt-position"), panel, np.random.default_rng(0))
+    assert made["right"] == pytest.approx({"j000": 0.4, "j001": 0.9, "j002": 0.9, "j003": 0.9})
+    strength = np.array(list(made["strength"].values()))
+    assert strength.std() == pytest.approx(2.0, rel=0.25)  # of 50 items: error 0.1
+    assert (made["table"]["judge"] == "j000").mean() == pytest.approx(0.7, abs=0.015)
+    gap = made["table"]["first"].map(made["strength"]) - made["table"]["second"].map(made["strength"])
+    clear = made["table"][gap > 4]
+    of_first = clear[clear["judge"] == "j000"]["winner"] == "first"
+    assert of_first.mean() == pytest.approx(0.4, abs=0.04)

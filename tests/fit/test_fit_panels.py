@@ -6,6 +6,7 @@ and the prior of the strengths leaves the reliabilities a little too far from on
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -83,6 +84,9 @@ def test_nuts_recovers_every_reliability_and_converges(panel: str) -> None:
     assert checks["ess_tail"] >= 400
     assert checks["divergences"] == 0
     assert_orientation(panel, result)
-    low, high = (result.judges()[f"reliability_{end}"].to_numpy() for end in ("low", "high"))
+    # within one orientation; the fit's own intervals hold the mass of the other
+    folded = result.problem.density.fold(result.posterior.draws, result.problem.data)[0]
+    judges = replace(result, posterior=replace(result.posterior, draws=folded)).judges()
+    low, high = (judges[f"reliability_{end}"].to_numpy() for end in ("low", "high"))
     assert (high - low < 0.05).all()
     assert pd.Series(low).is_monotonic_increasing

@@ -58,7 +58,8 @@ def suggested(x: np.ndarray, seed: int) -> np.ndarray:
     return asked["first"].str[1:4].astype(int).to_numpy()
 
 
-@pytest.mark.parametrize("draws", [4, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("draws", [40])
 @pytest.mark.parametrize(
     ("right", "others", "everyone"),
     [

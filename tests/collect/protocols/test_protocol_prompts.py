@@ -118,7 +118,18 @@ def inside(shown: str, text: str) -> bool:
 
 
 #: Variables that hold what items or models wrote, by name; each is tried in every template that shows it.
-UNTRUSTED = ("text", "first", "second", "source", "background", "document", "summary", "question", "context")
+UNTRUSTED = (
+    "text",
+    "first",
+    "second",
+    "source",
+    "background",
+    "document",
+    "summary",
+    "question",
+    "context",
+    "reference",
+)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

@@ -54,6 +54,7 @@ def test_mslr_cochrane(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(review) + "\n" for review in reviews))
     items, human = mslr_cochrane(path)
     assert items[["id", "system", "reference", "rougeL_f"]].values.tolist() == [["R/S1", "S1", "T", "0.5"]]
+    assert "context" not in items  # a review's number is nothing to show a judge
     found = dict(zip(human["criterion"], human["score"], strict=True))
     assert found == {
         "fluency": 2,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Item, Question, Row, missing
-from voirdire.collect.protocols.roles import background, belongs
+from voirdire.collect.protocols.roles import belongs
 from voirdire.collect.protocols.schemas import Schema, choice, prose, record
-from voirdire.collect.protocols.scoring import FINAL, ScoreOptions
+from voirdire.collect.protocols.scoring import FINAL, ScoreOptions, shown_of
 from voirdire.collect.protocols.turns import Turns
 
 Ratings = Mapping[str, int]
@@ -81,8 +81,7 @@ class GroupDebate:
             "criteria": [{"name": name, "text": text} for name, text in options.aspects().items()],
             "low": options.low,
             "high": options.high,
-            "background": background(self.item),
-            "text": self.item.text,
+            **shown_of(self.item, options),
             "group": self.group,
         }
         key = (*step, self.group, self.item.id, self.run)

@@ -38,6 +38,8 @@ class ScoreOptions:
         How often the whole protocol is run.
     longest : int
         Most characters of each free text in an answer; 0: no bound.
+    show_reference : bool
+        Whether judges see the item's reference, to compare the text with.
 
     Examples
     --------
@@ -53,6 +55,7 @@ class ScoreOptions:
     high: int = 5
     runs: int = 1
     longest: int = 0
+    show_reference: bool = False
 
     def aspects(self) -> dict[str, str]:
         """The criteria and their descriptions, or the rubric as the one criterion."""
@@ -98,8 +101,7 @@ class Case:
             "description": self.description,
             "low": self.options.low,
             "high": self.options.high,
-            "background": background(self.item),
-            "text": self.item.text,
+            **shown_of(self.item, self.options),
         }
         key = (*step, self.item.id, self.criterion, self.run)
         return Question(self.judge, template, {**shown, **variables}, key, schema, logprobs)
@@ -120,6 +122,21 @@ class Case:
     def lost(self, question: Question, answer: Answer, phase: str = FINAL, **more: Any) -> Row:
         """A row of ``missing``: the score that there would have been."""
         return missing(question.key, answer, **self.columns(table="scores", phase=phase, **more))
+
+
+def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
+    """What every prompt shows of an item: the text, what it is based on, what to compare it with.
+
+    Examples
+    --------
+    >>> item = Item("a", "x", source="s", reference="r")
+    >>> shown_of(item, ScoreOptions())
+    {'background': 's', 'reference': None, 'text': 'x'}
+    >>> shown_of(item, ScoreOptions(show_reference=True))["reference"]
+    'r'
+    """
+    reference = item.reference if options.show_reference else None
+    return {"background": background(item), "reference": reference, "text": item.text}
 
 
 def cases(setting: Setting) -> list[Case]:
@@ -157,6 +174,12 @@ def score_problems(setting: Setting) -> list[str]:
         )
     if any(not name.strip() for name in options.criteria):
         found.append("option criteria: a criterion has no name; give it one")
+    if options.show_reference:
+        found += [
+            f"item {item.id!r} has no reference; give one for each item, or leave show_reference out"
+            for item in setting.items
+            if not item.reference
+        ]
     found += at_least(options, runs=1, longest=0)
     return found
 

@@ -69,6 +69,7 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             if not one.get("annotations"):
                 continue
             item = _item(review["review_id"], one["exp_short"], one["prediction"], reference=review["target"])
+            item["review"] = item.pop("context")  # a number: nothing to show a judge
             item |= {name: str(value) for name, value in one.get("scores", {}).items()}
             parts = [_mslr(annotation) for annotation in one["annotations"]]
             items.append(item)

@@ -84,7 +84,7 @@ repro: $(VENV)/.installed
 studies: $(VENV)/.installed
 	for study in $(STUDIES); do \
 		$(VENV)/bin/voirdire simulate $$study --jobs $(JOBS) --out runs/$$study > /dev/null && \
-		cp runs/$$study/results.csv runs/$$study/run.json simulations/$$study/ || exit 1; \
+		cp runs/$$study/results.csv runs/$$study/first.csv runs/$$study/run.json simulations/$$study/ || exit 1; \
 	done
 	$(MAKE) --no-print-directory pages
 

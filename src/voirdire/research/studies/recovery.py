@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.infer.mode import find_modes, pad
-from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.results import judges as judge_summary
 from voirdire.model.specs import Model, load_model
@@ -128,7 +128,8 @@ def _measured(study: Study, cell: Cell, problem: VotesProblem, x: Floats, truth:
             ]
             found[measure] = float(np.mean(each))
         elif measure == "criteria" and "weight" in values:
-            found[measure] = concordance_index(settled(weights(problem.density, values)), truth.weights)
+            # of weights in proportion: those of small criteria are close to 0, and to each other
+            found[measure] = concordance_index(settled(values["weight"]), truth.weights)
         elif measure in ("reliability", "eta"):
             reliability = judge_summary(problem, posterior, 0.9)["reliability"]
             if np.isnan(reliability).any() or nominal is None:

@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JOURNAL = "batches.jsonl"
+#: The first replicate of every cell, so that a later version can be held against what made the results.
+FIRST = "first.csv"
 LAYOUT = Layout(
     "a study",
     {
         JOURNAL: text_with('{"study": ', '"sha256": '),
         "results.csv": text_with("", "mcse"),
+        FIRST: text_with("", "replicate"),
         "run.json": json_with("study", "seed", "replicates", "versions"),
     },
 )
@@ -89,7 +92,8 @@ def run_study(
     jobs : int or None
         Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
     out : path, optional
-        Folder for the journal of finished batches, ``results.csv`` and ``run.json`` (title, aim, source, seed,
+        Folder for the journal of finished batches, ``results.csv``, ``first.csv`` (every cell's first replicate) and
+        ``run.json`` (title, aim, source, seed,
         replicates, versions). A run that was stopped goes on from there and ends with the same table.
     progress : callable, optional
         Called with (batches done, batches in all).
@@ -136,6 +140,9 @@ def _run(
     if journal is not None:
         folder = journal.path.parent
         write_file(folder / "results.csv", result.table.to_csv(index=False, lineterminator="\n"))
+        if "replicate" in frame:
+            first = frame[frame["replicate"] == 0]
+            write_file(folder / FIRST, first.to_csv(index=False, lineterminator="\n"))
         record = {
             "study": checked.name,
             "title": checked.title,

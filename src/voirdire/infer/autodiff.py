@@ -260,31 +260,31 @@ class _Taped:
 TAPED = _Taped()
 
 
-def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[float, Floats]:
-    """Value and gradient of a function of one vector.
+def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Floats]:
+    """Value and gradient of a function of one vector, or of many at once.
 
     Parameters
     ----------
     function : callable
-        From a :class:`Node` of shape (n,) to one of shape ().
-    x : array, shape (n,)
+        From a :class:`Node` of shape (..., n) to one of shape (...), every vector by itself.
+    x : array, shape (..., n)
 
     Examples
     --------
-    >>> value, slope = gradient(lambda x: (x * TAPED.exp(x)).sum(), np.array([0.0, 1.0]))
-    >>> round(value, 3), slope.round(3).tolist()
+    >>> value, slope = gradient(lambda x: (x * TAPED.exp(x)).sum(axis=-1), np.array([0.0, 1.0]))
+    >>> value.round(3).tolist(), slope.round(3).tolist()
     (2.718, [1.0, 5.437])
     """
     start, end = recorded(function, x)
     start.tape.clear()  # the nodes hold it and it holds them
-    return float(end.value), np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
+    return end.value, np.zeros_like(start.value) if start.slope is None else np.array(start.slope)
 
 
 def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
     """Where the tape of a function at ``x`` starts and ends, with the gradient of the end by every node on it."""
     start = Node(x)
     end = function(start)
-    end.slope = np.ones(())
+    end.slope = np.ones(end.shape)
     for node in reversed(start.tape):
         if node.slope is None:
             continue
@@ -324,6 +324,8 @@ def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
 
 def _scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
     """Add a gradient to the places that it was gathered from."""
+    if isinstance(index, tuple) and len(index) == 2 and index[0] is Ellipsis and index[1] is not None:
+        index = index[1] if len(shape) == 1 else index
     if isinstance(index, np.ndarray) and len(shape) == 1 and index.ndim == 1 and index.dtype != bool:
         return np.bincount(index, g, shape[0]).astype(float, copy=False)
     parts = index if isinstance(index, tuple) else (index,)

@@ -57,11 +57,23 @@ class Derivatives:
             return self.by_hand.both(x)
         if self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
-                return autodiff.gradient(self._taped, x)
+                value, gradient = autodiff.gradient(self._taped, x)
+                return float(value), gradient
         value, gradient = self._compiled(
             lambda engine: engine.value_and_gradient(self._density, self._symmetric), x
         )
         return float(value), np.asarray(gradient)
+
+    def many(self, x: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
+        if self.by_hand is None and not self._density.mixture and self._numbers <= UNCOMPILED:
+            # a tape costs as much as some thousand numbers: small tables have many points on each
+            blocks = np.array_split(x, -(-len(x) * (self._numbers + self._density.size) // UNCOMPILED))
+            with np.errstate(all="ignore"):
+                found = [autodiff.gradient(self._taped, block) for block in blocks]
+            return np.concatenate([value for value, _ in found]), np.concatenate([slope for _, slope in found])
+        each = [self.both(one) for one in x]
+        return np.array([value for value, _ in each]), np.array([slope for _, slope in each])
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""

@@ -135,8 +135,7 @@ def _moved(
     mean, root = approximation.mean, approximation.root
 
     def energies(z: Floats) -> tuple[Floats, Floats]:
-        found = [derivatives.both(x) for x in mean + z @ root.T]
-        values, slopes = (np.array(part) for part in zip(*found, strict=True))
+        values, slopes = derivatives.many(mean + z @ root.T)
         return values, slopes @ root
 
     z = np.asarray(np.linalg.solve(root, (start - mean).T).T, dtype=np.float64)

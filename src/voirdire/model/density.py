@@ -81,7 +81,10 @@ class LogDensity(ABC):
 
     @abstractmethod
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
-        """Log probability of each distinct outcome and how often it was seen, table by table."""
+        """Log probability of each distinct outcome and how often it was seen, table by table.
+
+        Leading axes of the values (draws) are kept, but of mixtures.
+        """
 
     @abstractmethod
     def part_names(self, data: Data) -> list[str]:
@@ -190,8 +193,9 @@ class LogDensity(ABC):
         return self.log_panel(values, data, xp) + self.log_people(values, data, xp)
 
     def log_panel(self, values: Values, data: Data, xp: Any) -> Array:
-        """Log likelihood of what the judges answered."""
-        return sum((log * weight).sum() for log, weight in self.log_parts(values, data, xp))
+        """Log likelihood of what the judges answered, shape of the values' leading axes (draws), but see log_parts."""
+        parts = self.log_parts(values, data, xp)
+        return sum((log * weight).sum(axis=tuple(range(-weight.ndim, 0))) for log, weight in parts)
 
     def log_people(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of what people answered, shape of the values' leading axes (draws); 0 without anchors."""
@@ -207,14 +211,14 @@ class LogDensity(ABC):
         return []
 
     def log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log posterior density of one flat vector, up to the marginal likelihood.
+        """Log posterior density of flat vectors, shape (..., size), of mixtures of one, up to the marginal likelihood.
 
         Where ``data`` has a table ``pinned``, coordinates with ``held`` = 1 stay at its ``x``: the density is that
         of the others given those, times a standard normal one, so that it still falls off in every direction.
         """
         if "pinned" in data:
             held, there = data["pinned"]["held"], data["pinned"]["x"]
-            away = 0.5 * (held * (x - there) ** 2).sum()
+            away = 0.5 * (held * (x - there) ** 2).sum(axis=-1)
             return self._log_density(xp.where(held > 0, there, x), data, xp) - away
         return self._log_density(x, data, xp)
 
@@ -234,7 +238,7 @@ class LogDensity(ABC):
         return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """Log density of one flat vector and all its twins: samplers target it, so as to leave no orientation out."""
+        """As :meth:`log_density`, of vectors and all their twins: samplers target it, so as to leave no orientation out."""
         if "pinned" in data or not self.has_mirror:
             return self.log_density(x, data, xp)
         return self.symmetric_log_prior(x, data, xp) + self.log_panel(self.values(x, xp), data, xp)

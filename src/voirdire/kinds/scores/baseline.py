@@ -117,7 +117,7 @@ class _Errors:
 def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tuple[Array, Array]:
     """Log density of each centre, and its weight."""
     part = data["scores"]
-    z = (part["centre"] - values["strength"][part["criterion"], part["item"]]) / part["error"]
+    z = (part["centre"] - values["strength"][..., part["criterion"], part["item"]]) / part["error"]
     return -0.5 * z * z - xp.log(part["error"]) - 0.5 * math.log(2.0 * math.pi), part["weight"]
 
 

@@ -68,10 +68,10 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     part = data["scores"]
     judge = part["judge"]
     severity = severity_of(values, data["panel"]["group"])
-    mu = values["strength"][part["criterion"], part["item"]] - severity[judge]
-    log_noise = values["log_noise"][judge]
+    mu = values["strength"][..., part["criterion"], part["item"]] - severity[..., judge]
+    log_noise = values["log_noise"][..., judge]
     if density.repeats:
-        return log_scores(part, mu, log_noise, values["log_judge_item"][judge], xp), part["weight"]
+        return log_scores(part, mu, log_noise, values["log_judge_item"][..., judge], xp), part["weight"]
     return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
 
 

@@ -135,7 +135,7 @@ class ScoresDensity(ScoresLayout):
         parts = [self.form.log_part(self, values, data, xp)]
         if self.voted:
             votes = data["criteria"]
-            gap = values["weight"][votes["first"]] - values["weight"][votes["second"]]
+            gap = values["weight"][..., votes["first"]] - values["weight"][..., votes["second"]]
             seen = RATERS[self.model.reliability.kind].perceived(values, gap, votes["judge"], xp)
             parts.append((log_sigmoid(seen, xp), votes["weight"]))
         return parts

@@ -91,9 +91,9 @@ def perceived(
     xp: Any = np,
 ) -> Array:
     """eta = a_k theta_c,i - severity_k of each answer, elementwise."""
-    strength = values["strength"][criterion, item]
+    strength = values["strength"][..., criterion, item]
     seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
-    return seen - severity_of(values, group)[judge] if "severity" in values else seen
+    return seen - severity_of(values, group)[..., judge] if "severity" in values else seen
 
 
 def by_judge(density: ScoresLayout) -> bool:
@@ -135,11 +135,11 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     whose = judge if by_judge(density) else judge * 0
     if density.repeats:
         z, log_weight = normal_rule()
-        eta = eta[:, None] + xp.exp(values["log_judge_item"])[judge][:, None] * z
-        logs = log_every_level(eta, cuts[whose, criterion][:, None, :], density.levels, xp)
+        eta = eta[..., None] + xp.exp(values["log_judge_item"])[..., judge][..., None] * z
+        logs = log_every_level(eta, cuts[..., whose, criterion, :][..., None, :], density.levels, xp)
         together = sum(part["counts"][:, level][:, None] * log for level, log in enumerate(logs))
         return log_expectation(together, log_weight, xp), part["weight"]
-    lower, upper = (cuts[whose, criterion, part[side]] for side in ("lower", "upper"))
+    lower, upper = (cuts[..., whose, criterion, part[side]] for side in ("lower", "upper"))
     return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
 

@@ -111,7 +111,7 @@ class VotesDensity(LogDensity):
         for table, part in data.items():
             if table in ("anchors", "pinned"):
                 continue
-            strength = values["weight"][None, :] if table == "criteria" else values["strength"]
+            strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria

@@ -129,32 +129,23 @@ def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:
 
 
 def _typical_behaviour(problem: VotesProblem, values: Values) -> dict[str, Floats]:
-    """P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, both orders alike.
-
-    Draws are laid out as further judges, each draw with a pair of its own, so that the terms do all of them at once.
-    """
-    density, size = problem.density, problem.density.judges
-    lead = values["strength"].shape[:-2]
-    draws = int(np.prod(lead))
-    gap = MEDIAN_GAP * values["strength"].reshape(draws, -1).std(axis=1)
-    flat: Values = {}
-    for parameter in density.parameters:
-        value = values[parameter.name]
-        if parameter.dims == ():
-            flat[parameter.name] = np.repeat(value.reshape(draws), size)
-        elif parameter.dims[0] == "judge":
-            flat[parameter.name] = value.reshape(draws * size, *value.shape[len(lead) + 1 :])
-    judge, pair = np.arange(draws * size), np.repeat(np.arange(draws), size)
+    """P(right), P(first) of decided votes and P(tie) of each judge on a typical pair, both orders alike."""
+    density = problem.density
+    strength = values["strength"]
+    gap = MEDIAN_GAP * strength.reshape(*strength.shape[:-2], -1).std(axis=-1, keepdims=True)
+    judge = np.arange(density.judges)
+    pair = judge * 0
     reliability = RELIABILITY[density.model.reliability.kind]
-    obs = Observations(judge, pair, pair * 0, pair * 0 + density.criteria, draws * size, density.criteria)
-    better_first, worse_first = (np.exp(reliability.log_decided(flat, d, obs, np)) for d in (gap, -gap))
-    tie = np.zeros(draws * size)
+    obs = Observations(judge, pair, pair, pair + density.criteria, density.judges, density.criteria)
+    better_first, worse_first = (np.exp(reliability.log_decided(values, d, obs, np)) for d in (gap, -gap))
+    tie = 0.0 * better_first
     if "tie" in values and density.model.ties is not None:
-        propensity = TIES[density.model.ties.kind].propensity(flat, judge)
-        tie = np.exp(log_tie_parts(propensity, reliability.scaled(flat, gap, judge, pair, np), np)[0])
+        propensity = TIES[density.model.ties.kind].propensity(values, judge)
+        tie = np.exp(log_tie_parts(propensity, reliability.scaled(values, gap, judge, pair, np), np)[0])
+    shape = (*strength.shape[:-2], density.judges)  # judges may be all alike
     found = {
         "p_right": 0.5 * (better_first + 1.0 - worse_first),
         "first_rate": 0.5 * (better_first + worse_first),
         "tie_rate": tie,
     }
-    return {name: value.reshape(*lead, size) for name, value in found.items()}
+    return {name: np.broadcast_to(value, shape) for name, value in found.items()}

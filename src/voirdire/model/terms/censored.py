@@ -60,8 +60,8 @@ def log_scores(part: dict[str, Array], mu: Array, log_noise: Array, log_shift: A
     # given the inner scores, the shift is normal with this mean and standard deviation
     centre = mu + n * shift * shift * away / total
     spread = shift * noise * xp.exp(-0.5 * xp.log(total))
-    seen = centre[:, None] + spread[:, None] * z
-    low = log_normal_cdf((-HALF - seen) / noise[:, None], xp)
-    high = log_normal_cdf((seen - HALF) / noise[:, None], xp)
+    seen = centre[..., None] + spread[..., None] * z
+    low = log_normal_cdf((-HALF - seen) / noise[..., None], xp)
+    high = log_normal_cdf((seen - HALF) / noise[..., None], xp)
     at_ends = part["at_low"][:, None] * low + part["at_high"][:, None] * high
     return log + log_expectation(at_ends, log_weight, xp)

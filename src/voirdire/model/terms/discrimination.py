@@ -36,7 +36,7 @@ class Discrimination:
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return a_k d."""
-        return xp.exp(values["log_discrimination"])[judge] * d[pair]
+        return xp.exp(values["log_discrimination"])[..., judge] * d[..., pair]
 
     def perceived(self, values: Values, strength: Array, judge: Array, xp: Any) -> Array:
         """Return a_k theta, the strength as a judge who scores perceives it."""
@@ -77,5 +77,5 @@ class DiscriminationPosition(Discrimination):
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(+-(a_k d + b_k))."""
-        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][obs.judge]
+        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
         return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)

@@ -34,7 +34,7 @@ class Linked(Discrimination):
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m d."""
-        return xp.exp(values["log_vote_scale"]) * d[pair]
+        return xp.exp(values["log_vote_scale"])[..., None] * d[..., pair]
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return m and 1."""
@@ -69,7 +69,8 @@ class LinkedDiscrimination(Discrimination):
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return m a_k d."""
-        return xp.exp(values["log_discrimination"][judge] + values["log_vote_scale"]) * d[pair]
+        log = values["log_discrimination"][..., judge] + values["log_vote_scale"][..., None]
+        return xp.exp(log) * d[..., pair]
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:
         """Return m a_k and 1."""
@@ -99,5 +100,5 @@ class LinkedPosition(LinkedDiscrimination):
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log sigmoid(+-(m a_k d + b_k))."""
-        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][obs.judge]
+        shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
         return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)

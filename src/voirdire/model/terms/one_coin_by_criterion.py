@@ -44,12 +44,13 @@ class OneCoinByCriterion:
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
-        return d[pair]
+        return d[..., pair]
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""
-        base = values["reliability"][:, None]
-        table = xp.concatenate([base + values["reliability_deviation"], base], axis=1).reshape((-1,))
+        base = values["reliability"][..., None]
+        table = xp.concatenate([base + values["reliability_deviation"], base], axis=-1)
+        table = table.reshape((*table.shape[:-2], -1))
         return flipped(table, table, obs.judge * (obs.criteria + 1) + obs.criterion, d, obs, xp)
 
     def worth(self, values: Values, xp: Any) -> tuple[Array, Array]:

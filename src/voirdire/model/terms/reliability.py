@@ -69,8 +69,8 @@ def answered(d: Array, obs: Observations, xp: Any) -> Array:
 
     Computed once per pair and gathered: there are far fewer pairs than observations.
     """
-    both = xp.concatenate([log_sigmoid(d, xp), log_sigmoid(-d, xp)])
-    return both[obs.pair + obs.outcome * d.shape[0]]
+    both = xp.concatenate([log_sigmoid(d, xp), log_sigmoid(-d, xp)], axis=-1)
+    return both[..., obs.pair + obs.outcome * d.shape[-1]]
 
 
 def flipped(
@@ -84,13 +84,14 @@ def flipped(
 
     Parameters
     ----------
-    logit_first, logit_second : array, shape (coins,)
+    logit_first, logit_second : array, shape (..., coins)
         Log-odds of answering rightly where the first (second) item is the better one.
     index : integer array, shape (observations,)
         Which coin each observation uses.
     """
-    size = logit_first.shape[0]
-    if_first = xp.concatenate([sigmoid(logit_first, xp), sigmoid(-logit_first, xp)])
-    if_second = xp.concatenate([sigmoid(-logit_second, xp), sigmoid(logit_second, xp)])
+    size = logit_first.shape[-1]
+    if_first = xp.concatenate([sigmoid(logit_first, xp), sigmoid(-logit_first, xp)], axis=-1)
+    if_second = xp.concatenate([sigmoid(-logit_second, xp), sigmoid(logit_second, xp)], axis=-1)
     coin = index + obs.outcome * size
-    return xp.log(if_first[coin] * sigmoid(d, xp)[obs.pair] + if_second[coin] * sigmoid(-d, xp)[obs.pair])
+    right, wrong = (sigmoid(gap, xp)[..., obs.pair] for gap in (d, -d))
+    return xp.log(if_first[..., coin] * right + if_second[..., coin] * wrong)

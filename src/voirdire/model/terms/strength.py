@@ -160,7 +160,7 @@ def difference(strength: Array, criterion: Array, first: Array, second: Array) -
 
     Parameters
     ----------
-    strength : array, shape (criteria, items)
+    strength : array, shape (..., criteria, items)
     criterion, first, second : integer arrays, shape (pairs,)
 
     Examples
@@ -169,4 +169,4 @@ def difference(strength: Array, criterion: Array, first: Array, second: Array) -
     >>> difference(np.array([[1.0, -1.0]]), np.array([0]), np.array([0]), np.array([1]))
     array([2.])
     """
-    return strength[criterion, first] - strength[criterion, second]
+    return strength[..., criterion, first] - strength[..., criterion, second]

@@ -50,8 +50,8 @@ class Davidson:
         return (Parameter("tie", (), Normal(prior["mean"], prior["sd"])),)
 
     def propensity(self, values: Values, judge: Array) -> Array:
-        """Return the panel's log nu."""
-        return values["tie"]
+        """Return the panel's log nu, shape (..., 1)."""
+        return values["tie"][..., None]
 
 
 class DavidsonByJudge(Davidson):
@@ -79,7 +79,7 @@ class DavidsonByJudge(Davidson):
 
     def propensity(self, values: Values, judge: Array) -> Array:
         """Return log nu_k."""
-        return values["tie"] + values["tie_judge"][judge]
+        return values["tie"][..., None] + values["tie_judge"][..., judge]
 
 
 class LearnedDavidsonByJudge(DavidsonByJudge):

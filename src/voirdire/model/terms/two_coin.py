@@ -42,7 +42,7 @@ class TwoCoin:
 
     def scaled(self, values: Values, d: Array, judge: Array, pair: Array, xp: Any) -> Array:
         """Return the difference itself."""
-        return d[pair]
+        return d[..., pair]
 
     def log_decided(self, values: Values, d: Array, obs: Observations, xp: Any) -> Array:
         """Return log P(outcome | no tie)."""

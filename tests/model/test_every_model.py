@@ -19,6 +19,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer import autodiff, engine
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.kinds.votes.chances import probabilities
@@ -609,6 +610,17 @@ def test_numpy_jax_and_pymc_agree_and_derivatives_are_right(case: Any, as_writte
             ahead, behind = (float(density.log_density(x + h * u, data, np)) for h in (step, -step))
             slope = (ahead - behind) / (2 * step)
             assert -gradient @ u == pytest.approx(slope, rel=1e-6, abs=1e-6)
+
+
+def test_many_points_at_once_are_as_each_alone(case: Any) -> None:
+    points = np.array(case.points)
+    for symmetric in (False, True):
+        derivatives = Derivatives(case.density, case.problem.data, symmetric)
+        values, slopes = derivatives.many(points)
+        for x, value, slope in zip(points, values, slopes, strict=True):
+            alone, by_itself = derivatives.both(x)
+            assert value == pytest.approx(alone, rel=1e-13)
+            np.testing.assert_allclose(slope, by_itself, rtol=1e-12, atol=1e-13 * np.abs(by_itself).max())
 
 
 def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:

@@ -71,7 +71,9 @@ class Derivatives:
             blocks = np.array_split(x, -(-len(x) * (self._numbers + self._density.size) // UNCOMPILED))
             with np.errstate(all="ignore"):
                 found = [autodiff.gradient(self._taped, block) for block in blocks]
-            return np.concatenate([value for value, _ in found]), np.concatenate([slope for _, slope in found])
+            return np.concatenate([value for value, _ in found]), np.concatenate(
+                [slope for _, slope in found]
+            )
         each = [self.both(one) for one in x]
         return np.array([value for value, _ in each]), np.array([slope for _, slope in each])
 

@@ -238,7 +238,7 @@ class LogDensity(ABC):
         return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
-        """As :meth:`log_density`, of vectors and all their twins: samplers target it, so as to leave no orientation out."""
+        """As :meth:`log_density`, of vectors and all their twins: samplers target it, to leave no orientation out."""
         if "pinned" in data or not self.has_mirror:
             return self.log_density(x, data, xp)
         return self.symmetric_log_prior(x, data, xp) + self.log_panel(self.values(x, xp), data, xp)

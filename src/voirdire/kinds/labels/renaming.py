@@ -32,7 +32,7 @@ def log_permanent(scores: Array, size: int, xp: Any) -> Array:
     >>> float(log_permanent(np.zeros((3, 3)), 3, np).round(6) - np.log(6).round(6))
     0.0
     """
-    reached = {0: xp.zeros_like(scores[..., 0, 0])}
+    reached = {0: 0.0 * scores[..., 0, 0]}
     for row in range(size):
         further: dict[int, Array] = {}
         for used, total in reached.items():

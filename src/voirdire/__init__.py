@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from voirdire.model.catalogue import models
     from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
+    from voirdire.tables.formats.imported import read
     from voirdire.tables.votes import read_votes
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "metaeval",
     "models",
     "plan",
+    "read",
     "read_votes",
     "simulate_votes",
 ]
@@ -57,6 +59,7 @@ _HOMES = {
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
     "plan": "voirdire.research.plan",
+    "read": "voirdire.tables.formats.imported",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }

@@ -27,6 +27,7 @@ from voirdire.cli.compare import compare
 from voirdire.cli.console import fail
 from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
+from voirdire.cli.import_ import import_
 from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
 from voirdire.cli.next import next
@@ -45,6 +46,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     simulate,
     plan,
     collect,
+    import_,
     next,
     report,
     compare,
@@ -70,7 +72,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for verb in VERBS:
-    app.command()(verb)
+    app.command(verb.__name__.rstrip("_"))(verb)
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,46 @@
+"""AlpacaEval's ``annotations.json``: preferences between 1 (the first output) and 2 (the second)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Note, Odd, Row, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("instruction generator_1 generator_2 preference")
+_KEYS = ("instruction", "generator_1", "generator_2", "preference", "annotator")
+_TIES = (0, 1.5)  # files from before 2024 write a draw as 0
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS, "records table")
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    between = 0
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        nonlocal between
+        value = number(record["preference"])
+        if value is None:
+            raise Odd("no preference (the annotator's answer could not be read)")
+        if value not in _TIES and not 1 <= value <= 2:
+            raise Odd(f"preference {value} is neither 0 nor between 1 and 2")
+        between += value not in (0, 1, 1.5, 2)
+        winner = "tie" if value in _TIES else "first" if value < 1.5 else "second"
+        yield Vote(
+            named(record.get("annotator")) or asked.judge,
+            named(record["generator_1"]),
+            named(record["generator_2"]),
+            winner,
+            context=record["instruction"],
+        )
+
+    yield from each(source, one, _KEYS)
+    if between:
+        yield Note(f"{between} preferences between 1 and 2: the winner is kept, its probability is not")
+    yield UnknownOrder("the order of display is not in the file")
+
+
+FORMAT = Format("alpacaeval", "AlpacaEval", _NEEDS, _detect, _rows, ("judge",))

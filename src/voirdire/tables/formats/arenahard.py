@@ -1,0 +1,52 @@
+"""Arena-Hard-Auto's judgements: two games of a model and a baseline, the second with the places changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.errors import InputError
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("games model judge")
+_VERDICTS = dict.fromkeys(("A>B", "A>>B", "B<A", "B<<A"), "first")
+_VERDICTS |= dict.fromkeys(("B>A", "B>>A", "A<B", "A<<B"), "second")
+_VERDICTS |= dict.fromkeys(("A=B", "B=A"), "tie")
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    if "baseline" not in source.head.keys and asked.baseline is None:
+        raise InputError(
+            f"{source.name}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
+            "with; say it with --set baseline=NAME (its configuration's default is gpt-4-0314, forks use others)"
+        )
+    strong = 0
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        nonlocal strong
+        baseline = named(record.get("baseline")) or asked.baseline
+        pair = baseline, named(record["model"])
+        context = named(record["uid"] if "uid" in record else record["question_id"])
+        for game, played in enumerate(record["games"]):
+            verdict = (played or {}).get("score")
+            if verdict not in _VERDICTS:
+                said = "no verdict" if verdict is None else f"verdict {verdict!r} is unknown"
+                yield Refused(f"{place} game {game}", said)
+                continue
+            strong += ">>" in verdict or "<<" in verdict
+            order = pair[::-1] if game % 2 else pair
+            yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context)
+
+    yield from each(source, one)
+    if strong:
+        yield Note(
+            f"{strong} verdicts say 'significantly better' (>>): counted once each, the strength is not kept"
+        )
+
+
+FORMAT = Format("arenahard", "Arena-Hard-Auto", _NEEDS, _detect, _rows, ("baseline",))

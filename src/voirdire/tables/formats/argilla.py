@@ -1,0 +1,71 @@
+"""Records of Argilla: people's responses to questions, as JSON or flattened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, answered, named
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("fields responses _server_id")
+_USERS = ".responses.users"
+
+
+def _detect(head: Head) -> bool:
+    flat = head.shape in ("records", "table") and any(key.endswith(_USERS) for key in head.keys)
+    return has(head, _NEEDS) or flat
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    suggested = 0
+    flat = not has(source.head, _NEEDS)
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        nonlocal suggested
+        item = named(record["id"])
+        if flat:
+            names = [key.removesuffix(_USERS) for key in record if key.endswith(_USERS)]
+            suggested += sum(record.get(f"{name}.suggestion") is not None for name in names)
+        else:
+            names = list(record["responses"] or {})
+            suggested += len(record.get("suggestions") or {})
+        for name in names:
+            if asked.questions and name not in asked.questions:
+                continue
+            for value, user, status in _responses(record, name, flat):
+                where = f"{place} {name} {user}"
+                if status not in (None, "submitted"):
+                    yield Refused(where, f"status {status!r}: not submitted")
+                    continue
+                try:
+                    yield answered(user, item, value, criterion=name)
+                except Odd:
+                    yield Refused(where, f"value {shown(value)}")
+
+    yield from each(source, one)
+    if suggested:
+        yield Note(f"{suggested} suggestions of models were shown to people and are left out")
+    if not flat:
+        yield Note("to_json drops the status of responses: drafts and discarded ones cannot be told apart")
+    if not asked.questions:
+        yield Note(
+            "answers to questions of free text look like labels; --set questions=a,b names those that are wanted"
+        )
+
+
+def _responses(record: Record, name: str, flat: bool) -> Iterator[tuple[Any, str | None, Any]]:
+    if not flat:
+        for response in record["responses"][name]:
+            yield response["value"], named(response["user_id"]), response.get("status")
+        return
+    values, users = record.get(f"{name}.responses") or [], record[f"{name}{_USERS}"] or []
+    states = record.get(f"{name}.responses.status") or [None] * len(users)
+    if not len(values) == len(users) == len(states):
+        raise Odd(f"question {name!r} has {len(values)} answers of {len(users)} people")
+    for value, user, status in zip(values, users, states, strict=True):
+        yield value, named(user), status
+
+
+FORMAT = Format("argilla", "Argilla", _NEEDS, _detect, _rows, ("questions",))

@@ -1,0 +1,36 @@
+"""BiGGen-Bench's evaluations by Prometheus: an object of records by their ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.rows import Odd, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = {"eval_model_name", "response_model_name"}
+
+
+def _detect(head: Head) -> bool:
+    if head.shape != "object" or not head.first:
+        return False
+    return all(isinstance(one, dict) for one in head.first.values()) and any(
+        one.keys() >= _NEEDS for one in head.first.values()
+    )
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    for name, record in source.head.first.items():
+        yield from guarded(f"{source.name} {name}", _one, record)
+
+
+def _one(record: Record) -> Iterator[Row]:
+    score = number(record["score"])
+    if score is None or score < 1:
+        raise Odd(f"score {record['score']!r} is none")
+    context, system = named(record["id"]), named(record["response_model_name"])
+    item = f"{context}/{system}"
+    yield Score(named(record["eval_model_name"]), item, score, context=context, system=system)
+
+
+FORMAT = Format("biggen", "BiGGen-Bench", (), _detect, _rows)

@@ -1,0 +1,39 @@
+"""Responses of CJE with a judge's score and, for some, the oracle's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("prompt_id response metadata")
+_JUDGES = ("judge_score", "oracle_label")
+_SUFFIX = "_responses.jsonl"
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    fallback = asked.system or source.name.partition(".")[0].removesuffix(_SUFFIX.partition(".")[0])
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        context = named(record["prompt_id"])
+        system = named(record.get("policy") or record.get("target_policy")) or fallback
+        for judge in _JUDGES:
+            said = record["metadata"].get(judge)
+            value = number(said)
+            if value is None:
+                why = "missing" if said is None else f"{said!r} is no number"
+                yield Refused(f"{place} {judge}", why)
+            else:
+                yield Score(judge, f"{context}/{system}", value, context=context, system=system)
+
+    yield from each(source, one)
+    yield Note("oracle_label is what the judge is to predict: rather anchors than a judge")
+
+
+FORMAT = Format("cje", "CJE", _NEEDS, _detect, _rows, ("system",))

@@ -1,0 +1,38 @@
+"""Tables of Crowd-Kit: comparisons (worker, left, right, label) and classes (worker, task, label)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Label, Odd, Row, Vote, named
+from voirdire.tables.formats.source import Head, Record, Source
+
+_PAIRS = keyed("worker left right label", "worker left right winner")
+_CLASSES = keyed("worker task label")
+_WINNERS = {"left": "first", "right": "second", "tie": "tie"}
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _PAIRS + _CLASSES, "records table") and "judge" not in head.keys
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    return each(source, _pair if has(source.head, _PAIRS, "records table") else _class)
+
+
+def _pair(record: Record, place: str) -> Iterator[Row]:
+    left, right = named(record["left"]), named(record["right"])
+    said = record["winner"] if "winner" in record else record["label"]
+    outcomes = {left: "first", right: "second"} if "winner" not in record else {}
+    outcome = outcomes.get(named(said)) or _WINNERS.get(said)
+    if outcome is None:
+        raise Odd("no label" if said in (None, "") else f"{said!r} is neither {left!r} nor {right!r}")
+    yield Vote(named(record["worker"]), left, right, outcome, context=named(record.get("prompt")))
+
+
+def _class(record: Record, place: str) -> Iterator[Row]:
+    yield Label(named(record["worker"]), named(record["task"]), named(record["label"]))
+
+
+FORMAT = Format("crowdkit", "Crowd-Kit", _PAIRS + _CLASSES, _detect, _rows)

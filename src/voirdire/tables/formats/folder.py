@@ -1,0 +1,56 @@
+"""Files of tools as a folder of tables: votes.csv, scores.csv, labels.csv, refused.csv."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from voirdire.folders import new_folder
+from voirdire.layouts import Layout, text_with
+from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.imported import Imported, gather
+
+LAYOUT = Layout(
+    "imported tables",
+    {
+        "votes.csv": text_with("judge,first,second,winner"),
+        "scores.csv": text_with("judge,item,score"),
+        "labels.csv": text_with("judge,item,label"),
+        "refused.csv": text_with("place,reason"),
+    },
+)
+
+
+def import_files(
+    files: Sequence[str | os.PathLike[str]],
+    out: str | Path,
+    tool: str | None = None,
+    asked: Asked | None = None,
+    *,
+    sep: str | None = None,
+    overwrite: bool = False,
+) -> Imported:
+    """Write what is in files of tools as tables, which are written while the files are read.
+
+    Parameters
+    ----------
+    files, tool, sep
+        As in :func:`voirdire.read`.
+    out : path
+        A new or empty folder; only tables that have rows are written.
+    overwrite : bool
+        Whether tables imported before may be replaced.
+
+    Returns
+    -------
+    Imported
+        Counts and notes; the rows are in the folder.
+
+    Raises
+    ------
+    InputError
+        As :func:`voirdire.read`, or the folder cannot be written; nothing is left behind then.
+    """
+    with new_folder(out, LAYOUT, overwrite=overwrite) as place:
+        return gather(files, tool, asked, sep, place)

@@ -1,0 +1,123 @@
+"""A tool's format: how its files are told from all others, and how they are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.tables.formats.rows import Odd, Refused, Row, fault
+from voirdire.tables.formats.source import Head, Record, Source
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What whoever imports says about the files.
+
+    Attributes
+    ----------
+    baseline : str, optional
+        The system that all others were compared with, where a file does not name it.
+    judge, system : str, optional
+        The judge, the system, where a file does not name them.
+    questions : sequence of str
+        Those that are wanted, of a file with several.
+    columns : mapping of str to str
+        Columns of voirdire's tables to those of a table.
+    winners : mapping of str to str
+        What the values of its winners mean: first, second or tie.
+    wide : str, optional
+        What the columns of a wide table are: judge.
+    table : str, optional
+        What it holds: votes, scores or labels.
+    """
+
+    baseline: str | None = None
+    judge: str | None = None
+    system: str | None = None
+    questions: Sequence[str] = ()
+    columns: Mapping[str, str] | None = None
+    winners: Mapping[str, str] | None = None
+    wide: str | None = None
+    table: str | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A tool's format.
+
+    Attributes
+    ----------
+    name : str
+        As ``--from`` has it.
+    title : str
+        The tool, in words.
+    needs : tuple of frozenset of str
+        Keys of which one set is in every record of such a file; for messages.
+    detect : callable
+        Whether a file that begins so is one of the tool's.
+    rows : callable
+        What is in it.
+    options : tuple of str
+        Fields of `Asked` that say something to it.
+    """
+
+    name: str
+    title: str
+    needs: tuple[frozenset[str], ...]
+    detect: Callable[[Head], bool]
+    rows: Callable[[Source, Asked], Iterator[Row]]
+    options: tuple[str, ...] = ()
+
+
+def keyed(*needs: str) -> tuple[frozenset[str], ...]:
+    """Sets of keys, each written with blanks between them."""
+    return tuple(frozenset(text.split()) for text in needs)
+
+
+def has(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") -> bool:
+    """Whether a file begins with a record that has one of some sets of keys.
+
+    Examples
+    --------
+    >>> has(Head("records", frozenset({"a", "b"})), keyed("a b", "c"))
+    True
+    """
+    return head.shape in shapes.split() and any(keys <= head.keys for keys in needs)
+
+
+def each(
+    source: Source, one: Callable[[Record, str], Iterable[Row]], columns: Sequence[str] = ()
+) -> Iterator[Row]:
+    """What every record says; a record that is none of the tool's is refused, and so is a row that is in no table.
+
+    Parameters
+    ----------
+    one : callable
+        The rows of a record and its place; raises Odd, or what its odd shape leads to.
+    """
+    for place, record in source.records(columns):
+        if isinstance(record, str):
+            yield Refused(place, record)
+            continue
+        yield from guarded(place, one, record, place)
+
+
+def guarded(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iterator[Row]:
+    """The rows of one place (``rows`` of what it is ``about``), or why there are none."""
+    try:
+        for row in list(rows(*about)):
+            why = fault(row)
+            yield row if why is None else Refused(place, why)
+    except Odd as odd:
+        yield Refused(place, str(odd))
+    except KeyError as error:
+        yield Refused(place, f"the key {error.args[0]!r} is missing")
+    except (TypeError, AttributeError, ValueError, IndexError) as error:
+        yield Refused(place, f"not as the tool writes it: {error}")
+
+
+def shown(value: object) -> str:
+    """A value in a message."""
+    return json.dumps(value, ensure_ascii=False, default=str)[:80]

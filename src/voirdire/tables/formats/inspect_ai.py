@@ -1,0 +1,140 @@
+"""Logs of Inspect: ``.eval`` archives and JSON, formats 2 and 3."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from voirdire.errors import InputError
+from voirdire.tables.formats.format import Asked, Format, guarded, shown
+from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+
+def _detect(head: Head) -> bool:
+    if head.shape == "zip":
+        return bool(head.keys & {"header.json", "_journal/start.json"})
+    about = head.first.get("eval") if head.shape == "object" else None
+    return "status" in head.keys and isinstance(about, dict) and {"task", "model"} <= about.keys()
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    if source.head.shape == "object":
+        whole = source.head.first
+        samples = whole.get("samples")
+        if samples is None:
+            raise InputError(
+                f"{source.name}: holds the header alone, no samples; write the log with its samples"
+            )
+        yield from _log(source, whole, ((str(at), sample) for at, sample in enumerate(samples)))
+        return
+    with source.zipped() as archive:
+        names = archive.namelist()
+        header = _json(archive, "header.json" if "header.json" in names else "_journal/start.json")
+        if isinstance(header, str):
+            raise InputError(f"{source.name}: its header is {header}")
+        members = sorted(name for name in names if name.startswith("samples/") and name.endswith(".json"))
+        yield from _log(source, header, ((name, _json(archive, name)) for name in members))
+
+
+def _json(archive: ZipFile, name: str) -> Record | str:
+    """A member of an archive, or why it is none."""
+    try:
+        found = json.loads(archive.read(name))
+    except (ValueError, BadZipFile, zlib.error) as error:
+        return f"damaged: {error}"
+    return found if isinstance(found, dict) else "no JSON object"
+
+
+def _log(source: Source, header: Record, samples: Iterable[tuple[str, Record | str]]) -> Iterator[Row]:
+    found = _Log(source.name, header["eval"])
+    for place, sample in samples:
+        if isinstance(sample, str):
+            yield Refused(f"{source.name} {place}", sample)
+        else:
+            yield from guarded(f"{source.name} {place}", found.sample, sample)
+    status = header.get("status", "started")
+    if status != "success":
+        yield Note(f"{source.name}: the evaluation's status is {status!r}, its answers may be incomplete")
+    if found.own:
+        yield Note(
+            f"{source.name}: no grader is named for {', '.join(sorted(found.own))}: the evaluated model graded itself"
+        )
+
+
+class _Log:
+    """What the header says about the samples."""
+
+    def __init__(self, name: str, about: Record) -> None:
+        self.name = name
+        self.model = about["model"]
+        self.roles: dict[str, Any] = about.get("model_roles") or {}
+        self.epochs = (about.get("config") or {}).get("epochs") or 1
+        self.own: set[str] = set()
+        self.scorers: dict[str, Record] = {}
+        for scorer in about.get("scorers") or []:
+            registered = scorer["name"].rpartition("/")[2]
+            key, more = registered, 0
+            while key in self.scorers:  # the second scorer of a name has the key name1
+                more += 1
+                key = f"{registered}{more}"
+            self.scorers[key] = scorer
+
+    def sample(self, sample: Record) -> Iterator[Row]:
+        """The grades of one sample."""
+        epoch = sample.get("epoch", 1)
+        context = named(sample["id"])
+        place = f"{self.name} sample {context} epoch {epoch}"
+        if sample.get("error"):
+            yield Refused(place, "sample error")
+            return
+        scores = sample.get("scores") or {}
+        if not scores:
+            yield Refused(place, "not scored")
+        item = f"{context}/{self.model}" + (f"/{epoch}" if self.epochs > 1 else "")
+        for key, score in scores.items():
+            registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
+            judge = self._judge(key, registered, score)
+            value = score["value"]
+            parts = (
+                [(registered, value)]
+                if not isinstance(value, dict)
+                else [(f"{registered}.{part}", one) for part, one in value.items()]
+            )
+            for criterion, one in parts:
+                yield self._answer(f"{place} {key}", judge, item, one, criterion, context)
+
+    def _answer(
+        self, place: str, judge: str, item: str, said: Any, criterion: str, context: str | None
+    ) -> Row:
+        if isinstance(said, float) and math.isnan(said):
+            return Refused(place, "unscored (NaN)")
+        if isinstance(said, str | bool):
+            return Label(judge, item, str(said), criterion, context)
+        value = number(said)
+        if value is None:
+            return Refused(place, f"value {shown(said)} is no grade")
+        return Score(judge, item, value, criterion, context, self.model)
+
+    def _judge(self, key: str, registered: str, score: Record) -> str:
+        grading = (score.get("metadata") or {}).get("grading")
+        if not grading and not registered.startswith("model_graded"):
+            return key
+        options = self.scorers.get(key, {}).get("options") or {}
+        if isinstance(options.get("model"), str):
+            return str(options["model"])
+        role = self.roles.get("grader")
+        if role:
+            return str(role["model"] if isinstance(role, dict) else role)
+        last = grading[-1] if isinstance(grading, list) and grading else {}
+        if isinstance(last, dict) and last.get("model"):
+            return str(last["model"])
+        self.own.add(key)
+        return str(self.model)
+
+
+FORMAT = Format("inspect", "Inspect", (), _detect, _rows)

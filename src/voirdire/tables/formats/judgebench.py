@@ -1,0 +1,38 @@
+"""JudgeBench's judgements: the second of two saw the answers in the other order, and speaks of them as shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("pair_id judgments")
+_DECISIONS = {"A>B": "first", "B>A": "second", "A=B": "tie", "B=A": "tie", "A<B": "second", "B<A": "first"}
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    yield from each(source, _one)
+    yield Note("`label` is the key of the benchmark, not a vote: it goes to the anchors or is left out")
+
+
+def _one(record: Record, place: str) -> Iterator[Row]:
+    context = named(record["pair_id"])
+    pair = f"{context}/A", f"{context}/B"
+    for game, judgment in enumerate(record["judgments"]):
+        decision = (judgment or {}).get("decision")
+        if decision not in _DECISIONS:
+            said = "no decision" if decision is None else f"decision {decision!r} is unknown"
+            yield Refused(f"{place} game {game}", said)
+            continue
+        judge = f"{judgment['judgment']['judge_model']}/{record['judge_name']}"
+        order = pair[::-1] if game % 2 else pair
+        yield Vote(judge, *order, _DECISIONS[decision], context=context)
+
+
+FORMAT = Format("judgebench", "JudgeBench", _NEEDS, _detect, _rows)

@@ -1,0 +1,71 @@
+"""Langfuse's export of scores, and its API's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("dataType source name traceId", "dataType source name subject")
+
+
+def _page(head: Head) -> Any:
+    if head.shape != "object" or not {"data", "meta"} <= head.keys:
+        return None
+    data = head.first["data"]
+    first = data[0] if isinstance(data, list) and data else None
+    return data if isinstance(first, dict) and {"dataType", "source"} <= first.keys() else None
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS, "records table") or _page(head) is not None
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    nameless = 0
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        nonlocal nameless
+        kind = record["dataType"]
+        if kind not in ("NUMERIC", "BOOLEAN", "CATEGORICAL"):
+            raise Odd(f"{kind}: no score and no class")
+        nameless += record["source"] == "EVAL"
+        subject = record.get("subject") or {}
+        trace = record.get("traceId") or subject.get("traceId")
+        item = record.get("observationId") or trace or record.get("sessionId") or record.get("datasetRunId")
+        judge, item = _judge(record), named(item or subject.get("id"))
+        criterion, context = named(record["name"]), named(trace) or None
+        if kind == "NUMERIC":
+            value = number(record["value"])
+            if value is None:
+                raise Odd(f"value {record['value']!r} is no number")
+            yield Score(judge, item, value, criterion, context)
+        else:
+            yield Label(judge, item, named(record.get("stringValue")), criterion, context)
+
+    page = _page(source.head)
+    if page is None:
+        yield from each(source, one)
+    else:
+        for at, record in enumerate(page):
+            place = f"{source.name} data[{at}]"
+            yield from guarded(place, one, record, place)
+    if nameless:
+        yield Note(
+            "source EVAL: the export does not name the judge's model, all evaluators are one judge 'eval'"
+        )
+
+
+def _judge(record: Record) -> str:
+    if record["source"] == "ANNOTATION":
+        person = record.get("authorUserName") or record.get("authorUserId")
+        if not person:
+            raise Odd("nobody is named as the annotator")
+        return str(person)
+    return str(record["source"]).lower()
+
+
+FORMAT = Format("langfuse", "Langfuse", _NEEDS, _detect, _rows)

@@ -1,0 +1,60 @@
+"""Feedback of LangSmith: scores, labels, and comparisons that share a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.rows import Label, Odd, Row, Score, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("key run_id feedback_source")
+_BOTH = 2
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    compared: dict[tuple[str, str], list[Record]] = {}
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        if record.get("feedback_group_id"):
+            compared.setdefault((record["feedback_group_id"], record["key"]), []).append(record)
+            return
+        judge, item = _judge(record), named(record["run_id"])
+        about = {"criterion": named(record["key"]), "context": named(record.get("trace_id"))}
+        score, value = number(record.get("score")), record.get("value")
+        if score is not None:
+            yield Score(judge, item, score, **about)
+        elif isinstance(value, str) and value:
+            yield Label(judge, item, value, **about)
+        else:
+            raise Odd("neither a score nor a text value")
+
+    yield from each(source, one)
+    for (group, key), records in compared.items():
+        yield from guarded(f"{source.name} comparison {group}", _compared, group, key, records)
+    if compared:
+        yield UnknownOrder("the order of display of compared runs is not in the feedback")
+
+
+def _compared(group: str, key: str, records: list[Record]) -> Iterator[Row]:
+    if len(records) != _BOTH:
+        raise Odd(f"{len(records)} runs are compared, not two")
+    first, second = (number(record.get("score")) for record in records)
+    if first is None or second is None:
+        raise Odd("one of the two scores is missing")
+    one, other = (named(record.get("session_id") or record["run_id"]) for record in records)
+    winner = "tie" if first == second else "first" if first > second else "second"
+    yield Vote(_judge(records[0]), one, other, winner, named(key), named(group))
+
+
+def _judge(record: Record) -> str:
+    source = record["feedback_source"] or {}
+    who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
+    return str(who or source.get("type") or "unknown")
+
+
+FORMAT = Format("langsmith", "LangSmith", _NEEDS, _detect, _rows)

@@ -1,0 +1,54 @@
+"""Votes of LMArena (Chatbot Arena): model_a stood left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Note, Odd, Row, Vote, named, winner
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
+_OWN = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
+_WINNERS = {"model_a": "first", "model_b": "second", "tie": "tie", "both_bad": "tie", "tie (bothbad)": "tie"}
+_ONE_HOT = {"winner_model_a": "first", "winner_model_b": "second", "winner_tie": "tie"}
+_KEYS = ("id", "question_id", "model_a", "model_b", "winner", "judge", *_ONE_HOT)
+
+
+def _detect(head: Head) -> bool:
+    ours = has(head, _NEEDS, "records table") and bool(head.keys & _OWN)
+    return ours and "winner_ab" not in head.keys  # mt_bench_repro's rows have a time too
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    bad = nameless = 0
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        nonlocal bad, nameless
+        outcome = _outcome(record)
+        bad += record.get("winner") in ("both_bad", "tie (bothbad)")
+        judge = asked.judge or named(record.get("judge"))
+        nameless += judge is None
+        context = named(record["id"] if "id" in record else record.get("question_id"))
+        pair = named(record["model_a"]), named(record["model_b"])
+        yield Vote(judge or "lmarena", *pair, outcome, context=context)
+
+    yield from each(source, one, _KEYS)
+    if nameless:
+        yield Note("the voters are not named: all are one judge 'lmarena' (--set judge=NAME names it)")
+    if bad:
+        yield Note(f"{bad} votes 'both bad' are ties here, as in Arena-Rank")
+
+
+def _outcome(record: Record) -> str:
+    if "winner" in record:
+        if record["winner"] is None or record["winner"] == "":
+            raise Odd("no winner")
+        return winner(record["winner"], _WINNERS)
+    said = [meaning for key, meaning in _ONE_HOT.items() if str(record[key]) in ("1", "1.0", "True", "true")]
+    if len(said) != 1:
+        raise Odd(f"{len(said)} of the three outcomes are marked")
+    return said[0]
+
+
+FORMAT = Format("lmarena", "LMArena", _NEEDS, _detect, _rows, ("judge",))

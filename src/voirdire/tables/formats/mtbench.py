@@ -1,0 +1,96 @@
+"""MT-bench as FastChat writes it: pairs in two games, single grades, and votes of people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import (
+    Odd,
+    Refused,
+    Row,
+    Score,
+    UnknownOrder,
+    Vote,
+    named,
+    number,
+    winner,
+)
+from voirdire.tables.formats.source import Head, Record, Source
+
+_PAIR = keyed("g1_winner g2_winner model_1 model_2")
+_SINGLE = keyed("question_id model score judge turn")
+_HUMAN = keyed("model_a model_b winner judge turn question_id")
+_ARENA = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))
+_GAMES = (
+    {"model_1": "first", "model_2": "second", "tie": "tie"},
+    {"model_2": "first", "model_1": "second", "tie": "tie"},  # the second game shows model_2 first
+)
+_VOTES = {"model_a": "first", "model_b": "second", "tie": "tie"}
+
+
+def _detect(head: Head) -> bool:
+    if has(head, _HUMAN, "records table"):
+        return not head.keys & _ARENA and "winner_ab" not in head.keys
+    return has(head, _PAIR) or has(head, _SINGLE)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    if has(source.head, _PAIR):
+        return each(source, _pair)
+    if has(source.head, _SINGLE):
+        return _singles(source)
+    return _people(source)
+
+
+def _judge(record: Record) -> str | None:
+    """The judge without its template, which changes with question and turn."""
+    judge = record["judge"]
+    return named(judge[0] if isinstance(judge, list) else judge)
+
+
+def _context(record: Record) -> str:
+    return f"{named(record['question_id'])}/{named(record['turn'])}"
+
+
+def _pair(record: Record, place: str) -> Iterator[Row]:
+    if "turn" not in record:
+        raise Odd("two scores instead of a comparison (a template of type single)")
+    shown = named(record["model_1"]), named(record["model_2"])
+    for game, (meanings, order) in enumerate(zip(_GAMES, (shown, shown[::-1]), strict=True), start=1):
+        said = record[f"g{game}_winner"]
+        if said in meanings:
+            yield Vote(_judge(record), *order, meanings[said], context=_context(record))
+        else:
+            why = "the judge's answer could not be read" if said == "error" else f"winner {said!r} is unknown"
+            yield Refused(f"{place} game {game}", why)
+
+
+def _singles(source: Source) -> Iterator[Row]:
+    seen: Counter[tuple[str | None, str]] = Counter()
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        score = number(record["score"])
+        if score is None or score == -1:
+            raise Odd("no score (the judge's answer could not be read)")
+        context, model, judge = _context(record), named(record["model"]), _judge(record)
+        item = f"{context}/{model}"
+        seen[judge, item] += 1
+        yield Score(judge, item, score, context=context, system=model, run=seen[judge, item])
+
+    return each(source, one)
+
+
+def _people(source: Source) -> Iterator[Row]:
+    def one(record: Record, place: str) -> Iterator[Row]:
+        if record["winner"] == "tie (inconsistent)":
+            raise Odd("'tie (inconsistent)' is the result of two games, not a vote")
+        pair = named(record["model_a"]), named(record["model_b"])
+        yield Vote(_judge(record), *pair, winner(record["winner"], _VOTES), context=_context(record))
+
+    yield from each(source, one)
+    yield UnknownOrder("the order of display is not in the file")
+
+
+FORMAT = Format("mtbench", "MT-bench", _PAIR + _SINGLE + _HUMAN, _detect, _rows)

@@ -1,0 +1,47 @@
+"""mt_bench_repro: pairs shown both ways, whose verdicts name positions, and grades of two turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.rows import Refused, Row, Score, Vote, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_PAIR = keyed("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
+_SINGLE = keyed("model_id judge_id score_turn1", "model_id judge_id score_turn2")
+_SHOWN = {"A": "first", "B": "second", "tie": "tie", "C": "tie"}
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _PAIR + _SINGLE)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    return each(source, _pair if has(source.head, _PAIR) else _single)
+
+
+def _pair(record: Record, place: str) -> Iterator[Row]:
+    pair = named(record["model_a"]), named(record["model_b"])
+    context = f"{named(record['question_id'])}/{named(record['turn'])}"
+    for key, order in (("winner_ab", pair), ("winner_ba", pair[::-1])):
+        said = record.get(key)
+        if said in _SHOWN:
+            yield Vote(named(record["judge_id"]), *order, _SHOWN[said], context=context)
+        else:
+            yield Refused(f"{place} {key}", f"verdict {said!r} names neither place nor a tie")
+
+
+def _single(record: Record, place: str) -> Iterator[Row]:
+    system = named(record["model_id"])
+    for turn in (1, 2):
+        score = number(record.get(f"score_turn{turn}"))
+        context = f"{named(record['question_id'])}/{turn}"
+        if score is None or score == -1:
+            yield Refused(f"{place} turn {turn}", "no score")
+        else:
+            judge = named(record["judge_id"])
+            yield Score(judge, f"{context}/{system}", score, context=context, system=system)
+
+
+FORMAT = Format("mtbench_repro", "mt_bench_repro", _PAIR + _SINGLE, _detect, _rows)

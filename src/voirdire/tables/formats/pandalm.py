@@ -1,0 +1,53 @@
+"""PandaLM's test set, annotated by people, and models' results on it, which need the set beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from voirdire.tables.formats.format import Asked, Format, each
+from voirdire.tables.formats.rows import Odd, Refused, Row, UnknownOrder, Vote, named
+from voirdire.tables.formats.source import Head, Record, Source
+
+_WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
+_RESULT = "_result"
+_PERSON = re.compile(r"annotator\d+")
+
+
+def _detect(head: Head) -> bool:
+    if head.shape != "records" or "idx" not in head.keys:
+        return False
+    return "cmp_key" in head.keys or any(key.endswith(_RESULT) for key in head.keys)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    pairs: dict[str | None, str] = {}
+    for other in source.siblings or (source,):
+        if _detect(other.head) and "cmp_key" in other.head.keys:
+            for _, record in other.records():
+                if isinstance(record, dict) and isinstance(record.get("cmp_key"), str):
+                    pairs[named(record.get("idx"))] = record["cmp_key"]
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        context = named(record["idx"])
+        if context not in pairs:
+            raise Odd("the systems are named in the test set alone; give testset-v1.json too")
+        first, _, second = pairs[context].partition("_")
+        if not first or not second or "_" in second:
+            raise Odd(f"cmp_key {pairs[context]!r} is not two names with one _ between them")
+        for key in dict.fromkeys([*source.head.first, *record]):
+            if not _PERSON.fullmatch(key) and not key.endswith(_RESULT):
+                continue
+            said = record.get(key)
+            outcome = _WINNERS.get(named(said) or "")
+            if outcome is None:
+                yield Refused(f"{source.name} idx {context}", f"{key} {said!r}")
+            else:
+                yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context)
+
+    yield from each(source, one)
+    if any(_PERSON.fullmatch(key) for key in source.head.keys):
+        yield UnknownOrder("people: the order of display is not documented (models saw response1 first)")
+
+
+FORMAT = Format("pandalm", "PandaLM", (), _detect, _rows)

@@ -1,0 +1,80 @@
+"""Annotations of Potato: its exports by line or column, and the states of its users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_NEEDS = keyed("instance_id user_id labels", "id label_annotations")
+_STATE = "instance_id_to_label_to_value"
+_OUTCOMES = {"A": "first", "B": "second", "tie": "tie"}
+_UNSET = (None, "", False, "false", "False")
+_PAIRWISE = "selection"
+
+
+def _columns(head: Head) -> tuple[str, ...]:
+    """The columns ``schema.label`` or ``schema:::label`` of a table."""
+    if head.shape != "table" or "instance_id" not in head.keys or not head.keys & {"user", "user_id"}:
+        return ()
+    return tuple(name for name in head.columns if ":::" in name or "." in name)
+
+
+def _detect(head: Head) -> bool:
+    state = head.shape == "object" and _STATE in head.keys
+    return has(head, _NEEDS) or state or bool(_columns(head))
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    if source.head.shape == "object" and _STATE in source.head.keys:
+        user = source.head.first.get("user_id") or asked.judge
+        for item, labels in source.head.first[_STATE].items():
+            yield from guarded(f"{source.name} {user} {item}", _state, user, item, labels)
+        return
+    columns = _columns(source.head)
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        if columns:
+            found: dict[str, dict[str, Any]] = {}
+            for name in columns:
+                schema, _, label = name.partition(":::" if ":::" in name else ".")
+                if record[name] not in _UNSET:
+                    found.setdefault(schema, {})[label] = record[name]
+            return _answers(named(record.get("user_id") or record.get("user")), record["instance_id"], found)
+        if "label_annotations" in record:
+            return _answers(asked.judge, named(record["id"]), record["label_annotations"])
+        return _answers(named(record["user_id"]), named(record["instance_id"]), record["labels"])
+
+    yield from each(source, one)
+
+
+def _state(user: str | None, item: str, labels: list[tuple[dict[str, str], Any]]) -> Iterator[Row]:
+    found: dict[str, dict[str, Any]] = {}
+    for label, value in labels:
+        found.setdefault(label["schema"], {})[label["name"]] = value
+    return _answers(user, item, found)
+
+
+def _answers(user: str | None, item: str | None, schemas: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
+    for schema, labels in schemas.items():
+        names = [name for name, value in labels.items() if value not in _UNSET]
+        if not names:
+            continue
+        if len(names) > 1:
+            yield Refused(f"{user} {item} {schema}", f"{len(names)} labels: {', '.join(names)}")
+        elif names == [_PAIRWISE]:
+            said = labels[_PAIRWISE]
+            if said in _OUTCOMES:
+                yield Vote(user, f"{item}/A", f"{item}/B", _OUTCOMES[said], schema, item)
+            else:
+                yield Refused(f"{user} {item} {schema}", f"selection {said!r} is none of A, B, tie")
+        elif (value := number(names[0])) is not None:
+            yield Score(user, item, value, schema)
+        else:
+            yield Label(user, item, names[0], schema)
+
+
+FORMAT = Format("potato", "Potato", _NEEDS, _detect, _rows, ("judge",))

@@ -1,0 +1,118 @@
+"""promptfoo's results: what models graded (llm-rubric, g-eval, factuality, ...), not what code asserted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Record, Source
+
+_GRADED = {
+    "llm-rubric", "g-eval", "factuality", "answer-relevance", "conversation-relevance", "search-rubric", "pi",
+    "trajectory:goal-success",
+}  # fmt: skip
+_GRADED_AS = ("model-graded-", "context-", "promptfoo:redteam:")
+_PROVIDER_FAILED = 2
+
+
+def _results(head: Head) -> Any:
+    if head.shape != "object":
+        return None
+    results = head.first.get("results")
+    if isinstance(results, dict):
+        return results.get("results")
+    return results if "stats" in head.keys else None
+
+
+def _detect(head: Head) -> bool:
+    return isinstance(_results(head), list)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    whole, results = source.head.first, _results(source.head)
+    default = _provider(_path(whole, "config", "defaultTest", "options", "provider"))
+    prompts: dict[str, set[Any]] = defaultdict(set)
+    for one in results:
+        if isinstance(one, dict):
+            prompts[_system(one)].add(one.get("promptIdx"))
+    by_code = graded = 0
+
+    def one_result(number_: int, result: Record) -> Iterator[Row]:
+        nonlocal by_code, graded
+        test, prompt = result.get("testIdx", number_ - 1), result.get("promptIdx", 0)
+        place = f"{source.name} result {number_} (test {test}, prompt {prompt})"
+        grading = result.get("gradingResult")
+        if result.get("failureReason") == _PROVIDER_FAILED or not grading:
+            yield Refused(place, "provider error" if result.get("failureReason") else "no grading result")
+            graded += 1
+            return
+        system = _system(result)
+        if len(prompts[system]) > 1:
+            system = f"{system} | {_path(result, 'prompt', 'label')}"
+        for at, part in enumerate(grading.get("componentResults") or []):
+            assertion = part.get("assertion") or {}
+            kind = str(assertion.get("type", ""))
+            plain = kind.removeprefix("not-")
+            if plain not in _GRADED and not plain.startswith(_GRADED_AS):
+                by_code += plain != "select-best"
+                continue
+            graded += 1
+            if (part.get("metadata") or {}).get("graderError"):
+                yield Refused(
+                    f"{place} assertion {at}", "graderError: the grader failed, score 0 is no verdict"
+                )
+                continue
+            judge = _provider(assertion.get("provider"))
+            judge = judge or _provider(_path(result, "testCase", "options", "provider")) or default
+            score = number(part["score"])
+            if score is None:
+                yield Refused(f"{place} assertion {at}", "no score")
+                continue
+            yield Score(
+                judge or "promptfoo-default",
+                f"{test}/{prompt}",
+                score,
+                _criterion(assertion, kind),
+                named(test),
+                system,
+            )
+
+    for at, result in enumerate(results, start=1):
+        yield from guarded(f"{source.name} result {at}", one_result, at, result)
+    if by_code:
+        yield Note(f"{source.name}: {by_code} results of assertions that no model grades are left out")
+    if not graded:
+        raise InputError(f"{source.name}: no model-graded assertion")
+
+
+def _system(result: Record) -> str:
+    provider = result.get("provider") or {}
+    return provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
+
+
+def _criterion(assertion: Record, kind: str) -> str:
+    if assertion.get("metric"):
+        return str(assertion["metric"])
+    value = assertion.get("value")
+    if isinstance(value, str) and value.strip():
+        return ("not " if kind.startswith("not-") else "") + value.strip()
+    return kind
+
+
+def _provider(value: Any) -> str | None:
+    if isinstance(value, dict):
+        return _provider(value.get("id") or value.get("text"))
+    return value if isinstance(value, str) and value else None
+
+
+def _path(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+FORMAT = Format("promptfoo", "promptfoo", (), _detect, _rows)

@@ -1,0 +1,170 @@
+"""What a reader of a tool's file gives: votes, scores and labels, what is refused and why, and what is said once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+
+class Vote(NamedTuple):
+    """One row of a table of votes; ``winner`` is first, second or tie."""
+
+    judge: Any
+    first: Any
+    second: Any
+    winner: str
+    criterion: Any = None
+    context: Any = None
+    run: Any = None
+
+
+class Score(NamedTuple):
+    """One row of a table of scores."""
+
+    judge: Any
+    item: Any
+    score: Any
+    criterion: Any = None
+    context: Any = None
+    system: Any = None
+    run: Any = None
+
+
+class Label(NamedTuple):
+    """One row of a table of labels."""
+
+    judge: Any
+    item: Any
+    label: Any
+    criterion: Any = None
+    context: Any = None
+    run: Any = None
+
+
+class Refused(NamedTuple):
+    """An answer that is in no table, with its place and the reason."""
+
+    place: str
+    reason: str
+
+
+class Note(str):
+    """What is said once of a file."""
+
+
+class UnknownOrder(Note):
+    """That a file does not say which item was shown first, so that nothing can be said of positions."""
+
+
+Row: TypeAlias = Vote | Score | Label | Refused | Note
+
+TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels"}
+
+
+class Odd(Exception):
+    """A record that says nothing usable, and why; whoever goes through the records refuses it and goes on."""
+
+
+def named(value: object) -> str | None:
+    """A name as text: whole numbers without a point, nothing for what is missing.
+
+    Examples
+    --------
+    >>> named(81), named(2.0), named("a "), named(None), named(float("nan"))
+    ('81', '2', 'a ', None, None)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, dict | list):
+        raise Odd(f"a {type(value).__name__} stands where a name should")
+    return str(value)
+
+
+def number(value: object) -> float | int | None:
+    """A number, None for what is none; truth values are 1 and 0.
+
+    Examples
+    --------
+    >>> number(True), number(0.5), number("4"), number("n/a"), number(float("nan"))
+    (1, 0.5, 4, None, None)
+    """
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        try:
+            value = int(value)
+        except ValueError:
+            try:
+                value = float(value)
+            except ValueError:
+                return None
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
+
+
+def winner(said: object, meanings: Mapping[Any, str]) -> str:
+    """What an outcome of a tool means.
+
+    Raises
+    ------
+    Odd
+        It is none that is known.
+
+    Examples
+    --------
+    >>> winner("model_b", {"model_a": "first", "model_b": "second"})
+    'second'
+    """
+    try:
+        return meanings[said]
+    except (KeyError, TypeError):
+        raise Odd(f"winner {said!r} is none of {', '.join(map(str, meanings))}") from None
+
+
+def answered(judge: Any, item: Any, said: object, **about: Any) -> Score | Label:
+    """A score where a number was said, else a label.
+
+    Raises
+    ------
+    Odd
+        Neither was said.
+
+    Examples
+    --------
+    >>> answered("ann", "x", 4).score, answered("ann", "x", "good", criterion="tone").label
+    (4, 'good')
+    """
+    value = None if isinstance(said, bool | str) else number(said)
+    if value is not None:
+        return Score(judge, item, value, **about)
+    if isinstance(said, bool | str) and said != "":
+        about.pop("system", None)
+        return Label(judge, item, str(said), **about)
+    raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
+
+
+def fault(row: Row) -> str | None:
+    """Why a row can be in no table; None where it can.
+
+    Examples
+    --------
+    >>> fault(Vote("a", "x", "x", "tie")), fault(Score("", "x", 3)), fault(Label("a", "x", "yes"))
+    ("an item against itself: 'x'", 'judge is empty', None)
+    """
+    if isinstance(row, Note | Refused):
+        return None
+    for name, value in zip(row._fields[:3], row, strict=False):
+        if value is None or value == "":
+            return f"{name} is empty"
+    if isinstance(row, Vote) and row.first == row.second:
+        return f"an item against itself: {row.first!r}"
+    if isinstance(row, Score) and number(row.score) is None:
+        return f"{row.score!r} is no number"
+    return None

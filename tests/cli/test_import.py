@@ -1,0 +1,95 @@
+"""The verb import: one command from a raw file to tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from voirdire.cli import app
+
+RUN = CliRunner()
+ROW = {"instruction": 'Say "a",\nor b ', "generator_1": "x", "generator_2": "y", "annotator": "gpt"}
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    path = tmp_path / "annotations.json"
+    path.write_text(json.dumps([ROW | {"preference": value} for value in (1, 2, None)]))
+    return path
+
+
+def test_tables_and_refused_rows_are_written(raw: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = RUN.invoke(app, ["import", str(raw), "--out", str(out), "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["rows"] == {"votes": 2, "refused": 1}
+    assert found["position"] == "unknown"
+    assert sorted(path.name for path in out.iterdir()) == ["refused.csv", "votes.csv"]
+    with (out / "votes.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [row["winner"] for row in rows] == ["first", "second"]
+    assert rows[0]["context"] == ROW["instruction"]
+    with (out / "refused.csv").open(newline="") as stream:
+        assert next(csv.DictReader(stream))["place"] == "annotations.json[2]"
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(raw: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("mine")
+    done = RUN.invoke(app, ["import", str(raw), "--out", str(out)])
+    assert done.exit_code == 1
+    assert [path.name for path in out.iterdir()] == ["thesis.txt"]
+    again = tmp_path / "again"
+    for flags, code in (([], 0), ([], 1), (["--overwrite"], 0)):
+        assert RUN.invoke(app, ["import", str(raw), "--out", str(again), *flags]).exit_code == code
+
+
+def test_nothing_is_left_of_an_import_that_failed(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(json.dumps([ROW | {"preference": 1}] * 3)[:-5])
+    done = RUN.invoke(app, ["import", str(path), "--out", str(tmp_path / "out")])
+    assert done.exit_code == 1
+    assert "is the file whole" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_columns_are_named_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("who;one;two;chosen_is_first\nann;x;y;1\nbob;x;y;0\n")
+    out = tmp_path / "out"
+    names = "judge=who,first=one,second=two,winner=chosen_is_first"
+    done = RUN.invoke(
+        app, ["import", str(path), "--map", names, "--winners", "1=first,0=second", "--out", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert (out / "votes.csv").read_text() == "judge,first,second,winner\nann,x,y,first\nbob,x,y,second\n"
+    done = RUN.invoke(app, ["import", str(path), "--map", "judge=whom", "--out", str(tmp_path / "b")])
+    assert done.exit_code == 1
+    assert "no column 'whom' (for judge); did you mean 'who'?" in done.stderr
+
+
+def test_standard_input_is_a_file(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    text = "worker\ttask\tlabel\nw\tt\tyes\n"
+    done = RUN.invoke(app, ["import", "-", "--out", str(out)], input=text)
+    assert done.exit_code == 0, done.output
+    assert (out / "labels.csv").read_text() == "judge,item,label\nw,t,yes\n"
+
+
+def test_columns_that_come_late_are_written_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from voirdire.tables.formats import imported
+
+    monkeypatch.setattr(imported, "_FLUSH", 2)
+    line = '{"question_id": %d, "model": "m", "judge": "j", "score": 7, "turn": 1}\n'
+    path = tmp_path / "single.jsonl"
+    path.write_text("".join(line % question for question in (1, 2, 3, 3)))
+    out = tmp_path / "out"
+    assert RUN.invoke(app, ["import", str(path), "--out", str(out)]).exit_code == 0
+    with (out / "scores.csv").open(newline="") as stream:
+        assert [row["run"] for row in csv.DictReader(stream)] == ["1", "1", "1", "2"]

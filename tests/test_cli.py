@@ -322,8 +322,9 @@ def test_version_and_help() -> None:
     assert run("--version").stdout == f"voirdire {voirdire.__version__}\n"
     text = run("--help").stdout
     for verb in VERBS:
-        assert f" {verb.__name__.rstrip("_")} " in text
-        assert run(verb.__name__.rstrip("_"), "-h").exit_code == 0
+        name = verb.__name__.rstrip("_")
+        assert f" {name} " in text
+        assert run(name, "-h").exit_code == 0
 
 
 def test_no_verb_shows_the_help_and_an_unknown_one_is_a_usage_error() -> None:

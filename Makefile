@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -24,6 +24,7 @@ help:
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
+	@echo "make transcribed  take published figures, claims and results as they are, after they were looked over"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make demo-panel   ask the embedded panel of judges anew"
@@ -80,13 +81,17 @@ repro: $(VENV)/.installed
 	$(VENV)/bin/voirdire repro
 	$(VENV)/bin/voirdire repro --page > paper_repro/README.md
 
+# The digests of figures, claims and results as they are, once they have been looked over; see CONTRIBUTING.md.
+transcribed: $(VENV)/.installed
+	$(VENV)/bin/python -c "from voirdire.research.repro.transcribed import main; main([])"
+
 # Hours on two cores; each study goes on from runs/ where it was stopped.
 studies: $(VENV)/.installed
 	for study in $(STUDIES); do \
 		$(VENV)/bin/voirdire simulate $$study --jobs $(JOBS) --out runs/$$study > /dev/null && \
 		cp runs/$$study/results.csv runs/$$study/first.csv runs/$$study/run.json simulations/$$study/ || exit 1; \
 	done
-	$(MAKE) --no-print-directory pages
+	$(MAKE) --no-print-directory transcribed pages
 
 # The tables that voirdire.datasets.load("demo") gives: half an hour on two cores.
 DEMO = src/voirdire/datasets/demo

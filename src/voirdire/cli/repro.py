@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 # a claim is shown in the colour of its worst figure
 _STYLES = {
+    "changed-here": "bold magenta",
     "failed": "bold red",
     "inconsistent-in-paper": "yellow",
     "reproduced": "green",
@@ -38,6 +41,18 @@ def repro(
         ),
     ] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Do not look for public data.")] = False,
+    rerun: Annotated[
+        bool,
+        typer.Option("--rerun", help="Simulate anew what claims rest on, instead of reading kept results."),
+    ] = False,
+    replicates: Annotated[int, typer.Option(help="Of each simulation, with --rerun.", min=2)] = 20,
+    jobs: Annotated[int, typer.Option(help="Processes that simulate, with --rerun.", min=1)] = 1,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 1 where a verdict is not explained, or something was changed."
+        ),
+    ] = False,
     figures: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Draw the paper's figures into DIR instead."),
@@ -61,7 +76,9 @@ def repro(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", readable=False, help="The run's journal and tables; a stopped run goes on."
+            metavar="DIR",
+            readable=False,
+            help="The run's journal and tables, or a rerun's simulations; what was stopped goes on.",
         ),
     ] = None,
     page: Annotated[
@@ -70,7 +87,7 @@ def repro(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Check published numbers: published, ours, tolerance, verdict; or draw, or run, what a paper did."""
-    from voirdire.research.repro import judge_claims, load_system, system_names
+    from voirdire.research.repro import judge_claims, load_system, system_names, unexplained
 
     if page:
         from voirdire.research.repro.page import page as written
@@ -90,13 +107,29 @@ def repro(
     with console.progress("Claims") as progress:
         for done, system in enumerate(systems):
             progress(done, len(systems))
-            judged.append((system, judge_claims(system, fetch=not offline, results=results)))
+            fresh = _simulated(system, replicates, jobs, out) if rerun else None
+            judged.append((system, judge_claims(system, fetch=not offline, results=results, fresh=fresh)))
+    problems = [f"{system.paper}, {one}" for system, rows in judged for one in unexplained(system, rows)]
     if json:
         console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows]})
-        return
-    for system, rows in judged:
-        _show(system, rows)
-    _show_counts([row for _, rows in judged for row in rows])
+    else:
+        for system, rows in judged:
+            _show(system, rows)
+        _show_counts([row for _, rows in judged for row in rows])
+    if strict and problems:
+        raise InputError(problems)
+
+
+def _simulated(
+    system: System, replicates: int, jobs: int, out: Path | None
+) -> dict[str, list[Mapping[str, str]]]:
+    """Results of the studies that a system's claims rest on, made now."""
+    from voirdire.research.repro.rerun import rerun
+
+    def told(study: str, done: int, of: int) -> None:
+        print(f"{system.paper}: {study}, {done} of {of} batches", file=sys.stderr)
+
+    return rerun(system, replicates=replicates, jobs=jobs, out=out, progress=told)
 
 
 def _made(
@@ -129,6 +162,7 @@ def _show(system: System, rows: list[Row]) -> None:
     from rich.text import Text
 
     from voirdire.research.repro.summary import summarise
+    from voirdire.research.repro.verdicts import DIFFER
 
     table = Table(
         title=Text(system.paper, style="bold"),
@@ -149,7 +183,7 @@ def _show(system: System, rows: list[Row]) -> None:
     out = console.stdout()
     out.print(table)
     for one in summaries:
-        if one.claim.finding and {"failed", "inconsistent-in-paper"} & set(one.verdicts):
+        if one.claim.finding and set(DIFFER) & set(one.verdicts):
             heading = f"{one.claim.where}, {one.claim.id}: "
             out.print(Text.assemble((heading, "bold"), console.plain(one.claim.finding)))
     out.print()

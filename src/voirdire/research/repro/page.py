@@ -8,24 +8,30 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from voirdire.research.repro.checks.studies import path_of
 from voirdire.research.repro.claims import System, load_system, system_names
 from voirdire.research.repro.faults import KINDS
 from voirdire.research.repro.runfile import read_run
 from voirdire.research.repro.summary import Summary, counts, shown, summarise
+from voirdire.research.repro.transcribed import studies_of
 from voirdire.research.repro.verdicts import VERDICTS, Row, judge_claims
 
 _ABOUT = """# Published numbers, checked
 
 One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
-holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` computes everything anew, with
-public data where they can be fetched; `voirdire repro PAPER --figures DIR` draws the paper's figures (`reproduce.py`),
-`--run NAME --out DIR` runs its protocols. This page is made without public data (`make repro`), so their claims read
-"not-fetched" here.
+holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` compares: what follows from
+other figures it computes on the spot, what our simulations give it reads from their kept results (listed below, with
+the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of, and allows
+two of their Monte Carlo errors; public data are used where they can be fetched. `--strict` exits with 1 where a
+difference is not explained or something was changed here. `voirdire repro PAPER --figures DIR` draws the paper's
+figures (`reproduce.py`), `--run NAME --out DIR` runs its protocols. This page is made without public data (`make
+repro`), so their claims read "not-fetched" here.
 
-A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from the
-published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two places of
-the paper. "reproduced" of a rerun means: our simulation, with the replicates that `simulations/` tells, came within the
-tolerance."""
+A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from
+the published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two
+places of the paper; "changed-here" a figure, claim or results file that is not what was transcribed, written down or
+simulated (`transcribed.json` in each folder), so that the difference may be ours. "reproduced" of a rerun means: our
+simulation came within the tolerance."""
 
 
 _ABOUT_RUNS = """## Runs
@@ -47,9 +53,24 @@ def page() -> str:
     systems = [load_system(name) for name in system_names()]
     judged = [(system, judge_claims(system, fetch=False)) for system in systems]
     parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
+    parts.append(_read(systems))
     parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
     parts.append(_runs(systems))
     return "\n\n".join(parts) + "\n"
+
+
+def _read(systems: list[System]) -> str:
+    """Which kept results are read, and when they were made."""
+    lines = ["| kept results | read by claims of | replicates | seed | made |", "|---|---|---:|---:|---|"]
+    for system in systems:
+        for study in studies_of(system.claims):
+            path = path_of(study)
+            run = json.loads((path.parent / "run.json").read_text(encoding="utf-8"))
+            name = "/".join(path.parts[-5 if "/" in study else -3 :])
+            lines.append(
+                f"| `{name}` | {system.paper} | {run['replicates']} | {run['seed']} | {run['made']} |"
+            )
+    return "\n".join(lines)
 
 
 def _runs(systems: list[System]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,21 @@ from voirdire.errors import InputError
 from voirdire.research.repro.checks import CHECKS, Context, NotFetched
 from voirdire.research.repro.claims import Claim, System
 from voirdire.research.repro.tables import Cell, read_table
+from voirdire.research.repro.transcribed import Changes, changes
 
-VERDICTS = ("reproduced", "failed", "inconsistent-in-paper", "not-fetched", "needs-llm", "not-available")
+VERDICTS = {
+    "reproduced": "ours comes within the tolerance",
+    "failed": "ours differs from the published figure",
+    "inconsistent-in-paper": "two places of the paper differ",
+    "changed-here": "a figure, a claim or kept results are not what was transcribed or made: the difference is ours",
+    "not-fetched": "public data that are not here",
+    "needs-llm": "no run has filled it yet",
+    "not-available": "it cannot be computed",
+}
+#: What is to be explained by the claim's finding.
+DIFFER = ("failed", "inconsistent-in-paper")
+#: How many Monte Carlo errors of results that were made just now are allowed beside the tolerance.
+_ERRORS = 2
 #: What a run found of claims that stand in the text: columns claim and value.
 TEXTS = "texts.csv"
 _WITHOUT_OURS = {
@@ -63,6 +76,7 @@ def judge_claims(
     fetch: bool = True,
     results: str | Path | None = None,
     called: Mapping[str, str] | None = None,
+    fresh: Mapping[str, Sequence[Mapping[str, str]]] | None = None,
 ) -> list[Row]:
     """Compute what can be computed and compare it with what was published.
 
@@ -76,6 +90,9 @@ def judge_claims(
         ``<system>/<run>/texts.csv`` for claims in the text.
     called : mapping of str to str, optional
         Folders of runs that are called otherwise.
+    fresh : mapping of str to rows, optional
+        Results of studies, by name, that were made just now (see :mod:`voirdire.research.repro.rerun`) and count
+        instead of the kept ones; beside the tolerance two of their Monte Carlo errors are allowed.
 
     Returns
     -------
@@ -94,35 +111,42 @@ def judge_claims(
     >>> {row.verdict for row in rows if row.claim == "table2-average"}
     {'reproduced'}
     """
-    context = Context(system.tables, fetch)
+    context = Context(system.tables, fetch, fresh or {})
+    changed = changes(system)
     runs = {run for claim in system.claims for run in claim.runs}
     own = (
         {}
         if results is None
         else {run: _own(system, Path(results), (called or {}).get(run, run)) for run in runs}
     )
-    return [row for claim in system.claims for row in _rows(system, claim, context, own)]
+    return [row for claim in system.claims for row in _rows(system, claim, context, own, changed)]
 
 
-def _rows(system: System, claim: Claim, context: Context, own: Mapping[str, _Own]) -> Iterator[Row]:
+def _rows(
+    system: System, claim: Claim, context: Context, own: Mapping[str, _Own], changed: Changes
+) -> Iterator[Row]:
     for cell in claim.figures:
-        note, ours, tolerance = "", None, claim.tolerance
+        note, ours, tolerance, error = "", None, claim.tolerance, 0.0
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
         if claim.check:
             try:
                 found = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
-                ours = found.value
-                note = found.note
+                ours, note = found.value, found.note
                 if claim.items is not None and found.item is not None:
                     # an end of an interval lies on a whole number of items; the last printed digit is rounded
                     tolerance = claim.items * found.item + 0.05
+                if claim.check.get("study") in context.fresh:
+                    error = _ERRORS * found.error
             except NotFetched as reason:
                 note = str(reason)
         else:
             ours = _from_runs(claim, cell, own)
         published = _figure(cell)
         if ours is not None:
-            verdict = _compared(claim, published, ours, tolerance)
+            verdict = _compared(claim, published, ours, tolerance, error)
+        what = changed.of_figure(claim, cell) or (changed.behind(claim, cell) if verdict in DIFFER else "")
+        if what:
+            verdict = "changed-here"
         yield Row(
             id=f"{claim.id}/{cell.name}" if cell.keys else claim.id,
             paper=system.paper,
@@ -133,18 +157,42 @@ def _rows(system: System, claim: Claim, context: Context, own: Mapping[str, _Own
             tolerance=tolerance,
             verdict=verdict,
             claim=claim.id,
-            note="; ".join(filter(None, [note, claim.finding if verdict in VERDICTS[1:3] else ""])),
+            note="; ".join(filter(None, [what, note, claim.finding if verdict in DIFFER else ""])),
         )
 
 
-def _compared(claim: Claim, published: float | str, ours: float | str, tolerance: float | None) -> str:
+def _compared(
+    claim: Claim, published: float | str, ours: float | str, tolerance: float | None, error: float
+) -> str:
     if isinstance(published, str) or isinstance(ours, str):
         near = published == ours
     else:
-        near = tolerance is not None and abs(published - ours) <= tolerance + 1e-9
+        near = tolerance is not None and abs(published - ours) <= tolerance + error + 1e-9
     if near:
         return "reproduced"
     return "inconsistent-in-paper" if claim.kind == "rederive" else "failed"
+
+
+def unexplained(system: System, rows: Sequence[Row]) -> list[str]:
+    """What a strict check does not let pass, a sentence each.
+
+    Changes here; figures that differ without a finding; findings where none differs, though all was computed.
+
+    Examples
+    --------
+    >>> from voirdire.research.repro.claims import load_system
+    >>> unexplained(load_system("mareval"), judge_claims(load_system("mareval"), fetch=False))
+    []
+    """
+    found = [f"{row.id}: {row.note}" for row in rows if row.verdict == "changed-here"]
+    for claim in system.claims:
+        verdicts = [row.verdict for row in rows if row.claim == claim.id]
+        differ = sum(verdict in DIFFER for verdict in verdicts)
+        if differ and not claim.finding:
+            found.append(f"{claim.id}: {differ} figures differ, and no finding says why")
+        if claim.finding and not differ and set(verdicts) == {"reproduced"}:
+            found.append(f"{claim.id}: its finding speaks of a difference, and there is none")
+    return found
 
 
 def _figure(cell: Cell) -> float | str:

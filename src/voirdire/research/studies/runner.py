@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import ModuleType
@@ -93,8 +94,8 @@ def run_study(
         Processes, by joblib. None leaves it to an active ``joblib.parallel_config`` (e.g. a Dask cluster's).
     out : path, optional
         Folder for the journal of finished batches, ``results.csv``, ``first.csv`` (every cell's first replicate) and
-        ``run.json`` (title, aim, source, seed,
-        replicates, versions). A run that was stopped goes on from there and ends with the same table.
+        ``run.json`` (title, aim, source, seed, replicates, day, versions). A run that was stopped goes on from there
+        and ends with the same table.
     progress : callable, optional
         Called with (batches done, batches in all).
 
@@ -150,6 +151,7 @@ def _run(
             "source": checked.source,
             "seed": checked.seed,
             "replicates": checked.replicates,
+            "made": datetime.now(UTC).date().isoformat(),
             "versions": _versions(),
         }
         write_file(folder / "run.json", json.dumps(record, indent=1) + "\n")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from voirdire.errors import InputError
@@ -18,19 +18,31 @@ class NotFetched(Exception):
 
 @dataclass(frozen=True)
 class Context:
-    """The tables of the paper, and whether public data may be fetched."""
+    """What checks may look at.
+
+    Attributes
+    ----------
+    tables : mapping of str to Table
+        Those of the paper.
+    fetch : bool
+        Whether public data may be fetched.
+    fresh : mapping
+        By study, rows of results that were made just now, instead of the kept ones.
+    """
 
     tables: Mapping[str, Table]
     fetch: bool = True
+    fresh: Mapping[str, Sequence[Mapping[str, str]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Found:
-    """Our figure; what one judged item is worth on its scale, where tolerances are in items; a note."""
+    """Our figure; what an item is worth on its scale, where tolerances are in items; a note; its Monte Carlo error."""
 
     value: float | str
     item: float | None = None
     note: str = ""
+    error: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -75,23 +75,27 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
 def _table(context: Context, name: str) -> pd.DataFrame:
     if not context.fetch:
         raise NotFetched(f"data set {name} not looked for")
-    return _loaded(name)
+    found = _loaded(name)
+    if isinstance(found, str):
+        raise NotFetched(found)
+    return found
 
 
 @lru_cache(maxsize=4)
-def _loaded(name: str) -> pd.DataFrame:
+def _loaded(name: str) -> pd.DataFrame | str:
+    """The table, or why there is none: what cannot be fetched is tried once."""
     try:
         return datasets.load(name).table
     except InputError as error:
-        raise NotFetched(f"data not fetched: {error.problems[0]}") from error
+        return f"data not fetched: {error.problems[0]}"
 
 
 @cache
 def _correlations(dataset: str, metric: str, human: str, level: Level, name: str) -> dict[str, float]:
     # the intervals are not compared with anything: few resamples do
-    found = voirdire.metaeval(
-        _loaded(dataset), human, metrics=[metric], level=level, coefficients=[name], resamples=100
-    )
+    table = _loaded(dataset)
+    assert not isinstance(table, str)
+    found = voirdire.metaeval(table, human, metrics=[metric], level=level, coefficients=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +23,21 @@ def _results(path: Path) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
+def path_of(study: str) -> Path:
+    """The results file of a study; one of a paper's ``runs/`` is called ``<system>/<study>``.
+
+    Examples
+    --------
+    >>> path_of("rq3").name
+    'results.csv'
+    """
+    system, _, name = study.rpartition("/")
+    folder = locate("paper_repro") / system / "runs" / name if system else locate("simulations") / name
+    return folder / "results.csv"
+
+
 def rows_of(study: str) -> tuple[dict[str, str], ...]:
-    """The rows of a study's results; a study of a paper's ``runs/`` is called ``<system>/<study>``.
+    """The rows of a study's kept results.
 
     Raises
     ------
@@ -35,9 +49,12 @@ def rows_of(study: str) -> tuple[dict[str, str], ...]:
     >>> rows_of("rq3")[0]["measure"]
     'items'
     """
-    system, _, name = study.rpartition("/")
-    folder = locate("paper_repro") / system / "runs" / name if system else locate("simulations") / name
-    return _results(folder / "results.csv")
+    return _results(path_of(study))
+
+
+def _rows(context: Context, name: str) -> tuple[Mapping[str, str], ...]:
+    """Results that were made for this question, else the kept ones."""
+    return tuple(context.fresh[name]) if name in context.fresh else rows_of(name)
 
 
 def study(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -51,36 +68,33 @@ def study(context: Context, cell: Cell, settings: Settings) -> Found:
     for column, key in settings.get("from", {}).items():
         entry = cell.by[key]
         wanted[column] = names.get(entry, entry)
-    return _mean(settings["study"], wanted)
+    return _mean(context, settings["study"], wanted)
 
 
 def drop(context: Context, cell: Cell, settings: Settings) -> Found:
     """How much the mean of the measure falls when ``count`` of the judges ``added`` join, from none."""
     row = dict(settings.get("row", {}))
-    before = _mean(settings["study"], row | {"added": "none", "count": "0"})
-    after = _mean(settings["study"], row | {"added": settings["added"], "count": str(settings["count"])})
+    before = _mean(context, settings["study"], row | {"added": "none", "count": "0"})
+    after = _mean(
+        context, settings["study"], row | {"added": settings["added"], "count": str(settings["count"])}
+    )
     assert isinstance(before.value, float)
     assert isinstance(after.value, float)
-    return Found(before.value - after.value, note=f"{before.note}; with them {after.note}")
+    error = (before.error**2 + after.error**2) ** 0.5
+    return Found(before.value - after.value, note=f"{before.note}; with them {after.note}", error=error)
 
 
 def falls(context: Context, cell: Cell, settings: Settings) -> Found:
     """``falls`` if that drop is more than two Monte Carlo errors (of two independent means), else ``holds``."""
     found = drop(context, cell, settings)
-    row = dict(settings.get("row", {}))
-    errors = [
-        float(_one(settings["study"], row | {"added": added, "count": str(count)})["mcse"])
-        for added, count in (("none", 0), (settings["added"], settings["count"]))
-    ]
-    error = float(sum(one**2 for one in errors) ** 0.5)
     assert isinstance(found.value, float)
-    note = f"drop {found.value:.3f}, Monte Carlo error {error:.3f}"
-    return Found("falls" if found.value > 2 * error else "holds", note=note)
+    note = f"drop {found.value:.3f}, Monte Carlo error {found.error:.3f}"
+    return Found("falls" if found.value > 2 * found.error else "holds", note=note)
 
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     """Entries of the column ``by`` by falling ``statistic`` (mean, best_share), as "a > b"; ``first`` of them."""
-    rows = [one for one in rows_of(settings["study"]) if _matches(one, settings.get("row", {}))]
+    rows = [one for one in _rows(context, settings["study"]) if _matches(one, settings.get("row", {}))]
     names = settings.get("names", {})
     only = settings.get("only")
     statistic = settings.get("statistic", "mean")
@@ -91,14 +105,14 @@ def study_order(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found(" > ".join(called[: settings.get("first", len(called))]), note=f"{statistic} {figures}")
 
 
-def _mean(name: str, wanted: Settings) -> Found:
-    row = _one(name, wanted)
+def _mean(context: Context, name: str, wanted: Settings) -> Found:
+    row = _one(context, name, wanted)
     note = f"{row['n']} replicates, Monte Carlo error {float(row['mcse']):.4f}"
-    return Found(float(row["mean"]), note=note)
+    return Found(float(row["mean"]), note=note, error=float(row["mcse"]))
 
 
-def _one(name: str, wanted: Settings) -> dict[str, str]:
-    rows = [one for one in rows_of(name) if _matches(one, wanted)]
+def _one(context: Context, name: str, wanted: Settings) -> Mapping[str, str]:
+    rows = [one for one in _rows(context, name) if _matches(one, wanted)]
     if len(rows) != 1:
         raise InputError(
             f"study {name}: {dict(wanted)} means {len(rows)} rows of its results; it must mean one"
@@ -106,7 +120,7 @@ def _one(name: str, wanted: Settings) -> dict[str, str]:
     return rows[0]
 
 
-def _matches(row: dict[str, str], wanted: Settings) -> bool:
+def _matches(row: Mapping[str, str], wanted: Settings) -> bool:
     return all(row[column] == str(entry) for column, entry in wanted.items())
 
 

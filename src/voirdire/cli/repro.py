@@ -21,6 +21,7 @@ _STYLES = {
     "changed-here": "bold magenta",
     "failed": "bold red",
     "inconsistent-in-paper": "yellow",
+    "undecided": "yellow",
     "reproduced": "green",
     "not-fetched": "dim",
     "needs-llm": "dim",

@@ -42,7 +42,12 @@ def test_a_file_without_fault_is_read(own: Path) -> None:
         ("tolerance = 0.05\n", "", 9, "tolerance is missing"),
         ("tolerance = 0.05", "tolerance = -1", 12, "must be a number from 0 up"),
         ("tolerance = 0.05", 'tolerance = "low"', 12, "is not what it must be"),
-        ("tolerance = 0.05", "tolerance = { item = 1 }", 12, "must be { items = NUMBER }"),
+        (
+            "tolerance = 0.05",
+            "tolerance = { item = 1 }",
+            12,
+            "must be one of { items = NUMBER }, { correlation",
+        ),
         ('judge = "average"', 'judge = "avarage"', 10, "no judge 'avarage' (did you mean 'average'?)"),
         ('judge = "average"', 'juge = "average"', 10, "no column 'juge' (did you mean 'judge'?)"),
         ('"table1", judge', '"table2", judge', 10, "table 'table2' is unknown"),

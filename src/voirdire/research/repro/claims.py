@@ -30,9 +30,9 @@ class Claim:
         tolerance is what it is (or why the claim cannot be checked).
     figures : tuple of Cell
         The published figures: cells of a table, or one that stands in the text.
-    tolerance : float or None
-        How far ours may be from the published figure; with ``items``, so many of the judged items.
-    items : float or None
+    tolerance : float, mapping or None
+        How far ours may be from the published figure: a number, or how it follows from the figure (see
+        :mod:`voirdire.research.repro.tolerance`).
     check : mapping
         ``kind``, one of ``voirdire.research.repro.checks.CHECKS``, and its settings.
     runs : tuple of str
@@ -47,8 +47,7 @@ class Claim:
     kind: str
     because: str
     figures: tuple[Cell, ...]
-    tolerance: float | None = None
-    items: float | None = None
+    tolerance: float | Mapping[str, float] | None = None
     check: Mapping[str, Any] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
     finding: str = ""
@@ -176,8 +175,7 @@ def _claim(entry: Mapping[str, Any], tables: Mapping[str, Table], before: list[C
     return Claim(
         **texts,
         figures=tuple(figures),
-        tolerance=float(given) if isinstance(given, int | float) else None,
-        items=float(given["items"]) if isinstance(given, dict) else None,
+        tolerance=float(given) if isinstance(given, int | float) else given,
         check=entry.get("check", {}),
         runs=(runs,) if isinstance(runs, str) else tuple(runs),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from voirdire.research.repro.checks import CHECKS, problems_of
 from voirdire.research.repro.tables import Table
+from voirdire.research.repro.tolerance import FORMS
 from voirdire.settings import TABLE, TEXT, Rule, faults, is_number, is_unknown, nearest
 
 KINDS = {
@@ -33,7 +34,7 @@ _KEYS = {
     "cells": replace(TABLE, says=_WRONG),
     "check": replace(TABLE, says=_WRONG),
     "tolerance": Rule(
-        "a number or { items = NUMBER }",
+        "a number, or a table of one of the forms that tolerances have",
         lambda v: isinstance(v, int | float | dict) and not isinstance(v, bool),
         _WRONG,
     ),
@@ -94,8 +95,11 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
         fault("kind", "tolerance is missing: how far may ours be from the published figure?")
     if isinstance(tolerance, int | float) and not 0 <= tolerance < 1e6:
         fault("tolerance", f"tolerance {tolerance!r} must be a number from 0 up")
-    if isinstance(tolerance, dict) and list(tolerance) != ["items"]:
-        fault("tolerance", "a tolerance that is no number must be { items = NUMBER }")
+    if isinstance(tolerance, dict) and not _is_form(tolerance):
+        forms = ", ".join(
+            "{ " + ", ".join(f"{key} = NUMBER" for key in keys) + " }" for keys in FORMS.values()
+        )
+        fault("tolerance", f"a tolerance that is no number must be one of {forms}")
     if kind in COMPUTED and "check" not in entry and "run" not in entry:
         fault("kind", f"a claim of kind {kind!r} needs a check; known: {', '.join(sorted(CHECKS))}")
     if kind not in COMPUTED and "check" in entry:
@@ -105,6 +109,11 @@ def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mappi
     if isinstance(entry.get("check"), dict):
         found += [f"{lines.of(number, 'check')}: {text}" for text in problems_of(entry["check"], tables)]
     return found
+
+
+def _is_form(tolerance: Mapping[str, Any]) -> bool:
+    keys = FORMS.get(next(iter(tolerance), ""), ())
+    return bool(keys) and tolerance.keys() <= set(keys) and all(is_number(v) for v in tolerance.values())
 
 
 def _cell_faults(cells: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:

@@ -6,6 +6,7 @@ Public data are not looked for, so that the page is the same on every machine an
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from voirdire.research.repro.checks.studies import path_of
@@ -146,11 +147,17 @@ def _section(system: System, rows: list[Row]) -> list[str]:
     return parts
 
 
+def _tolerance(how: float | Mapping[str, float]) -> str:
+    """A number, or of what each figure's own standard error is."""
+    if not isinstance(how, Mapping):
+        return shown(how)
+    if "items" in how:
+        return f"{shown(float(how['items']))} item"
+    return "2 se: " + ", ".join(f"{key} {shown(float(n))}" for key, n in how.items())
+
+
 def _line(one: Summary) -> str:
     claim = one.claim
-    if claim.items is not None:
-        tolerance = f"{shown(claim.items)} item"
-    else:
-        tolerance = "" if claim.tolerance is None else shown(claim.tolerance)
+    tolerance = "" if claim.tolerance is None else _tolerance(claim.tolerance)
     cells = [claim.where, claim.says, claim.kind, one.published, one.ours, tolerance, one.in_words]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -12,12 +12,14 @@ from voirdire.errors import InputError
 from voirdire.research.repro.checks import CHECKS, Context, NotFetched
 from voirdire.research.repro.claims import Claim, System
 from voirdire.research.repro.tables import Cell, read_table
+from voirdire.research.repro.tolerance import empty, own_error
 from voirdire.research.repro.transcribed import Changes, changes
 
 VERDICTS = {
     "reproduced": "ours comes within the tolerance",
     "failed": "ours differs from the published figure",
     "inconsistent-in-paper": "two places of the paper differ",
+    "undecided": "ours comes within the tolerance, but so would a judge that knows nothing",
     "changed-here": "a figure, a claim or kept results are not what was transcribed or made: the difference is ours",
     "not-fetched": "public data that are not here",
     "needs-llm": "no run has filled it yet",
@@ -126,15 +128,20 @@ def _rows(
     system: System, claim: Claim, context: Context, own: Mapping[str, _Own], changed: Changes
 ) -> Iterator[Row]:
     for cell in claim.figures:
-        note, ours, tolerance, error = "", None, claim.tolerance, 0.0
+        note, ours, error = "", None, 0.0
+        tolerance = _tolerance(system, claim, cell)
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
         if claim.check:
             try:
                 found = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
                 ours, note = found.value, found.note
-                if claim.items is not None and found.item is not None:
+                if (
+                    isinstance(claim.tolerance, Mapping)
+                    and "items" in claim.tolerance
+                    and found.item is not None
+                ):
                     # an end of an interval lies on a whole number of items; the last printed digit is rounded
-                    tolerance = claim.items * found.item + 0.05
+                    tolerance = claim.tolerance["items"] * found.item + 0.05
                 if claim.check.get("study") in context.fresh:
                     error = _ERRORS * found.error
             except NotFetched as reason:
@@ -161,6 +168,14 @@ def _rows(
         )
 
 
+def _tolerance(system: System, claim: Claim, cell: Cell) -> float | None:
+    """The claim's number, or two standard errors of the figure; in items it is known when ours is."""
+    how = claim.tolerance
+    if not isinstance(how, Mapping):
+        return how
+    return None if "items" in how else own_error(how, system.tables[cell.table], cell)
+
+
 def _compared(
     claim: Claim, published: float | str, ours: float | str, tolerance: float | None, error: float
 ) -> str:
@@ -168,6 +183,13 @@ def _compared(
         near = published == ours
     else:
         near = tolerance is not None and abs(published - ours) <= tolerance + error + 1e-9
+    if (
+        near
+        and isinstance(claim.tolerance, Mapping)
+        and isinstance(published, float)
+        and tolerance is not None
+    ):
+        return "undecided" if empty(claim.tolerance, published, tolerance) else "reproduced"
     if near:
         return "reproduced"
     return "inconsistent-in-paper" if claim.kind == "rederive" else "failed"

@@ -16,6 +16,7 @@ from voirdire.model.density import ByHand, Data, LogDensity
 from voirdire.typing import Floats
 
 UNCOMPILED = 200_000  # numbers in a table up to which gradients are not compiled
+TOGETHER = 300_000  # numbers times points that are computed together: bounds the memory
 UNCOMPILED_HESSIAN = (
     3e8  # numbers times parameters up to which the Hessian is not: it then takes some two seconds
 )
@@ -67,15 +68,26 @@ class Derivatives:
     def many(self, x: Floats) -> tuple[Floats, Floats]:
         """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
         if self.by_hand is None and not self._density.mixture and self._numbers <= UNCOMPILED:
-            # a tape costs as much as some thousand numbers: small tables have many points on each
-            blocks = np.array_split(x, -(-len(x) * (self._numbers + self._density.size) // UNCOMPILED))
             with np.errstate(all="ignore"):
-                found = [autodiff.gradient(self._taped, block) for block in blocks]
+                found = [autodiff.gradient(self._taped, block) for block in self._blocks(x)]
             return np.concatenate([value for value, _ in found]), np.concatenate(
                 [slope for _, slope in found]
             )
         each = [self.both(one) for one in x]
         return np.array([value for value, _ in each]), np.array([slope for _, slope in each])
+
+    def log_densities(self, x: Floats) -> Floats:
+        """Log density of many points, shape (points, size)."""
+        density, data = self._density, self._data
+        if density.mixture:
+            return np.asarray(self._compiled(lambda engine: engine.log_densities(density), x))
+        with np.errstate(all="ignore"):
+            # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
+            return np.concatenate([density.log_density(block, data, np) for block in self._blocks(x)])
+
+    def _blocks(self, x: Floats) -> list[Floats]:
+        """Points that are worth being computed together: a tape costs as much as some thousand numbers."""
+        return np.array_split(x, max(1, -(-len(x) * (self._numbers + self._density.size) // TOGETHER)))
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
@@ -106,14 +107,11 @@ class _Weighed:
 
 
 def _weigh(problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
-    from voirdire.infer import engine
-
     density = problem.density
     draws = proposal.draws(count, rng, FREEDOM)
     if density.has_mirror:
         draws = fold(density, draws, problem.data)[0]
-    with engine.double_precision():
-        log_target = np.asarray(engine.log_densities(density)(draws, problem.data))
+    log_target = Derivatives(density, problem.data).log_densities(draws)
     log_proposal = proposal.log_density(draws, FREEDOM)
     if density.has_mirror:
         log_target = (

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer import engine, mirror
+from voirdire.infer import mirror
 from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_modes
@@ -148,8 +149,7 @@ def quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
     if "coin_first" in values:
         first, second = sigmoid(values["coin_first"], np), sigmoid(values["coin_second"], np)
         found |= {"reliability": 0.5 * (first + second), "position bias": 0.5 * (first - second)}
-    with engine.double_precision():
-        log = np.asarray(engine.log_densities(density)(x, problem.data))
+    log = Derivatives(density, problem.data).log_densities(x)
     found["log likelihood"] = log - density.log_prior(x, np)
     return {name: value.reshape(len(x), -1) for name, value in found.items()}
 

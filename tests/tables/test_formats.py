@@ -69,7 +69,8 @@ def test_every_file_gives_its_exact_tables_by_what_is_in_it(shared: Path) -> Non
                 assert got is None, (name, table)
                 continue
             columns, want = rows_of(folder / "expected" / f"{table}.csv")
-            assert list(got.columns) == columns or set(got.columns) == set(columns), (name, table)
+            unknown = {"order"} if table == "votes" and case["position"] == "unknown" else set()
+            assert set(got.columns) == {*columns, *unknown}, (name, table)
             have = Counter(tuple(plain(cell) for cell in row) for row in got[columns].values.tolist())
             assert have == want, (name, table)
         assert len(found.refused) == len(case["refused"]), name

@@ -24,7 +24,7 @@ from voirdire.cli import signals
 from voirdire.cli.agree import agree
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
-from voirdire.cli.console import fail
+from voirdire.cli.console import fail, tell
 from voirdire.cli.demo import demo
 from voirdire.cli.fit import fit
 from voirdire.cli.import_ import import_
@@ -36,6 +36,7 @@ from voirdire.cli.report import report
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
 from voirdire.errors import InputError
+from voirdire.notices import listening
 
 VERBS: tuple[Callable[..., None], ...] = (
     demo,
@@ -59,7 +60,8 @@ class _Group(typer.core.TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with listening(tell):
+                return super().invoke(ctx)
         except InputError as error:
             fail(str(error))
             raise typer.Exit(1) from None

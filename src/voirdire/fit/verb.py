@@ -21,6 +21,7 @@ from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, Priors, load_model
+from voirdire.notices import listening
 from voirdire.settings import least_draws
 from voirdire.tables.detect import read_table
 
@@ -126,9 +127,10 @@ def fit(
     _check_request(how, prob)
     _check_anchor_request(anchors, anchor_mode)
     request = Request(criteria, anchors, anchor_mode, families, levels, classes)
-    table = read_answers(votes, levels)
-    kind = KINDS[table.data]
     notes: list[str] = []
+    with listening(notes.append):
+        table = read_answers(votes, levels)
+    kind = KINDS[table.data]
     if model is None:
         model, why = kind.default_model(table, criteria)
         notes.append(f"No model was named: {model}, because {why}.")
@@ -136,7 +138,8 @@ def fit(
     check_kind(spec, table)
     notes += [f"Prior changed: {section}.{key} = {value:g}." for section, key, value in spec.overrides]
     kind.check_request(request)
-    posed, more = kind.pose(spec, table, request)
+    with listening(notes.append):
+        posed, more = kind.pose(spec, table, request)
     check_size(posed, how)
     panel = weigh_answers(posed, families)
     problem = panel.problem

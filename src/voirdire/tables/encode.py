@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import TypeAlias
 
@@ -51,8 +52,10 @@ class Column:
     codes: IntArray
 
 
-def name_of(value: object) -> str | Refused:
+def name_of(value: object, *, ends: bool = False) -> str | Refused:
     """Write one cell as a name: text as it is, whole numbers without ``.0``; or say why it is not a name.
+
+    With ``ends`` white space at the ends is part of the name, as that of prompts is.
 
     Examples
     --------
@@ -62,7 +65,7 @@ def name_of(value: object) -> str | Refused:
     Refused(reason='is empty')
     """
     if isinstance(value, str):
-        return _text(value)
+        return _text(value, ends)
     if isinstance(value, Refused):
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -78,7 +81,7 @@ def name_of(value: object) -> str | Refused:
     import uuid
 
     if isinstance(value, datetime.date | datetime.time | decimal.Decimal | uuid.UUID):
-        return _text(str(value))
+        return _text(str(value), ends)
     return Refused(f"is a {type(value).__name__}, which is not a name; write it as text")
 
 
@@ -90,11 +93,11 @@ def _number(value: float) -> str | Refused:
     return str(int(value)) if value.is_integer() and abs(value) <= _EXACT else repr(value)
 
 
-def _text(value: str) -> str | Refused:
+def _text(value: str, ends: bool) -> str | Refused:
     stripped = value.strip()
     if not stripped:
         return Refused("is empty")
-    if stripped != value:
+    if stripped != value and not ends:
         return Refused(f"{value!r} has white space at an end; remove it")
     if value in MISSING:
         return Refused(
@@ -111,7 +114,8 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     """Code one column of names, reporting every cell that is not a name.
 
     Names are compared exactly: case counts, and white space at an end is reported, neither kept nor
-    removed, because ``'a'`` and ``'a '`` are hardly ever two judges. Numbers become text; a whole number is
+    removed, because ``'a'`` and ``'a '`` are hardly ever two judges; in the column ``context`` it is kept, because
+    contexts may be prompts. Numbers become text; a whole number is
     written without ``.0`` whether it comes as a number or as text, so that ids read alike from a CSV and
     from a dataframe that turned them into floats. Missing values (None, NaN, an empty string) are reported,
     and so are the words that are written for them (``NaN``, ``NA``, ``null``, ``None``).
@@ -136,18 +140,19 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     >>> encode(["b", "a", "b"], "judge", problems).codes.tolist()
     [0, 1, 0]
     """
+    read = partial(name_of, ends=column == "context")
     index: defaultdict[object, int] = defaultdict(count().__next__)
     keys: Sequence[object] = values
     if isinstance(values, Coded):
         if len(set(map(type, values.levels)) - {type(None)}) > 1:
-            values = Coded(values.codes, [name_of(value) for value in values.levels])
+            values = Coded(values.codes, [read(value) for value in values.levels])
             keys = values
         seen = np.fromiter(map(index.__getitem__, values.levels), np.int64, len(values.levels))[values.codes]
     else:
         kinds = set(map(type, values)) - {type(None)}
         # Equality across types would merge True with 1, and a list cannot be the key of a dict.
         if len(kinds) > 1 or not kinds <= {str, int, float, bool}:
-            keys = [name_of(value) for value in values]
+            keys = [read(value) for value in values]
         seen = np.fromiter(map(index.__getitem__, keys), np.int64, len(keys))
 
     levels: dict[str, int] = {}
@@ -158,7 +163,7 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     for key, number in index.items():
         if not used[number]:
             continue  # what stands for missing cells, where there are none
-        name = name_of(key)
+        name = read(key)
         if isinstance(name, str):
             recode[number] = levels.setdefault(name, len(levels))
         elif name.reason:

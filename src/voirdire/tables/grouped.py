@@ -25,6 +25,7 @@ from voirdire.tables.cells import Cells, Coded, cells_of, choose, frame_of
 from voirdire.tables.csv_file import check_text, csv_header, csv_rows
 from voirdire.tables.encode import MISSING, IntArray
 from voirdire.tables.files import readable
+from voirdire.tables.formats.taken import is_foreign, written
 from voirdire.tables.parquet_file import connected, exact, literal, parquet, parquet_columns, quoted
 from voirdire.tables.problems import Problems
 
@@ -50,7 +51,7 @@ def is_grouped(table: object) -> bool:
         if _is_pattern(path):
             return True
         large = os.path.isfile(path) and os.path.getsize(path) >= LARGE
-        return large and Path(path).suffix.lower() in _SUFFIXES
+        return large and (Path(path).suffix.lower() in _SUFFIXES or is_foreign(path))
     module = type(table).__module__.partition(".")[0]
     if module in ("pandas", "numpy", "voirdire", "builtins"):
         return False
@@ -91,7 +92,11 @@ def grouped_columns(
         At once, if a file is missing, damaged or of another kind, or if no file matches.
     """
     if isinstance(table, str | os.PathLike):
-        return _group_files(os.fspath(table), _Wanted(required, optional, checked), problems)
+        path, wanted = os.fspath(table), _Wanted(required, optional, checked)
+        if not is_foreign(path):
+            return _group_files(path, wanted, problems)
+        with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
+            return _group_files(written(path, folder), wanted, problems)
     return _group_frame(table, required, optional, problems)
 
 
@@ -255,11 +260,11 @@ def _source(
 
 
 def _bad(cell: str) -> str:
-    """The text of a cell if it is no name, as `voirdire.tables.encode.name_of` has it, and ``x`` if it is one."""
+    """The text of a context if it is no name, as `voirdire.tables.encode.encode` has it, and ``x`` if it is one."""
     words = ", ".join(literal(word) for word in ("", *sorted(MISSING)))
     space = "".join(f"\\x{{{ord(c):x}}}" for c in map(chr, range(0x3001)) if c.isspace())
-    ends = f"regexp_matches({cell}, '^[{space}]|[{space}]$', 's')"
-    return f"CASE WHEN {cell} IS NULL OR {cell} IN ({words}) OR {ends} THEN {cell} ELSE 'x' END"
+    blank = f"regexp_full_match({cell}, '[{space}]*', 's')"
+    return f"CASE WHEN {cell} IS NULL OR {cell} IN ({words}) OR {blank} THEN {cell} ELSE 'x' END"
 
 
 def _begins_with_header(file: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from voirdire.tables.cells import Cells, cells_of, choose, frame_of
 from voirdire.tables.files import header, read_file, relation_columns
+from voirdire.tables.formats.taken import foreign_cells, foreign_names
 from voirdire.tables.grouped import files_of
 from voirdire.tables.problems import Problems
 
@@ -22,7 +23,8 @@ def read_columns(
     Parameters
     ----------
     table : path or dataframe
-        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, or any dataframe that narwhals knows
+        A ``.csv``, ``.parquet``, ``.jsonl`` or ``.ndjson`` file, one of a tool or of another wrapping
+        (:mod:`voirdire.tables.formats.taken`), or any dataframe that narwhals knows
         (pandas, Polars eager and lazy, PyArrow, DuckDB relation, ...).
     required, optional : sequence of str
         Columns to read; ``optional=None`` for all. A required one that is absent is reported with the
@@ -47,7 +49,9 @@ def read_columns(
     {'judge': ['a']}
     """
     if isinstance(table, str | os.PathLike):
-        return read_file(os.fspath(table), required, optional, problems)
+        path = os.fspath(table)
+        found = foreign_cells(path, required, optional, problems)
+        return read_file(path, required, optional, problems) if found is None else found
     return _read_frame(table, required, optional, problems)
 
 
@@ -77,4 +81,8 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
     """
     if not isinstance(table, str | os.PathLike):
         return choose(frame_of(table, problems)[1], [], among, problems)
-    return choose(header(files_of(os.fspath(table), problems)[0], problems), [], among, problems)
+    path = os.fspath(table)
+    names = foreign_names(path)
+    if names is None:
+        names = header(files_of(path, problems)[0], problems)
+    return choose(names, [], among, problems)

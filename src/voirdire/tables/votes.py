@@ -24,8 +24,9 @@ from voirdire.tables.read import read_columns
 from voirdire.tables.vote_columns import Known, outcomes, placed
 
 _REQUIRED = ("judge", "first", "second", "winner")
-_OPTIONAL = ("criterion", "context")
-_KEPT = ("judges", "criteria", "items", "judge", "criterion", "first", "second", "counts", "has_criteria")
+_OPTIONAL = ("criterion", "context", "order")
+_CODES = ("judge", "criterion", "first", "second", "counts")
+_KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +51,8 @@ class Votes:
         The context of each vote.
     has_criteria : bool
         Whether the table has a criterion column.
+    order_unknown : bool
+        Whether it is not known which item was shown first (a column ``order`` says ``unknown``).
 
     Examples
     --------
@@ -78,6 +81,7 @@ class Votes:
     contexts: tuple[str, ...] = ()
     row_context: IntArray | None = None
     has_criteria: bool = False
+    order_unknown: bool = False
 
     def groupings(self) -> dict[str, IntArray | None]:
         """What each vote belongs to, by the name of the unit, as codes of shape (rows,); None without such a column."""
@@ -168,7 +172,7 @@ class Votes:
             self.contexts,
             None if self.row_context is None else self.row_context[mask],
             self.has_criteria,
-        )
+        ).recoded(order_unknown=self.order_unknown)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -199,9 +203,11 @@ class CountedVotes(Votes):
         second: IntArray,
         counts: IntArray,
         has_criteria: bool = False,
+        order_unknown: bool = False,
     ) -> None:
         codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
         names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
+        names["order_unknown"] = order_unknown
         for name, value in {**codes, **names, "contexts": (), "row_context": None}.items():
             object.__setattr__(self, name, value)  # the class is frozen
 
@@ -252,7 +258,8 @@ def read_votes(
 
     Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
     ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
-    ``context``. Other columns are left alone, and repeated votes all count.
+    ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first. Other columns
+    are left alone, and repeated votes all count.
 
     Parameters
     ----------
@@ -312,6 +319,8 @@ def read_votes(
     size = max(map(len, cells.values()), default=0)
     if cells and not size:
         problems.table("there are no votes")
+    if "order" in cells:
+        cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
     columns = {column: encode(values, column, problems) for column, values in cells.items()}
     if judge is not None:
         columns["judge"] = Column((judge,), np.zeros(size, np.int64))
@@ -320,13 +329,15 @@ def read_votes(
         columns.setdefault(column, Column((), np.full(size, -1)))
     winner = columns.pop("winner")
     context = columns.pop("context", None)
+    order = columns.pop("order", None)
     names, codes = placed(columns, known, problems)
     outcome = outcomes(winner, names[2], codes[2], codes[3], problems)
     problems.raise_any()
 
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
-    return count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
+    votes = count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
+    return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
 
 
 def count_votes(
@@ -404,4 +415,7 @@ def _recode(votes: Votes, known: Known, problems: Problems) -> Votes:
     )
     names, codes = placed(columns, given, problems)
     problems.raise_any()
-    return count_votes(names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria)
+    found = count_votes(
+        names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
+    )
+    return found.recoded(order_unknown=votes.order_unknown)

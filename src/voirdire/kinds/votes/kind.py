@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from voirdire.errors import InputError
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
@@ -49,14 +50,24 @@ class VotesKind(Kind[Votes, VotesProblem]):
     refit_resampled = staticmethod(refit_resampled)
 
     def default_model(self, table: Votes, criteria: object) -> tuple[str, str]:
-        """``maple-position`` where there is a criterion column, else ``crowd-bt-position``."""
-        if table.has_criteria:
-            return "maple-position", "the table has a criterion column"
-        return "crowd-bt-position", "the table has no criterion column"
+        """``maple-position`` where there is a criterion column, else ``crowd-bt-position``.
+
+        Without position where the order shown is unknown.
+        """
+        name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
+        why = f"the table has {has} criterion column"
+        if table.order_unknown:
+            return name, f"{why} and which item was shown first is unknown"
+        return f"{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
         notes = []
+        if table.order_unknown and model.position_aware:
+            raise InputError(
+                f"model {model.name} is about positions, but which item was shown first is unknown (column order); "
+                f"take {self.default_model(table, None)[0]}, or remove the column if first was shown first"
+            )
         if not table.has_rows:
             notes.append(
                 "The table was counted where it is: the order of votes and their contexts are not kept."

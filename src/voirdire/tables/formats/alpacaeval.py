@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
-from voirdire.tables.formats.rows import Note, Odd, Row, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.rows import UNKNOWN, Note, Odd, Row, UnknownOrder, Vote, named, number
 from voirdire.tables.formats.source import Head, Record, Source
 
 _NEEDS = keyed("instruction generator_1 generator_2 preference")
@@ -35,6 +35,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             named(record["generator_2"]),
             winner,
             context=record["instruction"],
+            order=UNKNOWN,
         )
 
     yield from each(source, one, _KEYS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
-from voirdire.tables.formats.rows import Label, Odd, Row, Score, UnknownOrder, Vote, named, number
+from voirdire.tables.formats.rows import UNKNOWN, Label, Odd, Row, Score, UnknownOrder, Vote, named, number
 from voirdire.tables.formats.source import Head, Record, Source
 
 _NEEDS = keyed("key run_id feedback_source")
@@ -48,7 +48,7 @@ def _compared(group: str, key: str, records: list[Record]) -> Iterator[Row]:
         raise Odd("one of the two scores is missing")
     one, other = (named(record.get("session_id") or record["run_id"]) for record in records)
     winner = "tie" if first == second else "first" if first > second else "second"
-    yield Vote(_judge(records[0]), one, other, winner, named(key), named(group))
+    yield Vote(_judge(records[0]), one, other, winner, named(key), named(group), order=UNKNOWN)
 
 
 def _judge(record: Record) -> str:

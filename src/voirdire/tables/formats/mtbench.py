@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
 from voirdire.tables.formats.rows import (
+    UNKNOWN,
     Odd,
     Refused,
     Row,
@@ -87,7 +88,9 @@ def _people(source: Source) -> Iterator[Row]:
         if record["winner"] == "tie (inconsistent)":
             raise Odd("'tie (inconsistent)' is the result of two games, not a vote")
         pair = named(record["model_a"]), named(record["model_b"])
-        yield Vote(_judge(record), *pair, winner(record["winner"], _VOTES), context=_context(record))
+        yield Vote(
+            _judge(record), *pair, winner(record["winner"], _VOTES), context=_context(record), order=UNKNOWN
+        )
 
     yield from each(source, one)
     yield UnknownOrder("the order of display is not in the file")

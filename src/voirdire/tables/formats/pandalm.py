@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each
-from voirdire.tables.formats.rows import Odd, Refused, Row, UnknownOrder, Vote, named
+from voirdire.tables.formats.rows import UNKNOWN, Odd, Refused, Row, UnknownOrder, Vote, named
 from voirdire.tables.formats.source import Head, Record, Source
 
 _WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
@@ -43,7 +43,8 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             if outcome is None:
                 yield Refused(f"{source.name} idx {context}", f"{key} {said!r}")
             else:
-                yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context)
+                order = UNKNOWN if _PERSON.fullmatch(key) else None
+                yield Vote(key.removesuffix(_RESULT), first, second, outcome, context=context, order=order)
 
     yield from each(source, one)
     if any(_PERSON.fullmatch(key) for key in source.head.keys):

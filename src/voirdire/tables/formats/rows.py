@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Vote(NamedTuple):
-    """One row of a table of votes; ``winner`` is first, second or tie."""
+    """One row of a table of votes; ``winner`` is first, second or tie, ``order`` unknown where it is."""
 
     judge: Any
     first: Any
@@ -17,6 +17,7 @@ class Vote(NamedTuple):
     criterion: Any = None
     context: Any = None
     run: Any = None
+    order: Any = None
 
 
 class Score(NamedTuple):
@@ -58,6 +59,8 @@ class UnknownOrder(Note):
 
 
 Row: TypeAlias = Vote | Score | Label | Refused | Note
+
+UNKNOWN = "unknown"
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels"}
 

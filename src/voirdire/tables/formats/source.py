@@ -13,13 +13,14 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import IO, Any
 
 from voirdire.errors import InputError
+from voirdire.tables.parquet_file import connected, parquet, parquet_columns
 
 _PEEK = 2**16  # bytes by which a file is told
 _CHUNK = 2**22  # characters of a JSON list that are looked at together
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _SEPARATORS = (",", "\t", ";", "|")
 
 Record = dict[str, Any]
@@ -61,6 +62,12 @@ class Source:
     path : str
         Where it is; ``-`` is the standard input.
     head : Head
+    separator : str
+        Of the columns of a text table.
+    packed : bool
+        Whether it is compressed.
+    siblings : sequence of Source
+        The files that are read together.
     """
 
     path: str
@@ -68,6 +75,7 @@ class Source:
     kind: str
     head: Head
     separator: str = ","
+    packed: bool = False
     siblings: Sequence[Source] = field(default=(), repr=False)
 
     @property
@@ -136,17 +144,36 @@ def _local(path: str) -> Iterator[str]:
             raise InputError(f"file {path!r} is empty")
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder:
-        place = Path(folder, "stdin")
-        with place.open("wb") as stream:
-            while chunk := sys.stdin.buffer.read(_CHUNK):
-                stream.write(chunk)
-        if not place.stat().st_size:
-            raise InputError("nothing comes from the standard input; pipe a file into it")
-        yield str(place)
+    yield _spooled()
+
+
+_stdin: tuple[object, tempfile._TemporaryFileWrapper[bytes]] | None = None
+
+
+def _spooled() -> str:
+    """What came from the standard input, as a file: it can be read more than once."""
+    global _stdin
+    if _stdin is None or _stdin[0] is not sys.stdin:
+        copy = tempfile.NamedTemporaryFile(prefix="voirdire-")  # noqa: SIM115
+        while chunk := sys.stdin.buffer.read(_CHUNK):
+            copy.write(chunk)
+        copy.flush()
+        _stdin = sys.stdin, copy
+    path = _stdin[1].name
+    if not os.path.getsize(path):
+        raise InputError("nothing comes from the standard input; pipe a file into it")
+    return path
 
 
 def _source(path: str, local: str, separator: str | None) -> Source:
+    with open(local, "rb") as plain:
+        packed = plain.read(4).startswith((_GZIP, _ZSTD))
+    source = _told(path, local, separator)
+    source.packed = packed
+    return source
+
+
+def _told(path: str, local: str, separator: str | None) -> Source:
     with _bytes(local) as stream:
         start = stream.read(_PEEK)
     if start.startswith(b"PAR1"):
@@ -314,8 +341,6 @@ def _sheet(path: str) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _parquet(source: Source, columns: Sequence[str]) -> Iterator[tuple[str, Record | str]]:
-    from voirdire.tables.parquet_file import connected, parquet, parquet_columns
-
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
         connection.execute("SET threads = 1")
         present = parquet_columns(connection, source.local, folder)
@@ -332,8 +357,6 @@ def _parquet(source: Source, columns: Sequence[str]) -> Iterator[tuple[str, Reco
 
 def _parquet_names(path: str) -> list[str]:
     import duckdb
-
-    from voirdire.tables.parquet_file import connected, parquet_columns
 
     with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
         try:
@@ -355,12 +378,12 @@ def _bytes(path: str) -> Iterator[IO[bytes]]:
     with open(path, "rb") as plain:
         magic = plain.read(4)
         plain.seek(0)
-        if magic[:2] == b"\x1f\x8b":
+        if magic.startswith(_GZIP):
             import gzip
 
             with gzip.open(plain) as stream:
                 yield stream  # type: ignore[misc]
-        elif magic == b"\x28\xb5\x2f\xfd":
+        elif magic == _ZSTD:
             with _zstd(plain, path) as stream:
                 yield stream
         else:

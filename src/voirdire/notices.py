@@ -1,0 +1,49 @@
+"""What is said on the way to a result: whoever asked for the result listens, and shows it where it belongs.
+
+Reading a table may take a column for another; the reader says so here and knows nothing of fits or terminals.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_LISTENER: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[str], None]) -> Iterator[None]:
+    """Have notes come to ``listener`` while the block runs, each once; an inner block hears them alone.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> with listening(heard.append):
+    ...     notice("'rater' is taken as judge")
+    ...     notice("'rater' is taken as judge")
+    >>> heard
+    ["'rater' is taken as judge"]
+    """
+    said: set[str] = set()
+
+    def once(note: str) -> None:
+        if note not in said:
+            said.add(note)
+            listener(note)
+
+    token = _LISTENER.set(once)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def notice(note: str) -> None:
+    """Say something to whoever listens; as a UserWarning where nobody does."""
+    listener = _LISTENER.get()
+    if listener is None:
+        warnings.warn(note, stacklevel=2)
+    else:
+        listener(note)

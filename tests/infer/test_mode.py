@@ -11,6 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 from voirdire.infer import engine
+from voirdire.infer import mode as modes
 from voirdire.infer.mode import Mode, find_mode, find_modes
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.specs import load_model
@@ -125,8 +126,10 @@ def test_a_search_cut_short_says_so() -> None:
     assert not mode.converged
 
 
-def test_a_batch_of_tables_finds_what_each_finds_alone() -> None:
-    """Tables of different lengths in one batch; alone, their missing outcomes weigh nothing."""
+@pytest.mark.parametrize("few", [0, modes.FEW])
+def test_a_batch_of_tables_finds_what_each_finds_alone(few: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of different lengths in one batch, compiled or not; alone, their missing outcomes weigh nothing."""
+    monkeypatch.setattr(modes, "FEW", few)
     problem = ten_to_hundred()
     votes = problem.data["votes"]
     rng = np.random.default_rng(0)

@@ -24,6 +24,17 @@ COLUMN = 50_000  # numbers that a column of the Hessian is worth by itself
 ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
 
 
+def numbers(data: Data) -> int:
+    """How many numbers a table has.
+
+    Examples
+    --------
+    >>> numbers({"votes": {"judge": np.zeros(3), "weight": np.ones(3)}})
+    6
+    """
+    return sum(np.size(array) for part in data.values() for array in part.values())
+
+
 class Derivatives:
     """Minus the log posterior density of one table, with its gradient and Hessian.
 
@@ -43,7 +54,7 @@ class Derivatives:
     def __init__(self, density: LogDensity, data: Data, symmetric: bool = False) -> None:
         self._density, self._data = density, data
         self._symmetric = symmetric and density.has_mirror
-        self._numbers = sum(np.size(array) for part in data.values() for array in part.values())
+        self._numbers = numbers(data)
         self._moved: Data | None = None
         self.by_hand: ByHand | None = None if self._symmetric else density.by_hand(data)
 

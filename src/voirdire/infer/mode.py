@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.derivatives import Derivatives, numbers
 from voirdire.infer.search import Found, search
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
@@ -20,6 +20,8 @@ MAX_ITERATIONS = 5000
 ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
+FEW = 4e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
+EVALUATION = 1e4  # numbers of a table that one evaluation is worth by itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ def find_modes(
     roomy: bool = False,
     starts: list[Floats] | None = None,
 ) -> list[Mode]:
-    """Maximise the posterior density for several tables of the same sizes at once, several in one compiled batch.
+    """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
 
     The first start takes every judge as fairly reliable, so it follows the majority. Where the mode found there is in
     doubt (its mirror is nearly as probable, or more than a quarter of the panel's information is used reversed), two
@@ -108,6 +110,13 @@ def find_modes(
     """
     if len(tables) == 1 and not roomy:
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
+    elif not roomy and sum(EVALUATION + numbers(table) for table in tables) <= FEW:
+        how: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+        begun = [None] * len(tables) if starts is None else [[start] for start in starts]
+        return [
+            find_modes(density, [table], **how, starts=start)[0]
+            for table, start in zip(tables, begun, strict=True)
+        ]
     else:
         run = _together(density, pad(tables, roomy=roomy), tolerance, max_iterations)
     own = [density.starts(table) for table in tables]

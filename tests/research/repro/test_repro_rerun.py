@@ -34,6 +34,7 @@ class Fresh:
     panels: tuple[str, ...] = ()
     optimiser: str = ""
     model: str = ""
+    designs: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
     only: str = ""
@@ -43,19 +44,26 @@ class Fresh:
         own = dict(load_study(path_of(self.study)).settings) | {"batch": self.replicates}
         if self.panels:
             own["panels"] = [panel for panel in own["panels"] if panel["name"] in self.panels]
+        if self.designs:
+            own["designs"] = [design for design in own["designs"] if design["name"] in self.designs]
         if self.optimiser:
             own["optimisers"] = [self.optimiser]
         if self.model:
             own["models"] = [self.model]
         if self.added:
             chosen = [one for one in own["added"] if one["name"] in self.added]
-            own["added"] = [{**one, "counts": list(self.counts)} for one in chosen]
+            own["added"] = [
+                {**one, "counts": [n for n in one["counts"] if n in self.counts]}
+                for one in chosen
+                if set(one["counts"]) & set(self.counts)
+            ]
         return own
 
     def covers(self, row: Mapping[str, str]) -> bool:
         """Whether it simulates and compares this row of kept results."""
         return (
             row["panel"] in (self.panels or [row["panel"]])
+            and row["design"] in (self.designs or [row["design"]])
             and row["optimiser"] == (self.optimiser or row["optimiser"])
             and row["model"] == (self.model or row["model"])
             and (row["added"] == "none" or (row["added"] in self.added and int(row["count"]) in self.counts))
@@ -78,7 +86,16 @@ FRESH = [
         "rq3", 3, 1005, model="maple", added=("random", "always-first", "always-second"), counts=(2, 5)
     ),
     Fresh(
-        "maple/position", 3, 1006, model="maple", added=("random", "always-first", "always-second"), counts=(4, 5)
+        "maple/position", 2, 1006, model="maple", panels=("coins 0.85 to 0.97",),
+        added=("random", "always-first", "always-second"), counts=(4, 5),
+    ),
+    Fresh(
+        "maple/position", 2, 1008, model="maple", panels=("one leans second", "all lean a little"),
+        designs=("fixed order",), added=("random", "always-first", "always-second"), counts=(5,),
+    ),
+    Fresh(
+        "maple/position", 2, 1009, model="maple", added=("always-second",), counts=(4,), designs=("fixed order",),
+        panels=("coins 0.60 to 0.90", "coins 0.70 to 0.95", "coins 0.80 to 0.95"),
     ),
     Fresh("maple/targets", 2, 1007),
 ]  # fmt: skip

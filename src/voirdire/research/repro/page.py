@@ -16,6 +16,8 @@ from voirdire.research.repro.runfile import read_run
 from voirdire.research.repro.summary import Summary, counts, shown, summarise
 from voirdire.research.repro.transcribed import studies_of
 from voirdire.research.repro.verdicts import VERDICTS, Row, judge_claims
+from voirdire.research.studies import load_study
+from voirdire.research.studies.readme import drops
 
 _ABOUT = """# Published numbers, checked
 
@@ -138,6 +140,15 @@ def _section(system: System, rows: list[Row]) -> list[str]:
         f"{system.title}. [Claims]({system.system}/claims.toml).",
         "\n".join(lines),
     ]
+    for name in studies_of(system.claims):
+        study = load_study(path_of(name).parent / "study.toml")
+        if "/" in name and "added" in study.settings:
+            parts += [
+                f"All panels of {system.system}/runs/{study.name} ({study.title.lower()}): the mean without added "
+                "judges, and the drop with them, with its Monte Carlo error.",
+                "\n".join(drops(study)),
+                study.settings.get("finding", ""),
+            ]
     findings = [one for one in summaries if one.claim.finding]
     if findings:
         parts.append("Findings:")

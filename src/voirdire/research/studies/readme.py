@@ -58,9 +58,39 @@ def _found(study: Study) -> list[str]:
     lines += ["| " + " | ".join(_short(row[name]) for name in columns) + " |" for row in rows[:_MOST_ROWS]]
     if len(rows) > _MOST_ROWS:
         lines += ["", f"The first {_MOST_ROWS} of {len(rows)} rows; all are in `{study.name}/results.csv`."]
+    if "added" in study.settings:
+        lines += [
+            "",
+            "What judges that join cost (the mean without them, and the drop with a Monte Carlo error):",
+            "",
+        ]
+        lines += drops(study)
     finding = study.settings.get("finding")
     lines += ["", finding] if finding else []
     return [*lines, "", f"Made with {run['replicates']} replicates, seed {run['seed']}; {versions}."]
+
+
+def drops(study: Study) -> list[str]:
+    """What judges that join cost: by panel, model and design the mean without them, and how much lower it is with them.
+
+    The Monte Carlo errors are those of differences of independent means; cells share panels, so they are too wide.
+    """
+    with _results(study).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    added = list(dict.fromkeys((row["added"], row["count"]) for row in rows if row["added"] != "none"))
+    heads = ["panel", "design", "model", "none", *(f"{count} {name}" for name, count in added)]
+    lines = ["| " + " | ".join(heads) + " |", "|" + " --- |" * 3 + " ---: |" * (len(heads) - 3)]
+    of = {tuple(row[key] for key in ("panel", "design", "model", "added", "count")): row for row in rows}
+    for panel, design, model in dict.fromkeys(key[:3] for key in of):
+        base = of[panel, design, model, "none", "0"]
+        cells = [_fall(base, of[panel, design, model, name, count]) for name, count in added]
+        lines.append("| " + " | ".join([panel, design, model, f"{float(base['mean']):.3f}", *cells]) + " |")
+    return lines
+
+
+def _fall(base: dict[str, str], row: dict[str, str]) -> str:
+    error = (float(base["mcse"]) ** 2 + float(row["mcse"]) ** 2) ** 0.5
+    return f"{float(base['mean']) - float(row['mean']):.3f} ± {error:.3f}"
 
 
 def _short(text: str) -> str:

@@ -64,7 +64,7 @@ class Case:
 
 class LabelCase(Case):
     """A model posed to a random table of labels: repeated labels, two criteria; ``ties`` stands for a second variant,
-    in which one label is no class and two items' classes are known."""
+    in which one label is no class, two items' classes are known and two judges are a family."""
 
     def __init__(self, name: str, ties: bool) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)
@@ -82,7 +82,10 @@ class LabelCase(Case):
         table = read_labels(self.labels, levels=LABELS)
         self.classes = LABELS[:2] if ties else LABELS
         anchors = read_labels(self.known, levels=LABELS, judge="people") if ties else None
-        self.problem = pose_labels(self.model, table, classes=self.classes, anchors=anchors)
+        self.families = {"ann": "old", "bob": "old", "cem": "cem"} if ties else {}
+        self.problem = pose_labels(
+            self.model, table, classes=self.classes, anchors=anchors, families=self.families
+        )
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]

@@ -129,7 +129,78 @@ LABEL_EQUATIONS: dict[str, Any] = {
 }
 
 
+def hermite(nodes: int) -> list[tuple[float, float]]:
+    x, weight = np.polynomial.hermite_e.hermegauss(nodes)
+    return list(zip(x.tolist(), (weight / weight.sum()).tolist(), strict=True))
+
+
+def shared_matrix(v: dict[str, Any], p: dict[str, float], k: int, j: int, e: float, labels: int) -> list[float]:
+    lean = p["lean"] + math.exp(v["log_load"][k]) * e
+    logits = [v["confusion"][j][named] + v["confusion_judge"][k][j][named] for named in range(labels)]
+    return softmax([logit + lean * (named == j) for named, logit in enumerate(logits)])
+
+
+def levels_of(v: dict[str, Any], p: dict[str, float], k: int, x: float, e: float, labels: int) -> list[float]:
+    sharp = math.exp(v["log_sharpness"] + v["log_sharpness_judge"][k])
+    gaps = [math.exp(a + b) for a, b in zip(v["log_gap"], v["log_gap_judge"][k], strict=True)]
+    first = v["cut_location"] + v["shift"][k] - sum(gaps) / 2
+    cuts = [-math.inf, *(first + sum(gaps[:number]) for number in range(len(gaps) + 1)), math.inf]
+    eta = [sharp * (x - cut) + math.exp(v["log_load"][k]) * e for cut in cuts]
+    # of the two tails the smaller, so that no difference of numbers near one is taken
+    return [s(a) - s(b) if a < 0 else s(-b) - s(-a) for a, b in zip(eta, eta[1:], strict=False)]
+
+
+SHARED_EQUATIONS: dict[str, Any] = {"shared-dawid-skene": shared_matrix, "ordered-labels": levels_of}
+
+
+def shared_errors(case: Any, v: dict[str, Any]) -> float:
+    """Families of judges, each summed over its effect given the item's class or value."""
+    problem, rates = case.problem, SHARED_EQUATIONS[case.name]
+    names, graded = list(problem.labels), case.name == "ordered-labels"
+    prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
+    known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
+    judges, total = problem.judges, 0.0
+    states = hermite(25) if graded else [(j, 1.0) for j in range(problem.classes)]
+    each = {
+        (k, state): [(w, rates(v, prior, k, state, e, len(names))) for e, w in hermite(9)]
+        for k in range(len(judges))
+        for state, _ in states
+    }
+
+    def named(state: float, label: str) -> float:
+        """Share of the classes that the panel gives to one."""
+        said = [
+            statistics.mean(sum(w * rate[c] for w, rate in each[k, state]) for k in range(len(judges)))
+            for c in range(problem.classes)
+        ]
+        return said[names.index(label)] / sum(said)
+
+    for (item, criterion), rows in case.labels.groupby(["item", "criterion"]):
+        chance, klass = 0.0, known.get((item, criterion))
+        share = None if graded else softmax(v["class_share"][problem.criteria.index(criterion)])
+        for state, weight in states:
+            prob = weight if share is None else share[state]
+            if klass is not None:
+                prob *= named(state, klass) if graded else float(names[state] == klass)
+            for family in {case.families.get(judge, judge) for judge in judges}:
+                members = [judge for judge in judges if case.families.get(judge, judge) == family]
+                own = rows[rows["judge"].isin(members)]
+                prob *= sum(
+                    each[0, state][q][0]
+                    * math.prod(
+                        each[judges.index(judge), state][q][1][names.index(label)]
+                        for judge, label in zip(own["judge"], own["label"], strict=True)
+                    )
+                    for q in range(9)
+                )
+            chance += prob
+        total += math.log(chance)
+    return total
+
+
 def label_by_label(case: Any, v: dict[str, Any]) -> float:
+    if case.name in SHARED_EQUATIONS:
+        return shared_errors(case, v)
     problem, rates = case.problem, LABEL_EQUATIONS[case.name]
     names = list(problem.labels)
     prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
@@ -398,7 +469,13 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
 
 def test_every_file_has_its_equation_here() -> None:
     files = {path.stem for path in locate("models").glob("*.toml")}
-    assert files == {*EQUATIONS, *LABEL_EQUATIONS, *SCORE_EQUATIONS, *JOINT_EQUATIONS}
+    assert files == {
+        *EQUATIONS,
+        *LABEL_EQUATIONS,
+        *SHARED_EQUATIONS,
+        *SCORE_EQUATIONS,
+        *JOINT_EQUATIONS,
+    }
     assert all(load_model(name).name == name for name in files)
 
 
@@ -451,13 +528,16 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "reliability_deviation": lambda v: normal(v, 0.0, coin["deviation_sd"]),
         "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
         "log_vote_scale": lambda v: normal(v, 0.0, coin["scale_sd"]),
+        "log_load": lambda v: exponential(v, coin["rate"]),
+        "log_sharpness": lambda v: normal(v, coin["mean"], coin["sd"]),
+        "log_sharpness_judge": lambda v: normal(v, 0.0, coin["judge_sd"]),
         "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
         "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
         "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
-        "cut_location": lambda v: normal(v, 0.0, file["cutpoints"]["sd"]),
-        "log_gap": lambda v: normal(v, file["cutpoints"]["gap_mean"], file["cutpoints"]["gap_sd"]),
+        "cut_location": lambda v: normal(v, 0.0, coin["cut_sd"] if "cut_sd" in coin else file["cutpoints"]["sd"]),
+        "log_gap": lambda v: normal(v, *(file.get("cutpoints", coin)[key] for key in ("gap_mean", "gap_sd"))),
         "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
-        "log_gap_judge": lambda v: normal(v, 0.0, file["cutpoints"]["judge_gap_sd"]),
+        "log_gap_judge": lambda v: normal(v, 0.0, file.get("cutpoints", coin)["judge_gap_sd"]),
         "raw_discrimination": two_sided,
         "severity_people": lambda v: normal(v, 0.0, file["anchors"]["severity_sd"]),
         "log_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),

@@ -6,6 +6,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.states import asked_anew
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
@@ -33,10 +34,29 @@ def chances(problem: LabelsProblem, values: Values, rows: tuple[Ints, ...]) -> F
     known, unit = problem.unit_criterion * wide + problem.unit_item, criterion * wide + item
     place = np.minimum(np.searchsorted(known, unit), len(known) - 1)
     there = known[place] == unit
+    if density.shares_errors:
+        return _asked_anew(problem, values, judge, criterion, np.where(there, problem.unit_row[place], -1))
     joint = density.shares(values, np)[criterion]
     joint[there] = density.joint(values, problem.data, np)[problem.unit_row][place[there]]
     belief, rates = np.exp(log_softmax(joint, problem.classes, np)), np.exp(density.rates(values, np))
     found: Floats = np.einsum("rj,rjl->rl", belief, rates[judge if len(rates) > 1 else judge * 0])
+    return found
+
+
+def _asked_anew(problem: LabelsProblem, values: Values, judge: Ints, criterion: Ints, row: Ints) -> Floats:
+    """P(label) of judges, given all labels of the items; ``row`` is -1 for items without any."""
+    density, part = problem.density, problem.data["labels"]
+    empty = {
+        "counts": np.zeros((len(problem.criteria), part["counts"].shape[1])),
+        "known": np.zeros((len(problem.criteria), problem.classes)),
+        "criterion": np.arange(len(problem.criteria)),
+        "weight": np.ones(len(problem.criteria)),
+    }
+    data = {"labels": {name: np.concatenate([part[name], more]) for name, more in empty.items()}}
+    at = np.where(row < 0, len(part["counts"]) + criterion, row)
+    found = np.empty((len(row), len(problem.labels)))
+    for k, chance in asked_anew(density, values, data):
+        found[judge == k] = chance[at[judge == k]]
     return found
 
 

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,16 +27,28 @@ import numpy.typing as npt
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
+from voirdire.kinds.labels.states import log_joint, of_panel
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax, log_sum
+from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats
+from voirdire.model.terms.shared_errors import (
+    VALUES,
+    JudgeCutpointsOfLabels,
+    SharedConfusion,
+    hermite,
+)
+from voirdire.typing import Floats, Ints
 
 LARGEST = 8  # classes up to which renamings are summed over
 LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
+LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
+NODES = {term.kind: term for term in (LEVELS, SharedConfusion())}
+VALUE_WEIGHTS = hermite(VALUES)[1]
+FEW = 25  # draws that the classes of ordered labels are averaged over
 SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
@@ -59,12 +72,33 @@ class LabelsDensity(LabelsLayout):
         classes, judging = self.model.classes, self.model.reliability
         assert classes is not None  # every model file of labels has this section
         found = CLASSES[classes.kind].parameters(classes.numbers)
-        return found + CONFUSION[judging.kind].parameters(judging.numbers)
+        found += CONFUSION[judging.kind].parameters(judging.numbers)
+        return tuple(p for p in found if self.sizes["gap"] > 0 or "gap" not in p.dims)
 
     @property
     def latent(self) -> bool:
         """Whether items have a class that judges are right or wrong about."""
-        return self.model.classes is not None and self.model.classes.kind == "shares"
+        return self.model.classes is not None and self.model.classes.kind != "by-item"
+
+    @property
+    def graded(self) -> bool:
+        """Whether items have a value on a scale, which judges cut into levels."""
+        return self.model.classes is not None and self.model.classes.kind == "latent-value"
+
+    @property
+    def shares_errors(self) -> bool:
+        """Whether judges of a family see the same effect in an item; see :mod:`.labels.states`."""
+        return "log_load" in self.slices
+
+    @cached_property
+    def alone(self) -> Ints:
+        """Judges that are in no block."""
+        inside = {k for block in self.blocks for k in block}
+        return np.array([k for k in range(self.judges) if k not in inside], dtype=np.int64)
+
+    def columns(self, judges: Ints) -> Ints:
+        """Where the labels of some judges stand among the counts."""
+        return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -74,6 +108,9 @@ class LabelsDensity(LabelsLayout):
     @property
     def has_mirror(self) -> bool:
         """Whether classes can change names; more than eight without an anchor are kept as they are."""
+        if self.shares_errors:
+            # an effect is on right labels: of two labels its sign is as well that of the other
+            return not self.graded and self.labels == 2 and len(self.free) == 2
         if self.leaning:
             return 2 <= len(self.free) <= LARGEST
         return "reliability" in self.slices and self.labels == 2 and len(self.free) == 2
@@ -84,13 +121,29 @@ class LabelsDensity(LabelsLayout):
         return next((name for name in ("confusion", "confusion_judge") if name in self.slices), None)
 
     def rates(self, values: Values, xp: Any) -> Array:
-        """Log P(label | class), shape (..., judges or 1, classes, labels)."""
+        """Log P(label | class), shape (..., judges or 1, classes, labels); effects of families are summed out."""
         section = self.model.reliability
+        if self.shares_errors and values["log_load"].ndim > 1:
+            return np.stack([self.rates(one, xp) for one in _each(values)])
         return CONFUSION[section.kind].log_rates(values, section.numbers, self.sizes, xp)
+
+    def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
+        """Log P(label | state, effect) of some judges, shape (judges, states, effects, labels), where errors are shared."""
+        section = self.model.reliability
+        return NODES[section.kind].log_nodes(values, section.numbers, self.sizes, judges, xp)
+
+    def naming(self, values: Values, xp: Any) -> Array:
+        """Log P(class | value), shape (values, classes), of ordered labels."""
+        return LEVELS.log_naming(values, self.model.reliability.numbers, self.sizes, xp)
 
     def shares(self, values: Values, xp: Any) -> Array:
         """Log shares of the classes, shape (..., criteria, classes)."""
-        return log_softmax(values["class_share"], self.classes, xp)
+        if not self.graded:
+            return log_softmax(values["class_share"], self.classes, xp)
+        if values["log_load"].ndim > 1:
+            return np.stack([self.shares(one, xp) for one in _each(values)])
+        log = log_expectation(self.naming(values, xp).transpose(1, 0), VALUE_WEIGHTS, xp)
+        return log[None] + np.zeros((self.criteria, 1))
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of the labels of each distinct item, and how many items have them."""
@@ -106,8 +159,30 @@ class LabelsDensity(LabelsLayout):
     def joint(self, values: Values, data: Data, xp: Any) -> Array:
         """Log P(class and labels) of each distinct item, shape (distinct, classes); not for draws."""
         part = data["labels"]
-        rates = self.rates(values, xp).transpose(0, 2, 1).reshape((-1, self.classes))
-        return xp.dot(part["counts"], rates) + self.shares(values, xp)[part["criterion"]] + part["known"]
+        if self.shares_errors:
+            log = log_joint(self, values, part["counts"], xp)
+        else:
+            rates = self.rates(values, xp).transpose(0, 2, 1).reshape((-1, self.classes))
+            log = xp.dot(part["counts"], rates)
+        if not self.graded:
+            return log + self.shares(values, xp)[part["criterion"]] + part["known"]
+        named = self.naming(values, xp)
+        each = [
+            log_expectation(log + named[:, c], VALUE_WEIGHTS, xp) + part["known"][:, c]
+            for c in range(self.classes)
+        ]
+        return xp.stack(each, axis=-1)
+
+    def believed(self, values: Values, data: Data) -> Floats:
+        """P(state | labels and what is known) of each distinct item, shape (distinct, states), where errors are shared."""
+        if self.graded:
+            part = data["labels"]
+            log = log_joint(self, values, part["counts"], np) + VALUE_WEIGHTS
+            log = log + log_expectation(self.naming(values, np) + part["known"][:, None, :], 0.0, np)
+        else:
+            log = self.joint(values, data, np)
+        found = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     def mirror(self, x: Array, xp: Any) -> Array:
         """Return the flat vector with two classes swapped; only where exactly two can be.
@@ -223,6 +298,8 @@ class LabelsDensity(LabelsLayout):
         if not self.latent:
             log = np.log(part["counts"] + SMOOTHING)
             return [self._flat_from({"tendency": log - log.mean(axis=-1, keepdims=True)})]
+        if self.graded:
+            return [self._flat_from(self._graded_start(part["counts"], part["weight"]))]
         judges = part["counts"].shape[1] // self.labels
         counts = part["counts"].reshape(-1, judges, self.labels)
         votes = counts.sum(axis=1)[:, : self.classes] + SMOOTHING
@@ -250,17 +327,39 @@ class LabelsDensity(LabelsLayout):
             found[self.leaning] = _centred(
                 found[self.leaning] - self.model.reliability.numbers["lean"] * right
             )
+        if self.shares_errors:
+            found["log_load"] = np.full(self.judges, np.log(0.5 / self.model.reliability.numbers["rate"]))
+            return [self._flat_from(found)]
         return [self._flat_from(found), np.zeros(self.size)]
 
     def by_hand(self, data: Data) -> ByHand | None:
         """From the classes' expected counts, of confusion matrices; see :class:`.labels.expected.Expected`."""
-        if not self.leaning or "pinned" in data:
+        if not self.leaning or self.shares_errors or "pinned" in data:
             return None
         expected = Expected(self, data)
         return ByHand(expected.both, expected.metric)
 
+    def _graded_start(self, counts: Floats, weight: Floats) -> Values:
+        """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
+        numbers, normal = self.model.reliability.numbers, NormalDist()
+        used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
+        below = np.cumsum(used / used.sum())[:-1]
+        cuts = np.array([normal.inv_cdf(float(share)) for share in below])
+        found: Values = {parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters}
+        found["log_sharpness"] = np.array(numbers["mean"])
+        found["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
+        found["log_load"] = np.full(self.judges, np.log(0.5 / numbers["rate"]))
+        if "log_gap" in found:
+            found["log_gap"] = np.log(np.maximum(np.diff(cuts), 0.05))
+        return found
+
     def _flat_from(self, values: Values) -> Floats:
         return np.asarray(self.flat(values, np), dtype=float)
+
+
+def _each(values: Values) -> list[Values]:
+    """One set of values for each draw."""
+    return [{name: value[n] for name, value in values.items()} for n in range(len(values["log_load"]))]
 
 
 def _exchanged(size: int, i: int, j: int) -> list[int]:
@@ -276,12 +375,17 @@ def _centred(log: Floats) -> Floats:
 def class_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
     """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
 
+    Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
     Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
     label; ties of that share it.
     """
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
+    if density.graded and len(draws) > FEW:
+        draws = draws[:: -(-len(draws) // FEW)]
     for values in draws:
-        if density.latent:
+        if density.graded:
+            total += of_panel(density, values, data)
+        elif density.latent:
             joint = density.joint(values, data, np)
             total += np.exp(log_softmax(joint, density.classes, np))
         else:

@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.kinds.labels.influence import units
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.states import drawn_rates, expanded
 from voirdire.kinds.pick import pick
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
@@ -24,9 +25,14 @@ def draw(problem: LabelsProblem, values: Values, rng: np.random.Generator, *, an
     """
     density, table, part = problem.density, problem.table, problem.data["labels"]
     judge, unit = table.judge, units(problem)
-    if density.latent:
-        seen = part["counts"] * 0 if anew else part["counts"]
-        joint = density.joint(values, {"labels": part | {"counts": seen}}, np)[problem.unit_row]
+    seen = {"labels": part | {"counts": part["counts"] * 0 if anew else part["counts"]}}
+    if density.shares_errors:
+        of_unit = expanded(seen, problem.unit_row)  # items with the same labels are drawn each by itself
+        chance = np.empty((len(judge), density.labels))
+        for k, rates in drawn_rates(density, values, of_unit, rng)[1]:
+            chance[judge == k] = rates[unit[judge == k]]
+    elif density.latent:
+        joint = density.joint(values, seen, np)[problem.unit_row]
         of = pick(np.exp(log_softmax(joint, problem.classes, np)), rng)
         rates = np.exp(density.rates(values, np))
         chance = rates[judge if len(rates) > 1 else judge * 0, of[unit]]

@@ -16,7 +16,9 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.states import without_judge
 from voirdire.model.check import Check
+from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -64,14 +66,32 @@ def units(problem: LabelsProblem) -> Ints:
 
 
 def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
-    """Log P(class and the others' labels) of each pair, shape (pairs, classes), and the judge's own log rates of it.
+    """What the others' labels say of each pair's item and label, shapes (pairs, classes) and (pairs, labels).
 
-    The rates have shape (pairs, classes, labels).
+    Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).
     """
-    log = problem.density.rates(values, np)
+    density = problem.density
+    if density.shares_errors:
+        return _without_shared(problem, values, pairs)
+    log = density.rates(values, np)
     own = log[pairs.judge if len(log) > 1 else pairs.judge * 0]
-    joint = problem.density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
-    return joint - np.einsum("pl,pjl->pj", pairs.counts, own), own
+    joint = density.joint(values, problem.data, np)[problem.unit_row][pairs.unit]
+    others = joint - np.einsum("pl,pjl->pj", pairs.counts, own)
+    belief = np.exp(log_softmax(others, problem.classes, np))
+    return others, np.einsum("pj,pjl->pl", belief, np.exp(own))
+
+
+def _without_shared(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
+    density, row = problem.density, problem.unit_row[pairs.unit]
+    others = np.empty((len(row), problem.classes))
+    chance = np.empty((len(row), len(problem.labels)))
+    for k in np.unique(pairs.judge):
+        here = pairs.judge == k
+        state, label = without_judge(density, values, problem.data, int(k))
+        if density.graded:
+            state = state @ np.exp(density.naming(values, np))
+        others[here], chance[here] = np.log(np.maximum(state, 1e-300))[row[here]], label[row[here]]
+    return others, chance
 
 
 def deciders(problem: LabelsProblem, posterior: Posterior) -> Ints:

@@ -22,12 +22,16 @@ class LabelsLayout(LogDensity):
         The first ``classes`` of the labels are the classes.
     anchored : tuple of int
         Classes to which some item is known to belong.
+    blocks : tuple of tuple of int
+        Judges whose labels of an item hang together given its class: families, and judges who label items repeatedly.
+        Of models with shared errors only.
     """
 
     units: int
     classes: int
     labels: int
     anchored: tuple[int, ...] = ()
+    blocks: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -39,4 +43,5 @@ class LabelsLayout(LogDensity):
             "unit": self.units,
             "class": self.classes,
             "label": self.labels,
+            "gap": self.labels - 2,
         }

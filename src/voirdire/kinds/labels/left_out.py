@@ -8,7 +8,6 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.influence import labels_given, without
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.shares import Calibration
-from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -40,6 +39,5 @@ def left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Float
     pairs = labels_given(problem)
     total = np.zeros_like(pairs.counts)
     for values in draws:
-        others, own = without(problem, values, pairs)
-        total += np.einsum("pj,pjl->pl", np.exp(log_softmax(others, problem.classes, np)), np.exp(own))
+        total += without(problem, values, pairs)[1]
     return pairs.counts, total / len(draws)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -44,6 +44,8 @@ class LabelsProblem(Problem):
         Where a unit stands among the distinct ones.
     known : int array, shape (units,)
         The class of an anchored unit, -1 elsewhere.
+    families : dict
+        Family of each judge, where the model has errors that families share; else empty.
     """
 
     density: LabelsDensity
@@ -54,6 +56,7 @@ class LabelsProblem(Problem):
     unit_criterion: Ints
     unit_row: Ints
     known: Ints
+    families: dict[str, str] = field(default_factory=dict)
 
     ordered: ClassVar[bool] = False  # whether answers have neighbours
 
@@ -80,6 +83,7 @@ class LabelsProblem(Problem):
             for item, criterion in zip(self.unit_item, self.unit_criterion, strict=True)
         ]
         names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
+        names["gap"] = list(self.labels[1:-1])  # of the cutpoints around each of these
         return super().coords | names
 
 
@@ -90,6 +94,7 @@ def pose_labels(
     classes: Sequence[object] | None = None,
     anchors: Labels | None = None,
     known: Ints | None = None,
+    families: Mapping[str, str] | None = None,
     keep_apart: bool = False,
 ) -> LabelsProblem:
     """Bring a table of labels into the form of a model.
@@ -103,6 +108,8 @@ def pose_labels(
         Items whose class is known, coded by any names.
     known : int array, shape (units,), optional
         The same as codes, -1 where unknown.
+    families : mapping, optional
+        Family of each judge, for models with errors that families share; by default every judge is alone.
     keep_apart : bool
         Do not count items with the same labels together, so that tables of the same sizes have arrays of one shape.
 
@@ -125,6 +132,11 @@ def pose_labels(
     problems, of_anchors = Problems("labels"), Problems("anchors")
     chosen = _classes(table, classes, problems)
     names = (*chosen, *(label for label in table.labels if label not in chosen))
+    if model.classes is not None and model.classes.kind == "latent-value" and names != table.labels:
+        problems.table(
+            f"classes {known_names(chosen)} are not the lowest of the levels {known_names(table.labels)}; leave "
+            f"classes= out, as model {model.name} takes all labels as levels"
+        )
     place = np.array([names.index(label) for label in table.labels], dtype=np.int64)
     wide = max(len(table.items), 1)
     unit, unit_of = np.unique(table.criterion * wide + table.item, return_inverse=True)
@@ -157,6 +169,7 @@ def pose_labels(
             "weight": weight,
         }
     }
+    named = dict(families or {}) if "rate" in judging.keys else {}
     density = LabelsDensity(
         model,
         len(table.judges),
@@ -166,6 +179,7 @@ def pose_labels(
         len(chosen),
         len(names),
         tuple(int(j) for j in np.unique(known[at])),
+        _blocks(named, table.judges, counts, len(names)) if "rate" in judging.keys else (),
     )
     given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return LabelsProblem(
@@ -182,7 +196,20 @@ def pose_labels(
         unit_criterion,
         row,
         known,
+        named,
     )
+
+
+def _blocks(
+    families: Mapping[str, str], judges: tuple[str, ...], counts: Floats, labels: int
+) -> tuple[tuple[int, ...], ...]:
+    """Judges of one family, and those of none that label some item twice; see :class:`.LabelsLayout`."""
+    given = counts.reshape(len(counts), len(judges), labels).sum(axis=2)
+    repeats = (given > 1.0).any(axis=0)
+    members: dict[str, list[int]] = {}
+    for k, judge in enumerate(judges):
+        members.setdefault(families.get(judge, judge), []).append(k)
+    return tuple(tuple(block) for block in members.values() if len(block) > 1 or repeats[block[0]])
 
 
 def _distinct(counts: Floats, criterion: Ints, known: Ints, apart: bool) -> tuple[Ints, Ints, Floats]:

@@ -1,6 +1,6 @@
 """The mathematics, one idea per file; model files name terms by their ``kind``."""
 
-from voirdire.model.terms.classes import ByItem, Shares
+from voirdire.model.terms.classes import ByItem, LatentValue, Shares
 from voirdire.model.terms.confusion import (
     Alike,
     Confusion,
@@ -21,6 +21,7 @@ from voirdire.model.terms.reliability import Reliability
 from voirdire.model.terms.repeats import JudgeItem
 from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
 from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion
 from voirdire.model.terms.strength import (
     LearnedLevelStrength,
     LearnedScale,
@@ -62,10 +63,18 @@ SCORE_ANCHORS: dict[str, ScoringPeople] = {
     term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
 }
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
-CLASSES = {term.kind: term for term in (Shares(), ByItem())}
+CLASSES = {term.kind: term for term in (Shares(), ByItem(), LatentValue())}
 CONFUSION: dict[str, Confusion] = {
     term.kind: term
-    for term in (Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel())
+    for term in (
+        Alike(),
+        PooledConfusion(),
+        SeparateConfusion(),
+        JudgeConfusion(),
+        OneCoinLabel(),
+        SharedConfusion(),
+        JudgeCutpointsOfLabels(),
+    )
 }
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
 RATERS: dict[str, Raters] = {

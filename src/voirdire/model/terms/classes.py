@@ -46,3 +46,22 @@ class ByItem:
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``tendency`` (log scale), shape (unit, label)."""
         return (Parameter("tendency", ("unit", "label"), Normal(0.0, prior["sd"]), zero_sum=True),)
+
+
+class LatentValue:
+    """An item has a value x ~ Normal(0, 1) that judges cut into levels; see :mod:`.terms.shared_errors`.
+
+    Its class is the level that a judge of the panel, any of them, would name.
+
+    Examples
+    --------
+    >>> LatentValue().parameters({})
+    ()
+    """
+
+    kind: ClassVar[str] = "latent-value"
+    keys: ClassVar[dict[str, str]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return no parameters: values are integrated out."""
+        return ()

@@ -1,0 +1,141 @@
+"""What is hidden behind the labels of an item where judges share errors: its state, and the effects of families.
+
+The state is the item's class, or the node of its value; families of judges are independent given it, and each one's
+effect is summed out (:mod:`voirdire.model.terms.shared_errors`). A family is a block of judges who are handled
+together; a judge of no family who labels no item twice needs none, as its effect can be summed out beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.model.density import Data
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.cumulative import log_expectation
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.shared_errors import hermite, without_effects
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.labels.density import LabelsDensity
+
+
+def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) -> Array:
+    """Log P(labels | state) of items, shape (items, states).
+
+    Parameters
+    ----------
+    counts : array, shape (items, judges x labels)
+    """
+    alone, total = density.alone, 0.0
+    if len(alone):
+        rates = without_effects(density.nodes(values, alone, xp), xp)
+        total = xp.dot(counts[:, density.columns(alone)], _flat(rates.transpose(0, 2, 1)))
+    for block in density.blocks:
+        total = total + log_expectation(*_given_effects(density, values, counts, np.array(block), xp), xp)
+    return total
+
+
+def _given_effects(
+    density: LabelsDensity, values: Values, counts: Array, judges: Ints, xp: Any
+) -> tuple[Array, Floats]:
+    """Log P(labels of some judges | state, effect), shape (items, states, effects), and log weights of effects."""
+    nodes = density.nodes(values, judges, xp)
+    _, states, effects, _ = nodes.shape
+    log = xp.dot(counts[:, density.columns(judges)], _flat(nodes.transpose(0, 3, 1, 2)))
+    return log.reshape((-1, states, effects)), hermite(effects)[1]
+
+
+def _flat(rates: Array) -> Array:
+    """Axes of judges and labels as one, and all others as one."""
+    shape = rates.shape
+    return rates.reshape((shape[0] * shape[1], -1))
+
+
+def asked_anew(density: LabelsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
+    """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
+
+    A judge brings along what its family makes of the item.
+    """
+    part, every = data["labels"], [*density.blocks, *((int(k),) for k in density.alone)]
+    state = density.believed(values, data)
+    for block in every:
+        judges = np.array(block)
+        log, weight = _given_effects(density, values, part["counts"], judges, np)
+        log = log + weight
+        log -= log.max(axis=-1, keepdims=True)
+        effect = np.exp(log)
+        effect *= (state / effect.sum(axis=-1))[..., None]
+        rates = np.exp(density.nodes(values, judges, np))
+        for k, of_judge in zip(block, rates, strict=True):
+            yield k, effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
+
+
+def of_panel(density: LabelsDensity, values: Values, data: Data) -> Floats:
+    """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
+    total = np.zeros((len(data["labels"]["counts"]), density.classes))
+    for _, chance in asked_anew(density, values, data):
+        total += chance[:, : density.classes]
+    total *= data["labels"]["known"] == 0.0
+    found: Floats = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-300)
+    return found
+
+
+def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+    """What is believed of items without one judge's labels: P(state), and P(label of the judge).
+
+    Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
+    """
+    counts = data["labels"]["counts"].copy()
+    counts[:, density.columns(np.array([judge]))] = 0.0
+    return seen_by_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
+
+
+def seen_by_others(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+    """As :func:`without_judge`, of labels among which the judge's are not."""
+    state = density.believed(values, data)
+    block = next((block for block in density.blocks if judge in block), (judge,))
+    log, weight = _given_effects(density, values, data["labels"]["counts"], np.array(block), np)
+    log = log + weight
+    effect = np.exp(log - log.max(axis=-1, keepdims=True))
+    effect *= (state / effect.sum(axis=-1))[..., None]
+    rates = np.exp(density.nodes(values, np.array([judge]), np))[0]
+    return state, effect.reshape(len(state), -1) @ rates.reshape(-1, density.labels)
+
+
+def drawn_rates(
+    density: LabelsDensity, values: Values, data: Data, rng: np.random.Generator
+) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
+    """States of items drawn from what their labels leave open; and of each judge, P(label | state, effect drawn).
+
+    Shapes (distinct,) and (distinct, labels). Effects of families are drawn too, given their labels.
+    """
+    believed = density.believed(values, data)
+    state = _pick(believed, rng)
+
+    def rates() -> Iterator[tuple[int, Floats]]:
+        rows = np.arange(len(state))
+        for block in [*density.blocks, *((int(k),) for k in density.alone)]:
+            judges = np.array(block)
+            log, weight = _given_effects(density, values, data["labels"]["counts"], judges, np)
+            log = log[rows, state] + weight
+            effect = _pick(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
+            for k, of_judge in zip(block, np.exp(density.nodes(values, judges, np)), strict=True):
+                yield k, of_judge[state, effect]
+
+    return state, rates()
+
+
+def expanded(data: Data, row: Ints) -> Data:
+    """The data of all units, of which ``row`` says where each stands among the distinct ones."""
+    part = {name: column[row] for name, column in data["labels"].items()}
+    return {"labels": part | {"weight": np.ones(len(row))}}
+
+
+def _pick(weight: Floats, rng: np.random.Generator) -> Ints:
+    total = weight.cumsum(axis=1)
+    drawn: Ints = (rng.random((len(weight), 1)) * total[:, -1:] > total).sum(axis=1)
+    return drawn

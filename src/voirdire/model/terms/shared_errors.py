@@ -1,0 +1,167 @@
+"""Judges of one family who share mistakes: effects that are the same for all of them, integrated out item by item.
+
+Where judges k of a family f see the same e_i,f in an item, their answers are independent given the item's class (or
+value) and e, and
+
+    P(answers of f to i | class) = sum_q weight_q prod_k P(answers of k | class, e_q)
+
+(Qu, Tan and Kutner 1996, Biometrics 52; Albert and Dodd 2004, Biometrics 60). Families are independent given the class,
+so that each is integrated by itself. The e_q are the nodes of a Gauss-Hermite rule for a standard normal variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
+from voirdire.model.terms.cumulative import log_every_level, log_expectation
+from voirdire.model.terms.cutpoints import spread
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+EFFECTS = 9  # nodes for the effects of families
+VALUES = 25  # nodes for the values of items
+
+
+def hermite(nodes: int) -> tuple[Floats, Floats]:
+    """Nodes and log weights of the Gauss-Hermite rule for the expectation over a standard normal variable.
+
+    Examples
+    --------
+    >>> x, log_weight = hermite(5)
+    >>> float((np.exp(log_weight) * x**4).sum().round(9))
+    3.0
+    """
+    x, weight = np.polynomial.hermite_e.hermegauss(nodes)
+    return x, np.log(weight / weight.sum())
+
+
+class JudgeCutpointsOfLabels:
+    """Ordered labels: judge k calls an item of value x above level l with probability
+
+        sigmoid(a_k (x - kappa_k,l) + b_k e_i,f(k)),   x ~ Normal(0, 1), e ~ Normal(0, 1),
+
+    with sharpness a_k = exp(log_sharpness + log_sharpness_judge_k), cutpoints around cut_location + shift_k at gaps
+    exp(log_gap_l + log_gap_judge_k,l), and b_k = exp(log_load_k) what the judge makes of the view that its family (or
+    it alone) has of the item; its exponential prior shrinks it to zero. x and e are integrated out.
+
+    Examples
+    --------
+    >>> values = {"log_sharpness": 0.0, "log_sharpness_judge": np.zeros(1), "log_load": np.full(1, -np.inf)}
+    >>> values |= {"cut_location": 0.0, "shift": np.zeros(1)}
+    >>> logs = JudgeCutpointsOfLabels().log_nodes(values, {}, {"class": 2, "label": 2}, np.array([0]), np)
+    >>> logs.shape, float(np.exp(logs[0, 12, 0, 1]).round(3))
+    ((1, 25, 9, 2), 0.5)
+    """
+
+    kind: ClassVar[str] = "judge-cutpoints"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {
+        "mean": "number",
+        "sd": "positive",
+        "judge_sd": "positive",
+        "cut_sd": "positive",
+        "gap_mean": "number",
+        "gap_sd": "positive",
+        "shift_sd": "positive",
+        "judge_gap_sd": "positive",
+        "rate": "positive",
+    }
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the panel's parameters and every judge's."""
+        return (
+            Parameter("log_sharpness", (), Normal(prior["mean"], prior["sd"])),
+            Parameter("log_sharpness_judge", ("judge",), Normal(0.0, prior["judge_sd"])),
+            Parameter("cut_location", (), Normal(0.0, prior["cut_sd"])),
+            Parameter("log_gap", ("gap",), Normal(prior["gap_mean"], prior["gap_sd"])),
+            Parameter("shift", ("judge",), Normal(0.0, prior["shift_sd"])),
+            Parameter("log_gap_judge", ("judge", "gap"), Normal(0.0, prior["judge_gap_sd"])),
+            Parameter("log_load", ("judge",), LogExponential(prior["rate"])),
+        )
+
+    def log_nodes(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
+    ) -> Array:
+        """Return log P(label | value, effect) of some judges, shape (judges, values, effects, labels)."""
+        (x, _), (e, _) = hermite(VALUES), hermite(EFFECTS)
+        location = values["cut_location"] + values["shift"][judges]
+        gap = values["log_gap"] + values["log_gap_judge"][judges] if "log_gap" in values else None
+        cuts = spread(location, gap, sizes["label"], xp)
+        sharp = xp.exp(values["log_sharpness"] + values["log_sharpness_judge"][judges])
+        eta = sharp[:, None, None] * x[:, None] + xp.exp(values["log_load"][judges])[:, None, None] * e
+        scaled = sharp[:, None] * cuts
+        return xp.stack(log_every_level(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class), over the values that items of the class have and the effects in them."""
+        every = np.arange(sizes["judge"])
+        rates = without_effects(self.log_nodes(values, prior, sizes, every, xp), xp)
+        named = self.log_naming(values, prior, sizes, xp).transpose(1, 0) + hermite(VALUES)[1]
+        given = named - log_expectation(named, 0.0, xp)[:, None]
+        return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
+
+    def log_naming(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
+    ) -> Array:
+        """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
+        nodes = self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp)
+        mean = without_effects(nodes, xp).transpose(1, 2, 0)[:, : sizes["class"]]
+        log = log_expectation(mean, 0.0, xp)
+        return log - log_expectation(log, 0.0, xp)[:, None]
+
+
+class SharedConfusion:
+    """Confusion matrices, partially pooled, of judges whose families are right and wrong together.
+
+    P(l | j, judge k, e) = softmax over l of (lean + b_k e_i,f(k)) [l = j] + confusion_j,l + confusion_judge_k,j,l with
+    e ~ Normal(0, 1) integrated out and b_k = exp(log_load_k), whose exponential prior shrinks it to zero. In a family of
+    all judges, e is how easy the item is.
+
+    Examples
+    --------
+    >>> prior, sizes = {"lean": 1.0, "sd": 1.0, "judge_sd": 1.0, "rate": 1.0}, {"class": 2, "label": 2}
+    >>> [p.name for p in SharedConfusion().parameters(prior)]
+    ['confusion', 'confusion_judge', 'log_load']
+    """
+
+    kind: ClassVar[str] = "confusion-shared"
+    by_judge: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {
+        "lean": "number",
+        "sd": "positive",
+        "judge_sd": "positive",
+        "rate": "positive",
+    }
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "confusion": lambda values: {**values, "log_load": -np.inf}
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``confusion``, ``confusion_judge`` and ``log_load``."""
+        found = PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
+        return (*found, Parameter("log_load", ("judge",), LogExponential(prior["rate"])))
+
+    def log_nodes(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
+    ) -> Array:
+        """Return log P(label | class, effect) of some judges, shape (judges, classes, effects, labels)."""
+        right, e = np.eye(sizes["class"], sizes["label"]), hermite(EFFECTS)[0]
+        logits = prior["lean"] * right + values["confusion"] + values["confusion_judge"][judges]
+        load = xp.exp(values["log_load"][judges])[:, None, None, None]
+        return log_softmax(logits[:, :, None, :] + load * e[:, None] * right[:, None, :], sizes["label"], xp)
+
+    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Return log P(label | class), the effects summed out."""
+        return without_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
+
+
+def without_effects(nodes: Array, xp: Any) -> Array:
+    """Log P(label | state) with the effect integrated out, shape (judges, states, labels)."""
+    return log_expectation(nodes.transpose(0, 1, 3, 2), hermite(nodes.shape[2])[1], xp)

@@ -7,6 +7,7 @@ A model file that is not listed in ``EQUATIONS`` fails here: write its equation 
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 import tomllib
@@ -134,7 +135,9 @@ def hermite(nodes: int) -> list[tuple[float, float]]:
     return list(zip(x.tolist(), (weight / weight.sum()).tolist(), strict=True))
 
 
-def shared_matrix(v: dict[str, Any], p: dict[str, float], k: int, j: int, e: float, labels: int) -> list[float]:
+def shared_matrix(
+    v: dict[str, Any], p: dict[str, float], k: int, j: int, e: float, labels: int
+) -> list[float]:
     lean = p["lean"] + math.exp(v["log_load"][k]) * e
     logits = [v["confusion"][j][named] + v["confusion_judge"][k][j][named] for named in range(labels)]
     return softmax([logit + lean * (named == j) for named, logit in enumerate(logits)])
@@ -147,7 +150,7 @@ def levels_of(v: dict[str, Any], p: dict[str, float], k: int, x: float, e: float
     cuts = [-math.inf, *(first + sum(gaps[:number]) for number in range(len(gaps) + 1)), math.inf]
     eta = [sharp * (x - cut) + math.exp(v["log_load"][k]) * e for cut in cuts]
     # of the two tails the smaller, so that no difference of numbers near one is taken
-    return [s(a) - s(b) if a < 0 else s(-b) - s(-a) for a, b in zip(eta, eta[1:], strict=False)]
+    return [s(a) - s(b) if a < 0 else s(-b) - s(-a) for a, b in itertools.pairwise(eta)]
 
 
 SHARED_EQUATIONS: dict[str, Any] = {"shared-dawid-skene": shared_matrix, "ordered-labels": levels_of}
@@ -160,9 +163,9 @@ def shared_errors(case: Any, v: dict[str, Any]) -> float:
     prior = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())["reliability"]
     known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
     judges, total = problem.judges, 0.0
-    states = hermite(25) if graded else [(j, 1.0) for j in range(problem.classes)]
+    states = hermite(17) if graded else [(j, 1.0) for j in range(problem.classes)]
     each = {
-        (k, state): [(w, rates(v, prior, k, state, e, len(names))) for e, w in hermite(9)]
+        (k, state): [(w, rates(v, prior, k, state, e, len(names))) for e, w in hermite(7)]
         for k in range(len(judges))
         for state, _ in states
     }
@@ -191,7 +194,7 @@ def shared_errors(case: Any, v: dict[str, Any]) -> float:
                         each[judges.index(judge), state][q][1][names.index(label)]
                         for judge, label in zip(own["judge"], own["label"], strict=True)
                     )
-                    for q in range(9)
+                    for q in range(7)
                 )
             chance += prob
         total += math.log(chance)
@@ -534,7 +537,9 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),
         "severity": lambda v: zero_sum(v, file["severity"]["sd"]),
         "severity_group": lambda v: zero_sum(v, file["severity"]["group_sd"]),
-        "cut_location": lambda v: normal(v, 0.0, coin["cut_sd"] if "cut_sd" in coin else file["cutpoints"]["sd"]),
+        "cut_location": lambda v: normal(
+            v, 0.0, coin["cut_sd"] if "cut_sd" in coin else file["cutpoints"]["sd"]
+        ),
         "log_gap": lambda v: normal(v, *(file.get("cutpoints", coin)[key] for key in ("gap_mean", "gap_sd"))),
         "log_judge_item": lambda v: normal(v, file["repeats"]["mean"], file["repeats"]["sd"]),
         "log_gap_judge": lambda v: normal(v, 0.0, file.get("cutpoints", coin)["judge_gap_sd"]),

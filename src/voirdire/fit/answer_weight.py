@@ -56,7 +56,7 @@ def weigh_answers(problem: Problem, families: object, start: Floats | None = Non
     """
     kind = kind_of(problem)
     named = None if families is None else read_families(families, problem.judges)
-    if named and not kind.can_weigh_answers(problem):
+    if named and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
         raise InputError(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )

@@ -65,7 +65,8 @@ def fit(
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
         ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels
-        ``hierarchical-dawid-skene``; for scores ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
+        ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
+        ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
         scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
     method : "auto", "laplace", "nuts" or "map"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone. auto begins with Laplace,
@@ -132,7 +133,7 @@ def fit(
         table = read_answers(votes, levels)
     kind = KINDS[table.data]
     if model is None:
-        model, why = kind.default_model(table, criteria)
+        model, why = kind.default_for(table, request)
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
     check_kind(spec, table)

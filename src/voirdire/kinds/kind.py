@@ -89,6 +89,10 @@ class Kind(ABC, Generic[T, P]):
     def default_model(self, table: T, criteria: object) -> tuple[str, str]:
         """The model that a table calls for, and why, in words."""
 
+    def default_for(self, table: T, request: Request) -> tuple[str, str]:
+        """As :meth:`default_model`, for all that was asked for."""
+        return self.default_model(table, request.criteria)
+
     @abstractmethod
     def pose(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
         """Bring a table into the form of a model; and what was done on the user's behalf, in words."""
@@ -162,6 +166,10 @@ class Kind(ABC, Generic[T, P]):
     def fixed_order(self, problem: P) -> str | None:
         """Why position bias cannot be told from the items' strength, in words; None where it can."""
         return None
+
+    def uses_families(self, problem: P) -> bool:
+        """Whether the model of a problem knows families of judges by itself."""
+        return False
 
     def can_weigh_answers(self, problem: P) -> bool:
         """Whether the answers of judges that answer alike may count for less under a problem's model."""

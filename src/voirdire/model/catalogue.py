@@ -21,6 +21,8 @@ _JUDGES = {
     "alike": "all alike",
     "confusion": "confusion matrix, partially pooled",
     "confusion-separate": "confusion matrix",
+    "confusion-shared": "confusion matrix, with errors that its family shares",
+    "judge-cutpoints": "sharpness and cutpoints, with errors that its family shares",
     "confusion-pooled": "one matrix for all",
     "one-coin-label": "one coin",
     "alike-raters": "severity",

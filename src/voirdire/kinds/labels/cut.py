@@ -49,6 +49,11 @@ def check_cut(problem: LabelsProblem) -> None:
             f"anchor mode 'cut' learns judges from the anchors, but model {problem.model.name} takes all judges alike; "
             "take hierarchical-dawid-skene, dawid-skene-pooled or one-coin-label, or anchor_mode='joint'"
         )
+    if problem.density.shares_errors:
+        raise InputError(
+            f"anchor mode 'cut' is for models whose judges err independently, not for {problem.model.name}: take "
+            "hierarchical-dawid-skene, or anchor_mode='joint'"
+        )
 
 
 def of_anchors(problem: LabelsProblem) -> LabelsProblem:

@@ -128,7 +128,7 @@ class LabelsDensity(LabelsLayout):
         return CONFUSION[section.kind].log_rates(values, section.numbers, self.sizes, xp)
 
     def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
-        """Log P(label | state, effect) of some judges, shape (judges, states, effects, labels), where errors are shared."""
+        """Log P(label | state, effect) of some judges who share errors, shape (judges, states, effects, labels)."""
         section = self.model.reliability
         return NODES[section.kind].log_nodes(values, section.numbers, self.sizes, judges, xp)
 
@@ -174,7 +174,7 @@ class LabelsDensity(LabelsLayout):
         return xp.stack(each, axis=-1)
 
     def believed(self, values: Values, data: Data) -> Floats:
-        """P(state | labels and what is known) of each distinct item, shape (distinct, states), where errors are shared."""
+        """P(state | labels and what is known), shape (distinct, states), where errors are shared."""
         if self.graded:
             part = data["labels"]
             log = log_joint(self, values, part["counts"], np) + VALUE_WEIGHTS
@@ -345,7 +345,9 @@ class LabelsDensity(LabelsLayout):
         used = weight @ counts.reshape(len(counts), -1, self.labels).sum(axis=1) + SMOOTHING
         below = np.cumsum(used / used.sum())[:-1]
         cuts = np.array([normal.inv_cdf(float(share)) for share in below])
-        found: Values = {parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters}
+        found: Values = {
+            parameter.name: np.zeros(parameter.shape(self.sizes)) for parameter in self.parameters
+        }
         found["log_sharpness"] = np.array(numbers["mean"])
         found["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
         found["log_load"] = np.full(self.judges, np.log(0.5 / numbers["rate"]))

@@ -13,11 +13,14 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.states import drawn_rates, expanded
 from voirdire.kinds.pick import pick
 from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
+from voirdire.model.terms.reliability import Values
 from voirdire.trust.dependence import dependence, most_alike
 from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
+from voirdire.typing import Floats, Ints
 
 ALPHA = 0.01  # of all pairs of judges together
 _SHOWN = 3
@@ -49,7 +52,11 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     place = problem.given(table)
     given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
     r, v = [], []
-    for values in some_draws(posterior, DRAWS):
+    for values in some_draws(posterior, DRAWS) if density.shares_errors else ():
+        parts = _given_effects(problem, values, given, unit, place, rng)
+        r.append(parts[0][chosen])
+        v.append(parts[1][chosen])
+    for values in () if density.shares_errors else some_draws(posterior, DRAWS):
         chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
         drawn = pick(chance[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))
@@ -60,6 +67,27 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
         v.append((given * p * (1.0 - p))[chosen])
     nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
     return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
+
+
+def _given_effects(
+    problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Residuals and variances of judges, shape (judges, units), given the state of items and what families share.
+
+    Of the right labels; of ordered ones of the levels.
+    """
+    density, table = problem.density, problem.table
+    state, rates = drawn_rates(density, values, expanded(problem.data, problem.unit_row), rng)
+    score = np.eye(len(problem.labels))[state] if not density.graded else np.arange(len(problem.labels))[None]
+    r, v = np.zeros_like(given, dtype=float), np.zeros_like(given, dtype=float)
+    at = np.arange(len(state)) if not density.graded else np.zeros(len(state), dtype=np.int64)
+    for k, chance in rates:
+        mean = (chance * score).sum(axis=1)
+        own = table.judge == k
+        said = np.bincount(unit[own], score[at[unit[own]], place[own]], len(state))
+        r[k] = said - given[k] * mean
+        v[k] = given[k] * ((chance * score**2).sum(axis=1) - mean**2)
+    return r, v
 
 
 def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:

@@ -23,8 +23,8 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """Where the model tells judges apart."""
-        return self.problem.density.latent
+        """Where the model tells judges apart, who err independently."""
+        return self.problem.density.latent and not self.problem.density.shares_errors
 
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`."""
@@ -73,4 +73,10 @@ def _without(problem: LabelsProblem, units: Ints) -> LabelsProblem:
     """The problem with the classes of some units unknown."""
     known = problem.known.copy()
     known[units] = -1
-    return pose_labels(problem.model, problem.table, classes=problem.labels[: problem.classes], known=known)
+    return pose_labels(
+        problem.model,
+        problem.table,
+        classes=problem.labels[: problem.classes],
+        known=known,
+        families=problem.families,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +16,18 @@ from voirdire.kinds.labels import checks, results
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
+from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
+from voirdire.model.check import listed
 from voirdire.model.specs import Model
+from voirdire.model.terms import CONFUSION
 from voirdire.tables.detect import read_new
+from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.trust.residuals import Residuals
@@ -34,7 +39,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     name = "labels"
     words = "labels"
-    refused = ("criteria", "families")
+    refused = ("criteria",)
     compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.items,
@@ -52,15 +57,41 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Labels, criteria: object) -> tuple[str, str]:
-        """``hierarchical-dawid-skene``."""
+        """``ordered-labels`` where labels have an order, else ``hierarchical-dawid-skene``."""
+        return self.default_for(table, Request())
+
+    def default_for(self, table: Labels, request: Request) -> tuple[str, str]:
+        """As :meth:`default_model`; ``shared-dawid-skene`` for families of judges."""
+        if request.classes is None and len(table.labels) > 2:
+            if table.declared:
+                return "ordered-labels", "the levels of its labels were given in their order"
+            if all(label.isdecimal() for label in table.labels):
+                return "ordered-labels", "its labels are whole numbers, taken as grades"
+        if request.families:
+            return "shared-dawid-skene", "the table has labels of families of judges"
         return "hierarchical-dawid-skene", "the table has labels"
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""
-        known = None
+        known, shares = None, "rate" in CONFUSION[model.reliability.kind].keys
         if request.anchors is not None:
             known = read_labels(request.anchors, name="anchors", levels=table.labels, judge="people")
-        return pose_labels(model, table, classes=request.classes, anchors=known), []
+        families = None if request.families is None else read_families(request.families, table.judges)
+        if families and not shares:
+            raise InputError(
+                f"families= is for models with errors that families share; model {model.name} has none: take "
+                "shared-dawid-skene, or ordered-labels where labels have an order"
+            )
+        notes = []
+        if families is None and shares:
+            families = found_families(table)
+            notes += _found(families)
+        posed = pose_labels(model, table, classes=request.classes, anchors=known, families=families)
+        return posed, notes
+
+    def uses_families(self, problem: LabelsProblem) -> bool:
+        """Whether the model has errors that families share."""
+        return problem.density.shares_errors
 
     def table_of(self, problem: LabelsProblem) -> Labels:
         """The labels."""
@@ -79,7 +110,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         every = set(classes) == set(problem.table.labels)
         known = problem.known if table is None else None
         posed = problem.table if table is None else table
-        return pose_labels(problem.model, posed, classes=None if every else classes, known=known)
+        every_class = None if every else classes
+        return pose_labels(problem.model, posed, classes=every_class, known=known, families=problem.families)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Old and new labels; where labels were declared, new ones are among them."""
@@ -115,7 +147,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def held_out(self, model: Model, table: Labels, fold: Ints, request: Request) -> Seen:
         """See :func:`.labels.held_out.held_out`."""
-        return held_out(model, table, fold, request.classes)
+        return held_out(self.pose(model, table, replace(request, anchors=None))[0], fold)
 
     def refit_resampled(
         self, problem: LabelsProblem, mode: Floats, resamples: int, rng: np.random.Generator
@@ -127,13 +159,30 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """Labels, classes and which are known."""
         names, arrays = pack_rated(problem.table, "labels")
         tables = {"labels": names, "classes": problem.labels[: problem.classes]}
+        if problem.families:
+            tables["families"] = problem.families
         return Packed({"tables": tables, "anchors": None}, arrays | {"known": problem.known})
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
-        return pose_labels(model, table, classes=names["classes"], known=arrays["known"])
+        families = names.get("families")
+        return pose_labels(model, table, classes=names["classes"], known=arrays["known"], families=families)
+
+
+def _found(families: dict[str, str]) -> list[str]:
+    """Families of judges that were found, in words."""
+    groups: dict[str, list[str]] = {}
+    for judge, family in families.items():
+        groups.setdefault(family, []).append(judge)
+    several = [listed(judges) for judges in groups.values() if len(judges) > 1]
+    if not several:
+        return []
+    return [
+        f"Families found: {'; '.join(several)}, each answering alike beyond what items explain, share errors. Name "
+        "families (families=) to say who belongs together."
+    ]
 
 
 LABELS = LabelsKind()

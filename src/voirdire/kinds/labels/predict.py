@@ -11,6 +11,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.terms import CONFUSION
 from voirdire.tables.labels import read_labels
 from voirdire.tables.problems import Problems, nearest
 
@@ -64,7 +65,7 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
         )
     )
     problems.raise_any()
-    by_judge = density.rates(posterior.central_values, np).shape[-3] > 1
+    by_judge = CONFUSION[problem.model.reliability.kind].by_judge
     size = len(problem.judges) if by_judge else 1
     unit, row = np.unique(criterion * len(new.items) + new.item, return_inverse=True)
     place = np.array([problem.labels.index(label) for label in labels])[new.label]

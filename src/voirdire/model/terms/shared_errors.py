@@ -24,8 +24,8 @@ from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-EFFECTS = 9  # nodes for the effects of families
-VALUES = 25  # nodes for the values of items
+EFFECTS = 7  # nodes for the effects of families
+VALUES = 17  # nodes for the values of items
 
 
 def hermite(nodes: int) -> tuple[Floats, Floats]:
@@ -55,8 +55,8 @@ class JudgeCutpointsOfLabels:
     >>> values = {"log_sharpness": 0.0, "log_sharpness_judge": np.zeros(1), "log_load": np.full(1, -np.inf)}
     >>> values |= {"cut_location": 0.0, "shift": np.zeros(1)}
     >>> logs = JudgeCutpointsOfLabels().log_nodes(values, {}, {"class": 2, "label": 2}, np.array([0]), np)
-    >>> logs.shape, float(np.exp(logs[0, 12, 0, 1]).round(3))
-    ((1, 25, 9, 2), 0.5)
+    >>> logs.shape, float(np.exp(logs[0, 8, 0, 1]).round(3))
+    ((1, 17, 7, 2), 0.5)
     """
 
     kind: ClassVar[str] = "judge-cutpoints"
@@ -107,9 +107,7 @@ class JudgeCutpointsOfLabels:
         given = named - log_expectation(named, 0.0, xp)[:, None]
         return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
 
-    def log_naming(
-        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
-    ) -> Array:
+    def log_naming(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
         nodes = self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp)
         mean = without_effects(nodes, xp).transpose(1, 2, 0)[:, : sizes["class"]]
@@ -121,8 +119,8 @@ class SharedConfusion:
     """Confusion matrices, partially pooled, of judges whose families are right and wrong together.
 
     P(l | j, judge k, e) = softmax over l of (lean + b_k e_i,f(k)) [l = j] + confusion_j,l + confusion_judge_k,j,l with
-    e ~ Normal(0, 1) integrated out and b_k = exp(log_load_k), whose exponential prior shrinks it to zero. In a family of
-    all judges, e is how easy the item is.
+    e ~ Normal(0, 1) integrated out and b_k = exp(log_load_k), whose exponential prior shrinks it to zero. In a family
+    of all judges, e is how easy the item is.
 
     Examples
     --------

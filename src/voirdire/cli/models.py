@@ -86,6 +86,13 @@ def _card(model: Model) -> None:
         ("Identifiability", model.identifiability),
         ("Source", model.source),
     ]
+    out.print("\nMode", style="bold")
+    out.print(text(catalogue.MODE))
+    for parameter in catalogue.parameters(model):
+        out.print(text(f"  {catalogue.in_words(parameter)}"))
+    out.print()
+    for density in catalogue.densities(model):
+        out.print(text(f"  {density}"))
     out.print()
     for name, content in facts:
         out.print(Text.assemble((f"{name}: ", "bold"), text(content)))

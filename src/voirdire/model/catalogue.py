@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.model.specs import SECTIONS, Model, load_model, model_names
+from voirdire.model.terms.parameters import Parameter
 
 _JUDGES = {
     "fixed": "all alike",
@@ -58,7 +59,8 @@ def card(model: Model) -> dict[str, Any]:
     -------
     dict
         name, title, data, criteria, pool, position_aware, equation, prior (per term its kind and numbers),
-        identifiability, reduces_to (model and when) and source.
+        parameters, mode (the densities of which it is the mode), identifiability, reduces_to (model and when) and
+        source.
 
     Examples
     --------
@@ -74,10 +76,69 @@ def card(model: Model) -> dict[str, Any]:
         "position_aware": model.position_aware,
         "equation": model.equation,
         "prior": {name: {"kind": term.kind} | term.numbers for name, term in model.sections.items()},
+        "parameters": parameters(model),
+        "mode": [MODE, *densities(model)],
         "identifiability": model.identifiability,
         "reduces_to": [{"model": simpler.model, "when": simpler.when} for simpler in model.reduces_to],
         "source": model.source,
     }
+
+
+MODE = (
+    "The mode is that of the log likelihood (every answer counts once, without binomial factors) "
+    "plus these log "
+    "densities, in these coordinates x. Where n values sum to zero, they are H y of n - 1 "
+    "coordinates y, of which each has "
+    "the prior; H is orthonormal: |H y| = |y|, so that the density is that on the hyperplane, with n "
+    "- 1 factors."
+)
+
+
+def parameters(model: Model) -> list[dict[str, Any]]:
+    """What a model estimates, and in which coordinates: the parameters of all its terms.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``of`` (what there is one for each of), ``sum_zero`` (over which of these values sum to zero, or ""),
+        ``prior`` with its numbers.
+
+    Examples
+    --------
+    >>> [(one["name"], one["prior"]) for one in parameters(load_model("crowd-bt"))][:2]
+    [('strength', 'Normal(0, 4)'), ('reliability', 'logit Beta(4, 1.5; 0.1)')]
+    """
+    return [
+        {
+            "name": parameter.name,
+            "of": list(parameter.dims),
+            "sum_zero": parameter.dims[-1] if parameter.zero_sum else "",
+            "prior": str(parameter.prior),
+        }
+        for parameter in _parameters(model)
+    ]
+
+
+def densities(model: Model) -> list[str]:
+    """The log density of each kind of prior that a model has, normalised, and what its terms say beyond the equation.
+
+    Examples
+    --------
+    >>> densities(load_model("bradley-terry"))[0]
+    'Normal(m, s): -(x - m)^2 / (2 s^2) - log s - log(2 pi) / 2'
+    """
+    terms = {name: SECTIONS[model.data][name][term.kind] for name, term in model.sections.items()}
+    said = [f"{name}: {term.says}" for name, term in terms.items() if getattr(term, "says", "")]
+    return [*dict.fromkeys(parameter.prior.words for parameter in _parameters(model)), *said]
+
+
+def _parameters(model: Model) -> list[Parameter]:
+    registries = SECTIONS[model.data]
+    return [
+        parameter
+        for name, term in model.sections.items()
+        for parameter in registries[name][term.kind].parameters(term.numbers)
+    ]
 
 
 def prior_lines(model: Model) -> list[tuple[str, str, str]]:
@@ -93,6 +154,19 @@ def prior_lines(model: Model) -> list[tuple[str, str, str]]:
         kind = numbers.pop("kind")
         found.append((name, kind, ", ".join(f"{key} = {value:g}" for key, value in numbers.items())))
     return found
+
+
+def in_words(parameter: dict[str, Any]) -> str:
+    """One entry of :func:`parameters`.
+
+    Examples
+    --------
+    >>> in_words(parameters(load_model("crowd-bt"))[0])
+    'strength, of each criterion and item, sum zero over item: Normal(0, 4)'
+    """
+    each = f", of each {' and '.join(parameter['of'])}" if parameter["of"] else ""
+    zero = f", sum zero over {parameter['sum_zero']}" if parameter["sum_zero"] else ""
+    return f"{parameter['name']}{each}{zero}: {parameter['prior']}"
 
 
 def criteria_in_words(model: Model) -> str:
@@ -130,10 +204,14 @@ def readme() -> str:
     """The whole of models/README.md."""
     parts = [
         "# Models",
-        "Written by `make models-table` from the TOML files in this folder: change those. A file holds a model's\n"
-        "equation and every number of its prior; its terms (`kind`) are functions in `src/voirdire/model/terms/`.\n"
-        "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a number for one fit,\n"
+        "Written by `make models-table` from the TOML files in this folder: change those. A file "
+        "holds a model's\n"
+        "equation and every number of its prior; its terms (`kind`) are functions in "
+        "`src/voirdire/model/terms/`.\n"
+        "`voirdire models NAME` shows a card, `voirdire fit --prior section.key=value` changes a "
+        "number for one fit,\n"
         "and `--model FILE.toml` fits a model file of your own.",
+        f"{MODE} `voirdire models NAME` writes out the densities that a card names.",
         table(""),
         *(_markdown_card(model) for model in models().values()),
     ]
@@ -145,7 +223,7 @@ def _markdown_card(model: Model) -> str:
     if model.refuses_ties:
         terms.append("- ties: refused")
     parts = [f"## {model.name}", f"{model.title}.", f"```text\n{model.equation}\n```", "\n".join(terms)]
-    parts += [model.identifiability]
+    parts += ["Mode: " + "; ".join(map(in_words, parameters(model))) + ".", model.identifiability]
     parts += [f"Reduces to `{simpler.model}` when {simpler.when}." for simpler in model.reduces_to]
     return "\n\n".join([*parts, f"Source: {model.source}."])
 

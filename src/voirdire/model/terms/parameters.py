@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid, zero_sum, zero_sum_free
 
@@ -18,8 +18,13 @@ from voirdire.model.terms.arrays import Array, log_sigmoid, zero_sum, zero_sum_f
 class Normal:
     """Normal prior with ``mean`` and ``sd`` (> 0), on the parameter's own scale."""
 
+    words: ClassVar[str] = "Normal(m, s): -(x - m)^2 / (2 s^2) - log s - log(2 pi) / 2"
+
     mean: float
     sd: float
+
+    def __str__(self) -> str:
+        return f"Normal({self.mean:g}, {self.sd:g})"
 
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at ``x``, elementwise."""
@@ -38,9 +43,17 @@ class LogitBeta:
     density at p and at 1 - p differ by a factor of (1 - reversed) / reversed at most.
     """
 
+    words: ClassVar[str] = (
+        "logit Beta(a, b; r): p = sigmoid(x) ~ (1 - r) Beta(a, b) + r Beta(b, a), with the Jacobian "
+        "log[(1 - r) p^a (1 - p)^b + r p^b (1 - p)^a] - log B(a, b)"
+    )
+
     a: float
     b: float
     reversed: float
+
+    def __str__(self) -> str:
+        return f"logit Beta({self.a:g}, {self.b:g}; {self.reversed:g})"
 
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at the log-odds ``x``, elementwise."""
@@ -60,9 +73,17 @@ class TwoSided:
     the panel: the densities at x and at -x differ by a factor of (1 - reversed) / reversed at most.
     """
 
+    words: ClassVar[str] = (
+        "two-sided Normal(m, s; r): log[(1 - r) phi((x - m) / s) + r phi((x + m) / s)] - log s, "
+        "phi the standard normal density"
+    )
+
     mean: float
     sd: float
     reversed: float
+
+    def __str__(self) -> str:
+        return f"two-sided Normal({self.mean:g}, {self.sd:g}; {self.reversed:g})"
 
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at ``x``, elementwise."""
@@ -82,7 +103,14 @@ class LogExponential:
     nothing differs, is where the density of s is highest (Simpson et al. 2017, Statistical Science 32).
     """
 
+    words: ClassVar[str] = (
+        "log Exponential(rate): exp(x) ~ Exponential(rate), with the Jacobian log rate + x - rate exp(x)"
+    )
+
     rate: float
+
+    def __str__(self) -> str:
+        return f"log Exponential({self.rate:g})"
 
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at ``x`` = log s, elementwise."""
@@ -110,9 +138,18 @@ class Spread:
     sd : float
     """
 
+    words: ClassVar[str] = (
+        "Normal(m, s) in units of u: the coordinate is psi = (x - m) / u, u a function of the others "
+        "and the table: "
+        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
+    )
+
     of: str
     level: str = ""
     sd: float = 1.0
+
+    def __str__(self) -> str:
+        return f"Normal({self.level or 0}, {f'exp({self.of})' if self.of else f'{self.sd:g}'}) in units of u"
 
     def log_sd(self, values: dict[str, Array]) -> Array:
         """Logarithm of the standard deviation, broadcasting with x."""
@@ -135,7 +172,8 @@ class Spread:
         return -0.5 * xp.log1p(information * variance).mean(axis=-1)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
-        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and the spread."""
+        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and "
+        "the spread."""
         return _standard(psi * xp.exp(log_ratio)) + log_ratio
 
 
@@ -148,7 +186,17 @@ class Population(Spread):
     panel, as in :class:`LogitBeta`: the likelihood's mirror leaves the population as it is and turns its judges.
     """
 
+    words: ClassVar[str] = (
+        "two-sided Normal(m, s; r) in units of u: the coordinate is psi = (x - m) / u, u a function "
+        "of the others: "
+        "log[(1 - r) phi(psi u / s) + r phi(psi u / s + 2 m / s)] + log(u / s), phi the standard "
+        "normal density"
+    )
+
     reversed: float = 0.0
+
+    def __str__(self) -> str:
+        return f"two-sided Normal(exp({self.level}), exp({self.of}); {self.reversed:g}) in units of u"
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean m of judges that are not turned round, broadcasting with x."""

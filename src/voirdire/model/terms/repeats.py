@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.strength import OF_LEVELS
 
 
 class JudgeItem:
@@ -21,6 +22,11 @@ class JudgeItem:
     """
 
     kind: ClassVar[str] = "judge-item"
+    says: ClassVar[str] = (
+        "only in tables where some judge scores an item twice under a criterion; strengths of a "
+        "given sd s then are in units "
+        f"of u, log u = log s - mean over all cells of log(1 + l s^2) / 2, {OF_LEVELS}"
+    )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:

@@ -31,6 +31,16 @@ class NormalStrength:
         return (Parameter("strength", ("criterion", "item"), Normal(0.0, prior["sd"]), zero_sum=True),)
 
 
+OF_LEVELS = (
+    "l = n mean_k(a_k^2 / (pi^2 / (3 r) + exp(log_judge_item_k)^2)) of a cell (criterion and item), "
+    "n the judges per cell "
+    "and r the scores per judge and cell, each rounded to 0.1; a_k = 1 where judges are alike, no "
+    "log_judge_item where no "
+    "judge scores an item twice; each human score adds 3 exp(log_people)^2 / pi^2 (3 / pi^2 without "
+    "log_people) to its cell"
+)
+
+
 class LearnedStrength:
     """theta_c,i ~ Normal(0, exp(log_spread_c)), sum zero over items; log_spread_c ~ Normal(mean, sd).
 
@@ -45,6 +55,10 @@ class LearnedStrength:
     """
 
     kind: ClassVar[str] = "learned"
+    says: ClassVar[str] = (
+        f"log u_c = log s_c - mean over all cells of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), "
+        f"{OF_LEVELS}"
+    )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "normal": lambda values: {**values, "log_spread": 0.0},
@@ -71,6 +85,7 @@ class LearnedScale(LearnedStrength):
     """
 
     kind: ClassVar[str] = "learned-scale"
+    says: ClassVar[str] = "u as the equation says under mode"
     keys: ClassVar[dict[str, str]] = {"rate": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
@@ -95,10 +110,19 @@ class LearnedLevelStrength:
     """
 
     kind: ClassVar[str] = "learned-level"
+    says: ClassVar[str] = (
+        "scores are measured from the middle of the scale in parts of its length; log u_c = log s_c "
+        "- mean over all cells "
+        "of log(1 + l s_c^2) / 2, s_c = exp(log_spread_c), l = n mean_k(1 / (exp(log_noise_k)^2 / r + "
+        "exp(log_judge_item_k)^2)) of a cell (criterion and item), n the judges per cell and r the "
+        "scores per judge and "
+        "cell, each rounded to 0.1; each human score adds exp(-2 log_noise_people) to its cell"
+    )
     keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive", "level_sd": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape (criterion,)."""
+        """Return ``strength``, shape (criterion, item), and ``log_spread`` and ``level``, shape "
+        "(criterion,)."""
         spread = Spread("log_spread", level="level")
         return (
             Parameter("strength", ("criterion", "item"), spread, zero_sum=True),

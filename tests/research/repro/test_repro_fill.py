@@ -248,7 +248,7 @@ def test_means_and_best_of_themes() -> None:
 def test_essays_are_ranked_by_votes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     themes = ["Car-free cities"]
     rows = [
-        {"essay_id": f"{t}{k}", "full_text": "x", "prompt_name": t, "score": k}
+        {"essay_id": f"{t}{k}", "full_text": "x", "assignment": "Why?", "prompt_name": t, "score": k}
         for t in themes
         for k in range(1, 6)
     ]
@@ -317,7 +317,13 @@ def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
-        {"essay_id": f"e{k}", "full_text": "x", "prompt_name": "Car-free cities", "score": k}
+        {
+            "essay_id": f"e{k}",
+            "full_text": "x",
+            "assignment": "Why?",
+            "prompt_name": "Car-free cities",
+            "score": k,
+        }
         for k in range(5)
     ]
     pd.DataFrame(rows).to_csv(tmp_path / "essays.csv", index=False)

@@ -30,6 +30,15 @@ PROJECT = Path(__file__).resolve().parents[3]
 RUNS = sorted((path.parts[-4], path.parent.name) for path in PROJECT.glob("paper_repro/*/runs/*/run.toml"))
 #: Runs in which judges compare each text with a target.
 TARGET = ("maj_eval/mslr",)
+#: Runs in which texts are answers to assignments: the theme of each.
+THEMES = {
+    "maple/asap2": {
+        "Should streets be closed to cars?": "Car-free cities",
+        "Should cars drive themselves?": "Driverless cars",
+    }
+}
+#: Runs in which every agent of a debate is shown steps for each aspect.
+STEPS = ("debate/summeval", "debate/topical-chat")
 #: Options that are made smaller because more of the same shows nothing new.
 FEWER = {"samples": 2, "runs": 2}
 #: Answers with which a debate goes on for as long as it may.
@@ -82,6 +91,10 @@ Part = Callable[[Asked], Iterable[str]]
 
 
 def task(one: Asked) -> list[str]:
+    """What the texts are for; of essays the theme and its assignment."""
+    if one.run in THEMES:
+        (assignment,) = {item["assignment"] for item in one.items.values()}
+        return [one.options["task"].split("\n")[0], assignment, THEMES[one.run][assignment]]
     return [one.options["task"]]
 
 
@@ -195,6 +208,9 @@ def role(one: Asked) -> list[str]:
 
 
 def steps(one: Asked) -> list[str]:
+    """Given ones, else those that the judge wrote."""
+    if one.options["steps"]:
+        return [one.options["steps"][one.key[-2]]]
     return list(one.said["steps", one.key[-2]]["steps"])
 
 
@@ -223,6 +239,9 @@ def audience(one: Asked) -> list[str]:
 
 def generated(one: Asked) -> dict[str, Mapping[str, Any]]:
     """Criteria that the run's generator wrote."""
+    if one.options["criteria"]:
+        # written for an earlier sample of the theme
+        return {name: {"text": text} for name, text in one.options["criteria"].items()}
     (found,) = (said for said in one.every[one.options["generator"]].values() if "criteria" in said)
     return {criterion["name"]: criterion for criterion in found["criteria"]}
 
@@ -344,7 +363,7 @@ def smaller(spec: dict[str, Any]) -> dict[str, Any]:
         for part in spec["parts"]
         if "column" not in part and part["protocol"] != "rouge-l"
     ]
-    statistic = {**spec["statistic"], **({"samples": 1} if "samples" in spec["statistic"] else {})}
+    statistic = {**spec["statistic"], **({"samples": 2} if "samples" in spec["statistic"] else {})}
     kept = {key: value for key, value in spec.items() if key not in ("spread", "texts", "example")}
     return {**kept, "parts": parts, "statistic": statistic}
 
@@ -407,6 +426,15 @@ def recorded(
         system = load_system(name)
         runs.run(system, run, data=toy_file(system, run), panel=folder / "panel.toml", out=folder / "out")
     return f"{name}/{run}", found
+
+
+def test_criteria_are_written_once_a_theme(recorded: tuple[str, Recorded]) -> None:
+    run, found = recorded
+    if run not in THEMES:
+        pytest.skip("no themes")
+    asked = [one for one, _ in found.asked if one.question.template == "maple/criteria"]
+    assert len(asked) == len(THEMES[run])
+    assert sum(bool(one.options.get("criteria")) for one, _ in found.asked) > 0
 
 
 def test_every_prompt_of_every_run_shows_what_the_papers_prompts_show(recorded: tuple[str, Recorded]) -> None:

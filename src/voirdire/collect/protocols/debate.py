@@ -22,7 +22,8 @@ Questions: 2 to 2 + 2n, the Commander's and the Tie-Breaker's for each judge, it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Ask, Calls, Row, Setting
@@ -44,6 +45,8 @@ class DebateOptions(ScoreOptions):
         How the Critic is told to criticise.
     tie_breaker : bool
         Whether an unresolved debate is decided by a further agent.
+    steps : mapping of str to str
+        Steps of evaluation by criterion, which every agent is shown with it (as G-Eval's prompts have them).
     commander : "model" or "relay"
         Whether the task is worded by the model, or passed on as it stands without a question.
 
@@ -56,6 +59,7 @@ class DebateOptions(ScoreOptions):
     iterations: int = 4
     strength: Literal["plain", "weak", "moderate", "strong"] = "strong"
     tie_breaker: bool = False
+    steps: Mapping[str, str] = field(default_factory=dict)
     commander: Literal["model", "relay"] = "model"
 
 
@@ -67,7 +71,13 @@ class Debate(PerCase):
 
     def problems(self, setting: Setting) -> list[str]:
         """Unknown judges, an impossible scale, no iterations."""
-        return [*score_problems(setting), *at_least(setting.options, iterations=1)]
+        options: DebateOptions = setting.options
+        found = [*score_problems(setting), *at_least(options, iterations=1)]
+        return found + [
+            f"option steps: there is no criterion {name!r}; name one of the criteria"
+            for name in options.steps
+            if name not in options.aspects()
+        ]
 
     def calls(self, setting: Setting) -> Calls:
         """At least a score without issue, at most n issues and the Tie-Breaker."""
@@ -80,10 +90,13 @@ class Debate(PerCase):
         options = case.options
         assert isinstance(options, DebateOptions)
         rows: list[Row] = []
+        steps = options.steps.get(case.criterion)
         log: list[dict[str, Any]] = []
         brief = None
         if options.commander == "model":
-            question = case.question("debate/command", ("command",), record(brief=prose(options.longest)))
+            question = case.question(
+                "debate/command", ("command",), record(brief=prose(options.longest)), steps=steps
+            )
             answer = await ask(question)
             if answer.content is None:
                 return [case.lost(question, answer)]
@@ -100,6 +113,7 @@ class Debate(PerCase):
                     "debate/criticise",
                     ("criticise", iteration),
                     verdict,
+                    steps=steps,
                     brief=brief,
                     log=list(log),
                     strength=options.strength,
@@ -112,7 +126,9 @@ class Debate(PerCase):
                 resolved = answer.content["verdict"] == NO_ISSUE
                 if resolved:
                     break
-            question = case.question("debate/score", ("score", iteration), scored, brief=brief, log=list(log))
+            question = case.question(
+                "debate/score", ("score", iteration), scored, steps=steps, brief=brief, log=list(log)
+            )
             answer = await ask(question)
             if answer.content is None:
                 return [*rows, case.lost(question, answer)]
@@ -121,7 +137,7 @@ class Debate(PerCase):
             rows += [case.score(score, phase), case.text("Scorer", answer.content["reasoning"], phase)]
 
         if not resolved and options.tie_breaker:
-            question = case.question("debate/break-tie", ("break-tie",), scored, log=list(log))
+            question = case.question("debate/break-tie", ("break-tie",), scored, steps=steps, log=list(log))
             answer = await ask(question)
             if answer.content is None:
                 return [*rows, case.lost(question, answer)]

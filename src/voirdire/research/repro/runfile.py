@@ -14,7 +14,8 @@ from voirdire.settings import ANY, FLAG, TABLE, TABLES, TEXT, faults, is_unknown
 
 KEYS = {
     "title": TEXT, "data": TEXT, "columns": TABLE, "sample": TABLE, "statistic": TABLE, "scales": TABLES,
-    "names": TABLE, "parts": TABLES, "spread": TABLE, "example": TABLE, "texts": TABLES,
+    "names": TABLE, "groups": TABLE, "steps": TABLE, "parts": TABLES, "spread": TABLE, "example": TABLE,
+    "texts": TABLES,
 }  # fmt: skip
 NEEDED = ("title", "data", "statistic", "parts")
 PART = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import voirdire
@@ -38,7 +38,7 @@ def correlations(job: Job) -> Filled:
         for table in part.get("groups", []):
             _by_group(job, filled, table, part, scores)
         if "alpha" in part:
-            _alphas(filled, part["alpha"], scores)
+            _alphas(job, filled, part["alpha"], scores)
     _spread(job, filled)
     example(job, filled, every)
     for text in job.spec.get("texts", []):
@@ -53,10 +53,12 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     import pandas as pd
 
     how, called = job.spec["statistic"], job.spec.get("names", {})
+    if scores.empty:
+        return []
     human = job.human[
         job.human["criterion"].isin(scores["criterion"]) & job.human["item"].isin(scores["item"])
     ]
-    if scores.empty or human.empty:
+    if human.empty:
         return []
     # where items have no context, each is one of its own, as for the scores
     human = human.assign(context=human["item"].map(dict(zip(scores["item"], scores["context"], strict=True))))
@@ -96,22 +98,55 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
     """Rows of the published table that speak of a stakeholder group; the model finds the groups and names them."""
     how = job.spec["statistic"]
     (keys,) = (fill["keys"] for fill in part["fills"] if fill["table"] == table)
-    for row in coefficients(job, of.of_groups(scores)):
-        judge, group = row["judge"].split("/", 1)
+    rows = [(*row["judge"].split("/", 1), row) for row in coefficients(job, of.of_groups(scores))]
+    called = _called(job, table, keys, [(judge, group) for judge, group, _ in rows])
+    for judge, found, row in rows:
+        group = called.get((judge, found))
+        if group is None:
+            continue
         own = {how["judge"]: judge, how["criterion"]: row["criterion"]}
         filled.add(
             table, **{**keys, **own, "group": group}, coefficient=row["coefficient"], value=row["value"]
         )
 
 
-def _alphas(filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
+def _called(
+    job: Job, table: str, keys: Mapping[str, str], found: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], str]:
+    """What the published table calls the groups that judges found; each of its groups is taken once.
+
+    By their very name, else by the words that ``[groups]`` of the run gives for the table's group; a group of which no
+    word speaks is none of the table's.
+    """
+    published = job.system.tables.get(table)
+    if published is None or "group" not in published.columns:
+        return {pair: pair[1] for pair in found}
+    names: dict[tuple[str, str], str] = {}
+    others = {column: entry for column, entry in keys.items() if column != "group"}
+    words = job.spec.get("groups", {})
+    for judge, group in dict.fromkeys(found):
+        cells = published.select({**others, job.spec["statistic"]["judge"]: judge})
+        taken = {name for (whose, _), name in names.items() if whose == judge}
+        free = [name for name in dict.fromkeys(cell.by["group"] for cell in cells) if name not in taken]
+        fits = [name for name in free if name.casefold() == group.casefold()] + [
+            name for name in words if name in free and any(word in group.casefold() for word in words[name])
+        ]
+        if fits:
+            names[judge, group] = fits[0]
+    return names
+
+
+def _alphas(job: Job, filled: Filled, where: Mapping[str, Any], scores: pd.DataFrame) -> None:
     """Krippendorff's interval alpha among the agents of each group; an item's rating by one criterion is a unit."""
     if "level" not in scores:
         return
     agents = scores[scores["level"] == "agent"]
     owner = agents["judge"].str.split("/").str[0]
-    for (judge, group, phase), one in agents.groupby([owner, "group", "phase"]):
-        if one["judge"].nunique() < 2:
+    pairs = list(zip(owner, agents["group"], strict=True))
+    called = _called(job, where["table"], where["keys"], pairs)
+    for (judge, found_as, phase), one in agents.groupby([owner, "group", "phase"]):
+        group = called.get((str(judge), str(found_as)))
+        if group is None or one["judge"].nunique() < 2:
             continue
         units = one.assign(item=one["item"] + "/" + one["criterion"] + "/" + one["run"])
         found = voirdire.agreement(

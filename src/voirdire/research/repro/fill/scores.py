@@ -34,6 +34,9 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
             if not criteria:
                 continue
             options |= {"low": scale["low"], "high": scale["high"], "criteria": criteria}
+            steps = {name: text for name, text in job.spec.get("steps", {}).items() if name in criteria}
+            if steps and part["protocol"] in ("debate", "g-eval"):
+                options |= {"steps": steps}
         elif number > 1:
             break
         place = Path(part["name"] + (f"-repeat-{repeat}" if repeat else "")) / str(number)

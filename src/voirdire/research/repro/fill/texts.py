@@ -11,6 +11,8 @@ best-iteration, best-runs
     Carlo runs, the coefficient is highest; the fewest of several.
 gains
     ``part``, ``criterion``, ``coefficient``: how many groups correlate more with people after the debate than before.
+average-gain
+    The same settings: whether the mean coefficient of the groups rises or falls with the debate.
 seconds
     ``part``: mean over cases and runs of the time that a protocol's answers took.
 """
@@ -33,6 +35,7 @@ KINDS = {
     "best-iteration": ("part", "judge", "coefficient", "criterion", "most"),
     "best-runs": ("part", "judge", "coefficient", "criterion", "most"),
     "gains": ("part", "criterion", "coefficient"),
+    "average-gain": ("part", "criterion", "coefficient"),
     "seconds": ("part",),
 }
 Coefficients = Callable[[Job, "pd.DataFrame"], list[dict[str, Any]]]
@@ -68,7 +71,7 @@ def text_of(
         stages = {n: value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)}
         known = {n: one for n, one in stages.items() if one is not None and one == one}
         return float(max(known, key=lambda n: (known[n], -n))) if known else None
-    if kind == "gains":
+    if kind in ("gains", "average-gain"):
         return _gains(job, text, scores, coefficients)
     return _seconds(job, text["part"])
 
@@ -85,7 +88,7 @@ def _order(found: Mapping[str, float | None]) -> str | None:
 
 def _gains(
     job: Job, text: Mapping[str, Any], scores: pd.DataFrame, coefficients: Coefficients
-) -> float | None:
+) -> float | str | None:
     phases = {}
     for phase in ("initial", "final"):
         phases[phase] = {
@@ -95,7 +98,10 @@ def _gains(
         }
     if not phases["final"]:
         return None
-    return float(sum(phases["final"][group] > phases["initial"][group] for group in phases["final"]))
+    gains = [phases["final"][group] - phases["initial"][group] for group in phases["final"]]
+    if text["kind"] == "average-gain":
+        return "rises" if sum(gains) > 0 else "falls"
+    return float(sum(gain > 0 for gain in gains))
 
 
 def _seconds(job: Job, part: str) -> float | None:

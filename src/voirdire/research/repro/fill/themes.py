@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import voirdire
 from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.collect.protocols.criteria import described
 from voirdire.research.repro.fill.filled import Filled
 from voirdire.research.repro.job import Job
 
@@ -30,11 +32,16 @@ def concordance(job: Job) -> Filled:
     values: dict[tuple[str, str, str], Runs] = {}
     alone: dict[str, dict[str, Runs]] = {}
     votes_of: dict[str, list[pd.DataFrame]] = {}
+    written: dict[tuple[str, str], dict[str, str]] = {}
     for theme, sample, items in _samples(job):
         run = (theme, sample)
         for part in job.spec["parts"]:
             place = Path(theme.replace("/", "-")) / str(sample) / part["name"]
-            folder = job.collect(part["protocol"], part.get("options", {}), place, items)
+            options = _of_theme(part.get("options", {}), theme, items)
+            options |= {"criteria": written[theme, part["name"]]} if (theme, part["name"]) in written else {}
+            folder = job.collect(part["protocol"], options, place, items)
+            if criteria_of(folder):
+                written.setdefault((theme, part["name"]), criteria_of(folder))
             if not (folder / "votes.csv").is_file():
                 continue
             votes = pd.read_csv(folder / "votes.csv", dtype={"first": str, "second": str, "winner": str})
@@ -57,9 +64,37 @@ def concordance(job: Job) -> Filled:
             filled.texts[text["claim"]] = _ahead(together, singles, text["name"])
         elif text["kind"] == "rank" and together and singles:
             filled.texts[text["claim"]] = float(_usual_rank(together, singles))
+        elif text["kind"] == "themes-lost" and together and singles:
+            filled.texts[text["claim"]] = _themes_lost(together, singles)
         elif text["kind"] == "fewest-first" and text["part"] in votes_of:
             filled.texts[text["claim"]] = _fewest_first(pd.concat(votes_of[text["part"]]))
     return filled
+
+
+def _of_theme(options: Mapping[str, Any], theme: str, items: pd.DataFrame) -> dict[str, Any]:
+    """A part's options, its task with the theme and its assignment."""
+    found = dict(options)
+    if "assignment" in items:
+        (assignment,) = items["assignment"].unique()
+        found["task"] = f"{options.get('task', '')}\n\nTheme: {theme}\n\nAssignment:\n{assignment}".strip()
+    return found
+
+
+def criteria_of(folder: Path) -> dict[str, str]:
+    """Criteria that a collection has generated, as its judges were shown them; none where they were given.
+
+    Examples
+    --------
+    >>> criteria_of(Path("nowhere"))
+    {}
+    """
+    import pandas as pd
+
+    if not (folder / "texts.csv").is_file():
+        return {}
+    texts = pd.read_csv(folder / "texts.csv")
+    rows = texts[texts["kind"] == "criterion"].to_dict("records")
+    return {str(row["criterion"]): described(json.loads(row["text"])) for row in rows}
 
 
 def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: str) -> float:
@@ -85,6 +120,26 @@ def _usual_rank(together: Mapping[tuple[str, int], float], singles: Mapping[str,
         1 + sum(runs[run] > value for runs in singles.values()) for run, value in together.items()
     )
     return min(ranks, key=lambda rank: (-ranks[rank], rank))
+
+
+def _themes_lost(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs]) -> str:
+    """In how many themes a judge alone has a higher mean than all together: none, some or all.
+
+    Examples
+    --------
+    >>> _themes_lost({("a", 1): 0.8, ("b", 1): 0.8}, {"one": {("a", 1): 0.9, ("b", 1): 0.7}})
+    'some'
+    """
+    themes = dict.fromkeys(theme for theme, _ in together)
+
+    def mean(runs: Mapping[tuple[str, int], float], theme: str) -> float:
+        values = [value for (name, _), value in runs.items() if name == theme]
+        return sum(values) / len(values)
+
+    lost = sum(
+        any(mean(runs, theme) > mean(together, theme) for runs in singles.values()) for theme in themes
+    )
+    return "none" if not lost else "all" if lost == len(themes) else "some"
 
 
 def _fewest_first(votes: pd.DataFrame) -> str:

@@ -68,6 +68,7 @@ keep_old_paths()
 # Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
 FIT_VERBS = {
     "accuracy": "voirdire.fit.accuracy",
+    "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
     "notebook": "voirdire.report.notebook",
     "plot": "voirdire.report.figures",

@@ -26,6 +26,7 @@ from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
 from voirdire.cli.console import fail, tell
 from voirdire.cli.demo import demo
+from voirdire.cli.export import export
 from voirdire.cli.fit import fit
 from voirdire.cli.import_ import import_
 from voirdire.cli.metaeval import metaeval
@@ -48,6 +49,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     plan,
     collect,
     import_,
+    export,
     next,
     report,
     compare,

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
+from voirdire.cli.import_ import pairs
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
+from voirdire.tables.chosen import chosen
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -50,9 +52,9 @@ def fit(
         typer.Argument(
             metavar="TABLE [TABLE]",
             readable=False,  # read_votes says why it cannot be read
-            help="CSV, Parquet or JSONL. Votes: judge, first, second, winner (and criterion, context). Labels: judge, "
-            "item, label (and criterion). Scores: judge, item, score (and criterion, run, group). A table of votes "
-            "and one of scores of the same items are fitted together.",
+            help="CSV, Parquet, JSONL, any file that import takes, or a run's folder. Votes: judge, first, second, "
+            "winner (and criterion, context). Labels: judge, item, label (and criterion). Scores: judge, item, score "
+            "(and criterion, run, group). A table of votes and one of scores of the same items are fitted together.",
         ),
     ],
     criteria: Annotated[
@@ -124,6 +126,16 @@ def fit(
     sampler: Annotated[
         Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
     ] = None,
+    phase: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The phase of a run's or table's answers (default: a run's final one)."
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
@@ -142,9 +154,12 @@ def fit(
     priors = _priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
+    given: list[Any] = list(table)
+    if phase is not None or where:
+        given = [chosen(one, phase, pairs("--where", where or [])) for one in table]
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
-            table[0] if len(table) == 1 else table,
+            given[0] if len(given) == 1 else given,
             criteria,
             model=model,
             method=method.value,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
+from voirdire.cli.import_ import pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,19 +42,32 @@ class Average(StrEnum):
 
 def metaeval(
     table: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="SCORES",
+            metavar="SCORES...",
             readable=False,
-            help="Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion).",
+            help="Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion); or "
+            "folders of runs of collect. Several are named by protocol or file.",
         ),
     ],
     human: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME", help="The judge who is people; repeat it for annotators, whose mean is taken."
         ),
-    ],
+    ] = None,
+    humans: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's scores: item, score (and judge, criterion, context).",
+        ),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
+    ] = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A judge to examine; repeatable. Default: all others."),
@@ -125,14 +139,23 @@ def metaeval(
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
     from voirdire.agreement import compare_metrics, human_ceiling
+    from voirdire.agreement.correlation.people import beside_people
     from voirdire.agreement.correlation.verb import metaeval as correlate
     from voirdire.cli.results import answer, check_out, emit, keep_rows, printed
+    from voirdire.tables.run_folders import run_folder
 
     check_out(out, overwrite)
     question = one_of({"--compare": compare, "--ceiling": ceiling})
     if table_ and (json or question):
         raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
-    people = " and ".join(human)
+    scores: Any = table[0]
+    run = len(table) == 1 and run_folder(table[0]) is not None
+    if humans is not None or len(table) > 1 or where or run:
+        scores, named = beside_people(table, humans, phase=phase, where=pairs("--where", where or []))
+        human, phase = human or named, None
+    if not human:
+        raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")
+    people = "people" if humans is not None and len(human) > 1 else " and ".join(human)
     questions: dict[str, tuple[Callable[..., pd.DataFrame], str]] = {
         "": (correlate, f"Agreement with {people}"),
         "--compare": (compare_metrics, f"Which metric agrees better with {people}"),
@@ -141,7 +164,7 @@ def metaeval(
     verb, title = questions[question]
     found = answer(
         verb,
-        (table, human),
+        (scores, human),
         {
             "--measure": ("coefficients", measure),
             "--metric": ("metrics", metric),
@@ -162,7 +185,12 @@ def metaeval(
     else:
         emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
     if out is not None:
-        asked: dict[str, Any] = {"table": table.name, "human": human, "level": level, "average": average}
+        asked: dict[str, Any] = {
+            "table": ", ".join(one.name for one in table),
+            "human": human,
+            "level": level,
+            "average": average,
+        }
         asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}
         asked |= {"resamples": resamples, "prob": prob, "seed": seed}
         keep_rows(found, out, "metaeval", asked, overwrite, json)

@@ -98,10 +98,13 @@ def to_arviz(
     sample_stats: dict[str, npt.NDArray[Any]],
     coords: dict[str, list[str]],
     dims: dict[str, list[str]],
+    log_likelihood: Floats | None = None,
 ) -> Any:
     """ArviZ container (``InferenceData`` in 0.23, ``DataTree`` in 1) of named draws, shape (chains, draws, ...)."""
     az = _arviz()
     groups = {"posterior": values} | ({"sample_stats": sample_stats} if sample_stats else {})
+    if log_likelihood is not None:
+        groups["log_likelihood"] = {"answers": log_likelihood}
     # not by hasattr(az, "InferenceData"): ArviZ 1 answers to that name with a warning and another class
     if az.__version__.startswith("0."):
         return az.from_dict(**groups, coords=coords, dims=dims)

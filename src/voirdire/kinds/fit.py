@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Fit")
 
+MOST_LOG = 10**8  # values of a log likelihood that are kept
+
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -137,6 +139,9 @@ class Fit:
     def idata(self) -> Any:
         """Draws as an ArviZ container: named, with coordinates and, after NUTS, sample statistics.
 
+        Of votes, and of scores on an ordered scale, also the log likelihood of every answer, for ``az.loo``; it is left
+        out above 100 million values.
+
         Raises
         ------
         InputError
@@ -148,7 +153,27 @@ class Fit:
         values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
         dims = {p.name: list(p.dims) for p in density.parameters}
 
-        return to_arviz(values, self.sample_stats, self.problem.coords, dims)
+        log = self._log_likelihood(self.posterior.draws)
+        return to_arviz(values, self.sample_stats, self.problem.coords, dims, log)
+
+    def _log_likelihood(self, draws: npt.NDArray[np.float64]) -> npt.NDArray[np.float64] | None:
+        """Log probability of every answer under each draw, shape (chains, draws, answers); None where there is none."""
+        single = self.kind.single_answers(self.problem)
+        if single is None:
+            return None
+        # answers that are alike have the same probability: each is computed once
+        distinct, place = np.unique(np.column_stack(single), axis=0, return_inverse=True)
+        if np.prod(draws.shape[:2]) * len(place) > MOST_LOG:
+            return None
+        *rows, answer = distinct.T
+        values = self.problem.density.values(draws, np)
+        log = np.empty((*draws.shape[:2], len(distinct)))
+        for at in np.ndindex(*draws.shape[:2]):
+            one = {name: value[at] for name, value in values.items()}
+            log[at] = np.log(
+                self.kind.chances(self.problem, one, tuple(rows))[np.arange(len(answer)), answer]
+            )
+        return log[:, :, place.ravel()]
 
     @property
     def pymc_model(self) -> Any:
@@ -174,6 +199,14 @@ class Fit:
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""
         return verb("save")(self, folder, overwrite=overwrite)  # type: ignore[no-any-return]
+
+    def export(self, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
+        """Write the fit as another tool reads it; see :func:`voirdire.report.exports.export`."""
+        return verb("export")(self, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As :meth:`as_dict`."""
+        return self.as_dict()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the result as plain Python, in the shape of ``voirdire fit --json``."""

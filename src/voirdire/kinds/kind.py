@@ -200,6 +200,13 @@ class Kind(ABC, Generic[T, P]):
             The model gives no probability of single answers.
         """
 
+    def single_answers(self, problem: P) -> tuple[Ints, ...] | None:
+        """What every answer is about, as :meth:`chances` takes it, and last its place among the possible ones.
+
+        None where the likelihood of a table is not the product of the probabilities of single answers.
+        """
+        return None
+
     @abstractmethod
     def draw(self, problem: P, values: Values, rng: np.random.Generator) -> T:
         """The table of a problem with other answers, drawn under one set of values.

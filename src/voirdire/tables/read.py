@@ -10,6 +10,7 @@ from voirdire.tables.files import header, read_file, relation_columns
 from voirdire.tables.formats.taken import foreign_cells, foreign_names
 from voirdire.tables.grouped import files_of
 from voirdire.tables.problems import Problems
+from voirdire.tables.run_folders import ANSWERS, results, run_folder
 
 
 def read_columns(
@@ -50,6 +51,10 @@ def read_columns(
     """
     if isinstance(table, str | os.PathLike):
         path = os.fspath(table)
+        run = run_folder(path)
+        if run is not None and (answer := next((one for one in ANSWERS if one in required), None)):
+            cells = results(run, answer)
+            return {name: cells[name] for name in choose(list(cells), required, optional, problems)}
         found = foreign_cells(path, required, optional, problems)
         return read_file(path, required, optional, problems) if found is None else found
     return _read_frame(table, required, optional, problems)
@@ -82,7 +87,8 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
     if not isinstance(table, str | os.PathLike):
         return choose(frame_of(table, problems)[1], [], among, problems)
     path = os.fspath(table)
-    names = foreign_names(path)
+    run = run_folder(path)
+    names = foreign_names(path) if run is None else run.tables()
     if names is None:
         names = header(files_of(path, problems)[0], problems)
     return choose(names, [], among, problems)

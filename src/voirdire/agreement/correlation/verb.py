@@ -13,6 +13,7 @@ from voirdire.agreement.coefficients.rows import COLUMNS
 from voirdire.agreement.correlation.grid import Grid
 from voirdire.agreement.correlation.levels import Average, Grouping, Level, coefficient
 from voirdire.agreement.correlation.notes import context_note, few_note, undefined_note
+from voirdire.agreement.correlation.people import beside_people
 from voirdire.agreement.correlation.posterior import over_draws
 from voirdire.agreement.correlation.request import Request, request
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
@@ -31,7 +32,7 @@ MORE = ("place", "behind", "behind_low", "behind_high", "same_as_best")
 
 def metaeval(
     table: object,
-    human: str | Sequence[str],
+    human: str | Sequence[str] = (),
     *,
     metrics: Sequence[str] | None = None,
     level: Level = "pooled",
@@ -39,16 +40,18 @@ def metaeval(
     average: Average = "mean",
     phase: str | None = None,
     draws: object | None = None,
+    humans: object = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate the scores of metrics and judges with those of people.
 
     Parameters
     ----------
-    table : path, dataframe or Scores
-        Scores of people and of metrics.
+    table : path, folder of a run, dataframe, Scores, or list of several
+        Scores of people and of metrics. Of runs of `voirdire.collect` the results are taken; several are named by
+        protocol or file.
     human : str or sequence of str
-        The judge who is people, or annotators whose mean score is taken.
+        The judge who is people, or annotators whose mean score is taken; by default all judges of ``humans``.
     metrics : sequence of str, optional
         The judges to examine; all others by default.
     level : {"pooled", "context", "system"}
@@ -64,6 +67,8 @@ def metaeval(
         Posterior draws of further metrics: fits (their items are the table's), or a table of scores whose
         column ``run`` numbers the draws. Their uncertainty enters the interval; the value is that of the
         mean scores. Percentile and basic intervals only.
+    humans : path or dataframe, optional
+        People's scores in a table of their own: item and score, optionally judge, criterion, context, system.
     **settings
         As in `voirdire.agreement.verb.agreement`. Unit "item", "context", "system" or "both": by default items
         (pooled), contexts (context), contexts and systems (system).
@@ -93,6 +98,10 @@ def metaeval(
     """
     import pandas as pd
 
+    if humans is not None or isinstance(table, list | tuple):
+        several = table if isinstance(table, list | tuple) else [table]
+        table, named = beside_people(several, humans, phase=phase)
+        human, phase = human or named, None
     asked = request(table, human, metrics, coefficients, level, average, phase, draws)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):

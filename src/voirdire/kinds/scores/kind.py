@@ -67,11 +67,25 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-maple", "the table has scores, and criteria are weighed"
         return "rating-severity", "the table has scores"
 
+    def default_for(self, table: Scores, request: Request) -> tuple[str, str]:
+        """As :meth:`default_model`; ``rating-continuous`` of scores that are not whole numbers."""
+        whole = request.criteria is not None or request.levels is not None
+        if not whole and (table.score != np.round(table.score)).any():
+            return "rating-continuous", "the table has scores that are not whole numbers"
+        return self.default_model(table, request.criteria)
+
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria}
         problem = pose_scores(model, table, anchors=request.anchors, **how)
         return problem, [] if problem.anchors is None else list(problem.anchors.notes)
+
+    def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
+        """Judge, criterion, item and level of every score of an ordered scale."""
+        if problem.in_points or "log_judge_item" in {one.name for one in problem.density.parameters}:
+            return None
+        table = problem.table
+        return table.judge, table.criterion, table.item, problem.given(table)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""

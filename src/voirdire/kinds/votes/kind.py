@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from voirdire.errors import InputError
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
@@ -82,6 +84,15 @@ class VotesKind(Kind[Votes, VotesProblem]):
                 f"The votes on criteria are not used: {model.name} takes all criteria as equally important."
             )
         return problem, notes
+
+    def single_answers(self, problem: VotesProblem) -> tuple[Ints, ...]:
+        """Judge, criterion, first, second and outcome of every vote."""
+        votes = problem.coded_votes
+        criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+        cell, outcome = np.nonzero(votes.counts)
+        times = votes.counts[cell, outcome]
+        columns = (votes.judge, criterion, votes.first, votes.second)
+        return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""

@@ -1,0 +1,166 @@
+"""Runs and tables of metrics beside people's scores, as one table."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.notices import notice
+from voirdire.tables.chosen import chosen
+from voirdire.tables.rated import known_names
+from voirdire.tables.run_folders import run_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HUMAN = "human"
+_KEPT = ("judge", "item", "score", "criterion", "context", "system")
+
+
+def beside_people(
+    tables: Sequence[object],
+    humans: object = None,
+    *,
+    phase: str | None = None,
+    where: Mapping[str, str] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
+    """One table of scores of several runs or tables and of people.
+
+    Parameters
+    ----------
+    tables : sequence of path, folder of a run, or dataframe
+        Of several, each is named by its protocol (of tables by the file); a judge ``j`` of one with several judges is
+        ``name/j``.
+    humans : path or dataframe, optional
+        People's scores: item and score; judge, criterion, context and system are used where they are there.
+    phase : str, optional
+        The phase of tables that have some, by default the final one.
+    where : mapping of str to str, optional
+        What columns must hold.
+
+    Returns
+    -------
+    table : DataFrame
+    people : list of str
+        The judges who are people; empty without ``humans``.
+
+    Raises
+    ------
+    InputError
+        No item is scored by people and by a metric, or a name is given twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> metric = pd.DataFrame({"judge": "m", "item": ["x", "y"], "score": [1, 2]})
+    >>> table, people = beside_people([metric], metric[["item", "score"]])
+    >>> table["judge"].tolist(), people
+    (['m', 'm', 'human', 'human'], ['human'])
+    """
+    import pandas as pd
+
+    frames = [_scores(table, phase, where) for table in tables]
+    if len(frames) > 1:
+        for frame, name in zip(frames, _names(tables), strict=True):
+            several = len(set(frame["judge"])) > 1
+            frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
+    if humans is None:
+        return _with_criteria(frames), []
+    people = chosen(humans, None, None, answer="score")
+    people = people[[name for name in _KEPT if name in people]].copy()
+    people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
+    names = sorted(set(people["judge"]))
+    both = set(names) & {judge for frame in frames for judge in frame["judge"]}
+    if both:
+        raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
+    metrics = _with_criteria([*frames, people.iloc[:0]] if "criterion" not in people else frames)
+    people = _placed(people, metrics)
+    metrics = _to_criteria(metrics, people)
+    if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
+        raise InputError(
+            f"people score none of the metrics' items: {known_names(sorted(set(people['item'].astype(str))), 3)} "
+            f"and {known_names(sorted(set(metrics['item'].astype(str))), 3)}"
+        )
+    return pd.concat([metrics, people], ignore_index=True), names
+
+
+def _scores(table: object, phase: str | None, where: Mapping[str, str] | None) -> pd.DataFrame:
+    found = chosen(table, phase, where, answer="score")
+    if "judge" not in found:
+        raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
+    return found[[name for name in _KEPT if name in found]].copy()
+
+
+def _names(tables: Sequence[object]) -> list[str]:
+    """Each table by its protocol or file; by its path too where that is not enough."""
+    names = []
+    for place, table in enumerate(tables, start=1):
+        if not isinstance(table, str | os.PathLike):
+            names.append(f"table {place}")
+            continue
+        run = run_folder(table)
+        names.append(Path(table).name.partition(".")[0] if run is None else run.protocol)
+    twice = Counter(names)
+    found = [
+        f"{name} ({Path(os.fspath(table)).name})"
+        if twice[name] > 1 and isinstance(table, str | os.PathLike)
+        else name
+        for name, table in zip(names, tables, strict=True)
+    ]
+    if len(set(found)) < len(found):
+        raise InputError(f"two tables are called {Counter(found).most_common(1)[0][0]!r}; rename a folder")
+    return found
+
+
+def _with_criteria(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Tables one below the other; one without criteria among others speaks of each of theirs."""
+    import pandas as pd
+
+    criteria = sorted({str(one) for frame in frames if "criterion" in frame for one in frame["criterion"]})
+    if not criteria:
+        return pd.concat(frames, ignore_index=True)
+    parts = []
+    for frame in frames:
+        parts += [frame] if "criterion" in frame else [frame.assign(criterion=name) for name in criteria]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _to_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+    """Metrics by people's criteria: those without any speak of each, those of others are left out."""
+    if "criterion" not in people:
+        return metrics
+    known = sorted({str(one) for one in people["criterion"]})
+    if "criterion" not in metrics:
+        import pandas as pd
+
+        return pd.concat([metrics.assign(criterion=name) for name in known], ignore_index=True)
+    strange = sorted(set(metrics["criterion"].astype(str)) - set(known))
+    if strange:
+        notice(f"People do not score {known_names(strange)}: left out.")
+    kept = metrics[metrics["criterion"].astype(str).isin(known)]
+    if kept.empty:
+        raise InputError(f"people's criteria are {known_names(known)}, the metrics' {known_names(strange)}")
+    return kept
+
+
+def _placed(people: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """People's scores with the metrics' contexts and systems of their items, and criteria where they name none."""
+    placed: Any = people
+    if "criterion" in metrics and "criterion" not in people:
+        import pandas as pd
+
+        names = sorted({str(one) for one in metrics["criterion"]})
+        placed = pd.concat([placed.assign(criterion=name) for name in names], ignore_index=True)
+    for column in ("context", "system"):
+        if column in placed or column not in metrics:
+            continue
+        of = metrics.dropna(subset=[column]).drop_duplicates(["item", column])
+        if of["item"].duplicated().any():
+            raise InputError(f"items stand in several {column}s; give people's scores a column {column!r}")
+        placed = placed.assign(**{column: placed["item"].map(dict(zip(of["item"], of[column], strict=True)))})
+        placed = placed.dropna(subset=[column])
+    return placed  # type: ignore[no-any-return]

@@ -1,0 +1,187 @@
+"""A fit as other tools read it: scores per sample with their uncertainty."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.folders import new_folder, write_file
+from voirdire.layouts import Layout, text_with
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+Row = dict[str, Any]
+_TABLES = ("items", "judges", "criteria", "shares", "confusion", "checks")
+_LAYOUTS = {
+    "csv": Layout("exported tables", {f"{name}.csv": text_with("") for name in _TABLES}),
+    "parquet": Layout("exported tables", {f"{name}.parquet": text_with("PAR1") for name in _TABLES}),
+}
+
+
+def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
+    """Write a fit as another tool reads it.
+
+    Parameters
+    ----------
+    fit : Fit
+    to : "inspect", "argilla", "label-studio", "csv" or "parquet"
+        inspect: records for its scorer ``precomputed_scores``, by sample and epoch. argilla: records with the scores as
+        metadata. label-studio: tasks with predictions. csv, parquet: a folder of the tables of the result.
+    out : path
+        A new file, or for csv and parquet a new folder.
+    system : str, optional
+        For inspect, where items are of several systems: whose scores are wanted.
+    overwrite : bool
+        Whether what was exported before may be replaced.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    InputError
+        The format is unknown, ``out`` is there, or the items do not say which sample they are of.
+    """
+    place = Path(out)
+    if to in _LAYOUTS:
+        with new_folder(place, _LAYOUTS[to], overwrite=overwrite) as folder:
+            _tables(fit, folder, to)
+        return place
+    if to not in _WRITERS:
+        raise InputError(f"format {to!r} is none of {', '.join((*_WRITERS, *_LAYOUTS))}")
+    if place.exists() and not overwrite:
+        raise InputError(f"{place} is there; name another file or pass --overwrite (overwrite=True)")
+    rows = _WRITERS[to](fit, system) if to == "inspect" else _WRITERS[to](fit)
+    write_file(place, json.dumps(rows, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+    return place
+
+
+def _uncertain(fit: Fit, row: Row) -> Row:
+    """What is known of an item, without its name."""
+    about = {"model": f"voirdire {fit.model.name}", "method": fit.method}
+    if "sd" in row and row["low"] is not None:
+        about["interval"] = fit.prob
+    return about | {key: value for key, value in row.items() if key != "item" and value is not None}
+
+
+def _value(row: Row) -> Any:
+    return row["label"] if "label" in row else row["score"]
+
+
+def _inspect(fit: Fit, system: str | None) -> list[Row]:
+    """Records of Inspect's precomputed scores; an item is ``<sample>/<model>`` or ``<sample>/<model>/<epoch>``."""
+    contexts = _contexts(fit)
+    parts = {item: _sample(item, context) for item, context in contexts.items()}
+    several = len({where for where, _, _ in parts.values()}) < len(parts)
+    epochs = several and all(epoch is not None for _, _, epoch in parts.values())
+    found: dict[tuple[str, int | None], Row] = {}
+    for row in fit.as_dict()["items"]:
+        sample, rest, epoch = parts[row["item"]]
+        whose = rest.rpartition("/")[0] if epochs else rest
+        if system is not None and whose != system:
+            continue
+        key = sample, epoch if epochs else None
+        record = {"id": sample} | ({"epoch": epoch} if epochs else {})
+        of = found.setdefault(key, record | {"value": {}, "metadata": {}, "whose": whose})
+        criterion = row.get("criterion") or ""
+        if of["whose"] != whose or criterion in of["value"]:
+            raise InputError(
+                f"sample {sample!r} has answers of {of['whose']!r} and {whose!r}; name one with --system (system=)"
+            )
+        of["value"][criterion], of["metadata"][criterion] = _value(row), _uncertain(fit, row)
+    if not found:
+        raise InputError(f"no item is of system {system!r}")
+    for one in found.values():
+        del one["whose"]
+        if len(one["value"]) == 1:
+            (one["value"],), (one["metadata"],) = one["value"].values(), one["metadata"].values()
+    return list(found.values())
+
+
+def _contexts(fit: Fit) -> dict[str, str]:
+    """The context of each item: the sample that it answers."""
+    table = fit.kind.table_of(fit.problem)
+    context, item = getattr(table, "context", None), getattr(table, "item", None)
+    if context is None or item is None:
+        return {name: name for name in fit.problem.items}
+    pairs = set(zip(item.tolist(), context.tolist(), strict=True))
+    if len(pairs) > len({one for one, _ in pairs}):
+        return {name: name for name in fit.problem.items}  # items that are judged in several contexts
+    return {table.items[one]: table.contexts[other] for one, other in pairs}
+
+
+def _sample(item: str, context: str) -> tuple[str, str, int | None]:
+    """Sample, model and epoch of an item's name.
+
+    Examples
+    --------
+    >>> _sample("s1/openai/gpt-4o/2", "s1"), _sample("s1", "s1")
+    (('s1', 'openai/gpt-4o/2', 2), ('s1', '', None))
+    """
+    rest = item.removeprefix(context).removeprefix("/") if item.startswith(context) else ""
+    last = rest.rpartition("/")[2]
+    return context, rest, int(last) if last.isdecimal() else None
+
+
+def _argilla(fit: Fit) -> list[Row]:
+    """Records as ``Dataset.records.from_json`` reads them: one an item, what was found as metadata."""
+    return [
+        {"id": _id(row), "fields": {"item": row["item"]}, "metadata": _uncertain(fit, row), "suggestions": {}}
+        | {"responses": {}, "vectors": {}}
+        for row in fit.as_dict()["items"]
+    ]
+
+
+def _id(row: Row) -> str:
+    return f"{row['item']} | {row['criterion']}" if row.get("criterion") else str(row["item"])
+
+
+def _label_studio(fit: Fit) -> list[Row]:
+    """Tasks with a prediction each: a number or a choice named ``voirdire``."""
+    tasks = []
+    for row in fit.as_dict()["items"]:
+        value = _value(row)
+        kind = {"type": "choices", "value": {"choices": [value]}} if "label" in row else {}
+        kind = kind or {"type": "number", "value": {"number": value}}
+        result = {"from_name": "voirdire", "to_name": "item"} | kind
+        prediction: Row = {"model_version": f"voirdire {fit.model.name}", "result": [result]}
+        if "probability" in row:
+            prediction["score"] = row["probability"]
+        tasks.append(
+            {"data": {"item": row["item"]}, "meta": _uncertain(fit, row), "predictions": [prediction]}
+        )
+    return tasks
+
+
+def _tables(fit: Fit, folder: Path, to: str) -> None:
+    result = fit.as_dict()
+    import duckdb
+    import pandas as pd
+
+    with duckdb.connect() as connection:
+        for name in _TABLES:
+            rows = result.get(name)
+            if not rows:
+                continue
+            frame = pd.DataFrame(rows)
+            if to == "csv":
+                frame.to_csv(folder / f"{name}.csv", index=False)
+                continue
+            frame = frame.dropna(axis=1, how="all")
+            connection.register("frame", frame)
+            path = str(folder / f"{name}.parquet").replace("'", "''")
+            connection.execute(f"COPY frame TO '{path}' (FORMAT parquet)")
+            connection.unregister("frame")
+
+
+_WRITERS: dict[str, Callable[..., list[Row]]] = {
+    "inspect": _inspect,
+    "argilla": _argilla,
+    "label-studio": _label_studio,
+}
+FORMATS = (*_WRITERS, *_LAYOUTS)

@@ -1,0 +1,65 @@
+"""Some rows of a table or of a run: those of a phase, those with some cells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.run_folders import ANSWERS, filtered, in_phase, results, run_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def chosen(
+    table: object,
+    phase: str | None = None,
+    where: Mapping[str, str] | None = None,
+    *,
+    answer: str | None = None,
+    quiet: bool = False,
+) -> pd.DataFrame:
+    """The rows of a phase (the final one by default, where there are phases) that have some cells.
+
+    Parameters
+    ----------
+    table : path, folder of a run, or dataframe
+    phase : str, optional
+    where : mapping of str to str, optional
+        What columns must hold.
+    answer : "winner", "score" or "label", optional
+        Which table; by default the one that there is.
+
+    Raises
+    ------
+    InputError
+        Nothing is left, or it cannot be told which table is meant.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": 1, "phase": ["initial", "final"]})
+    >>> chosen(table)["item"].tolist()
+    ['y']
+    """
+    import pandas as pd
+
+    problems = Problems("table")
+    if answer is None:
+        present = columns_among(table, list(ANSWERS), problems)
+        if len(present) != 1:
+            found = " and ".join(ANSWERS[column] for column in present) or "no answers"
+            problems.stop(f"it holds {found}; give the table that is meant")
+        (answer,) = present
+    path = isinstance(table, str | os.PathLike)
+    name = os.fspath(table) if isinstance(table, str | os.PathLike) else "table"
+    run = run_folder(name) if path else None
+    if run is not None:
+        cells: dict[str, Any] = dict(results(run, answer, phase, quiet=quiet))
+    else:
+        cells = in_phase(read_columns(table, [answer], None, problems), phase, name)
+        problems.raise_any()
+    return pd.DataFrame(filtered(cells, where or {}, name))

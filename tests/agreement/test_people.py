@@ -1,0 +1,139 @@
+"""From runs of collect to correlation with people in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire import InputError
+from voirdire.agreement.correlation.people import beside_people
+from voirdire.cli import app
+from voirdire.notices import listening
+from voirdire.tables.chosen import chosen
+
+ITEMS = [f"i{at}" for at in range(8)]
+TRUTH = dict(zip(ITEMS, [1, 2, 3, 4, 5, 4, 2, 1], strict=True))
+
+
+def run(folder: Path, protocol: str, rows: pd.DataFrame) -> Path:
+    """A folder as collect writes it."""
+    folder.mkdir()
+    about = {"voirdire": "0", "protocol": protocol, "judges": [{"name": "org/gpt"}], "options": {}}
+    (folder / "run.json").write_text(json.dumps(about))
+    rows.to_csv(folder / "scores.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def debate(tmp_path: Path) -> Path:
+    """Rounds that disagree with people, agents with groups, and a final score that agrees."""
+    rows = []
+    for item, truth in TRUTH.items():
+        rows += [
+            {"judge": "org/gpt", "item": item, "score": 6 - truth, "phase": "initial", "group": ""},
+            {"judge": "org/gpt/parent", "item": item, "score": 3, "phase": "final", "group": "parents"},
+            {"judge": "org/gpt", "item": item, "score": truth + 0.25, "phase": "final", "group": ""},
+        ]
+    return run(tmp_path / "a", "debate", pd.DataFrame(rows))
+
+
+@pytest.fixture
+def single(tmp_path: Path) -> Path:
+    rows = [
+        {"judge": "org/gpt", "item": item, "score": 5 - (at % 4), "phase": "final"}
+        for at, item in enumerate(ITEMS)
+    ]
+    return run(tmp_path / "b", "g-eval", pd.DataFrame(rows))
+
+
+@pytest.fixture
+def humans(tmp_path: Path) -> Path:
+    path = tmp_path / "humans.csv"
+    pd.DataFrame({"item": ITEMS, "score": TRUTH.values()}).to_csv(path, index=False)
+    return path
+
+
+def test_runs_beside_people_are_named_by_protocol(debate: Path, single: Path, humans: Path) -> None:
+    with listening(lambda _: None):
+        found = voirdire.metaeval([debate, single], humans=humans, coefficients="spearman", resamples=100)
+        first = voirdire.metaeval(
+            [debate], humans=humans, phase="initial", coefficients="spearman", resamples=100
+        )
+    of = {row["judges"][0]: row["value"] for row in found.to_dict("records")}
+    assert set(of) == {"debate", "g-eval"}
+    assert of["debate"] == pytest.approx(1)
+    assert first["value"].tolist() == pytest.approx([-1])
+
+
+def test_one_command_gives_the_table_of_metrics(debate: Path, single: Path, humans: Path) -> None:
+    words = ["metaeval", str(debate), str(single), "--humans", str(humans), "--resamples", "100"]
+    done = CliRunner().invoke(app, [*words, "--table"])
+    assert done.exit_code == 0, done.output
+    assert "**1.00**" in done.stdout
+    assert "8 of 24 scores are results of debate" in done.stderr
+    done = CliRunner().invoke(app, [*words, "--json"])
+    assert {row["judges"][0] for row in json.loads(done.stdout)["rows"]} == {"debate", "g-eval"}
+    done = CliRunner().invoke(app, words[:3])
+    assert done.exit_code == 2
+
+
+def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
+    with listening(lambda _: None):
+        scores = chosen(debate)
+    assert sorted(scores["judge"].unique()) == ["org/gpt"]
+    assert "group" not in scores
+    both = pd.concat([scores, scores.assign(judge="b", score=scores["score"] + 0.5)])
+    fit = voirdire.fit(both, method="map")
+    assert fit.model.name == "rating-continuous"
+    assert any("not whole numbers" in note for note in fit.notes)
+    assert (
+        voirdire.fit(both, levels=[at / 4 for at in range(4, 24)], method="map").model.name
+        == "rating-severity"
+    )
+    done = CliRunner().invoke(app, ["fit", str(debate), "--phase", "initial", "--method", "map", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["items"][0]["item"] in ("i0", "i7")
+    done = CliRunner().invoke(
+        app, ["fit", str(debate), "--where", "group=parents", "--phase", "final", "--method", "map"]
+    )
+    assert done.exit_code == 0, done.output
+
+
+def test_people_need_an_item_and_a_score_alone(debate: Path, humans: Path) -> None:
+    many = pd.DataFrame(
+        {
+            "judge": "m",
+            "item": ITEMS * 2,
+            "criterion": ["tone"] * 8 + ["truth"] * 8,
+            "context": [f"c{at // 2}" for at in range(8)] * 2,
+            "score": range(16),
+        }
+    )
+    table, people = beside_people([many], humans)
+    assert people == ["human"]
+    ours = table[table["judge"] == "human"]
+    assert sorted(set(zip(ours["criterion"], ours["context"], strict=True)))[0] == ("tone", "c0")
+    assert len(ours) == 16
+    with listening(lambda _: None):
+        table, _ = beside_people([many, debate], humans)
+    assert set(table.loc[table["judge"] == "debate", "criterion"]) == {"tone", "truth"}
+    with pytest.raises(InputError, match="people score none of the metrics' items"):
+        beside_people([many], pd.DataFrame({"item": ["z"], "score": [1]}))
+    with pytest.raises(InputError, match="'m' is one of people and one of the metrics"):
+        beside_people([many], pd.DataFrame({"judge": "m", "item": ["i0"], "score": [1]}))
+    with pytest.raises(InputError, match="people's criteria are 'style', the metrics' 'tone', 'truth'"):
+        beside_people([many], pd.DataFrame({"item": ["i0"], "score": [1], "criterion": "style"}))
+
+
+def test_phases_and_columns_that_are_not_there_are_named(debate: Path) -> None:
+    with pytest.raises(InputError, match=r"phase 'round-9' is not among 'final', 'initial'"):
+        chosen(debate, "round-9")
+    with pytest.raises(InputError, match="there is no column 'topic'"), listening(lambda _: None):
+        chosen(debate, None, {"topic": "x"})
+    with pytest.raises(InputError, match="no row has judge=z"), listening(lambda _: None):
+        chosen(debate, None, {"judge": "z"})

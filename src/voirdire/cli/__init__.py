@@ -33,6 +33,7 @@ from voirdire.cli.metaeval import metaeval
 from voirdire.cli.models import models
 from voirdire.cli.next import next
 from voirdire.cli.plan import plan
+from voirdire.cli.prompts import prompts
 from voirdire.cli.report import report
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
@@ -48,6 +49,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     simulate,
     plan,
     collect,
+    prompts,
     import_,
     export,
     next,

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from voirdire.collect.answers import check_schema, misfit
 from voirdire.collect.budget import Budget, Limits, Progress
@@ -25,6 +25,16 @@ from voirdire.errors import InputError
 
 _REACH = 15.0
 NOT_ASKED = "not asked yet"
+
+
+class Unasked(NamedTuple):
+    """A question that was put and not asked: judge, key, both messages, the form of the answer."""
+
+    judge: str
+    key: str
+    system: str
+    user: str
+    schema: Mapping[str, Any] | None
 
 
 class Asking:
@@ -68,7 +78,7 @@ class Asking:
         )
         self._budget = Budget(limits, self.progress, progress)
         #: Prompts of the questions that were not in the journal, as (judge, characters, schema), for estimates.
-        self.unasked: list[tuple[str, int, Mapping[str, Any] | None]] = []
+        self.unasked: list[Unasked] = []
 
     async def ask(self, question: Question) -> Answer:
         """Answer a question; what a protocol is given as ``ask``."""
@@ -90,8 +100,10 @@ class Asking:
             return await asyncio.shield(task)
         request = self._request(question, judge)
         if kept is None:
-            size = len(request.system) + len(request.user)
-            self.unasked.append((judge.name, size, question.schema))
+            form = question.schema
+            self.unasked.append(
+                Unasked(judge.name, written(question.key), request.system, request.user, form)
+            )
             return Answer(None, NOT_ASKED)
         if kept.hash != self._digest(name, request):
             raise InputError(
@@ -167,7 +179,8 @@ class Asking:
             request = self._request(question, judge)
             digest = self._digest((judge.name, question.key), request)
             answer, requests = await self._senders[judge.name].answer(question.key, request)
-            self._journal.keep(judge.name, question.key, digest, answer, requests)
+            prompt = (request.system, request.user)
+            self._journal.keep(judge.name, question.key, digest, answer, requests, prompt)
         self.progress.asked += 1
         self._budget.count(answer)
         return answer

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voirdire.collect.asking import Asking
+from voirdire.collect.asking import Asking, Unasked
 from voirdire.collect.budget import Limits
 from voirdire.collect.cost import price, tokens_read, tokens_written
 from voirdire.collect.journal import Journal
@@ -69,9 +69,9 @@ def estimate(
             journal.close()
     rows = []
     for judge in plan.setting.judges:
-        own = [one for one in asked if one[0] == judge.name] or asked
-        read = sum(tokens_read(size) for _, size, _ in own) / len(own) if own else 0.0
-        wrote = sum(tokens_written(schema, judge.max_tokens) for *_, schema in own) / len(own) if own else 0.0
+        own = [one for one in asked if one.judge == judge.name] or asked
+        read = sum(tokens_read(len(one.system) + len(one.user)) for one in own) / len(own) if own else 0.0
+        wrote = sum(tokens_written(one.schema, judge.max_tokens) for one in own) / len(own) if own else 0.0
         most = calls.most[judge.name]
         rows.append(
             {
@@ -86,7 +86,7 @@ def estimate(
     return Estimate(plan.protocol.name, rows)
 
 
-async def _questions(plan: Plan, journal: Journal) -> list[tuple[str, int, Mapping[str, Any] | None]]:
+async def _questions(plan: Plan, journal: Journal) -> list[Unasked]:
     asking = Asking(plan.setting.judges, plan.prompts, journal, Limits())
     await plan.protocol.run(plan.setting, asking.ask)
     return asking.unasked

@@ -6,7 +6,8 @@ killed; ``synchronous = NORMAL`` means that a power failure may cost the last an
 
 Tables: ``setting`` (what the run was started with), ``requests`` (one row per request that was sent: judge, key, which
 try, time, seconds, status, error, tokens, cost, the raw answer), ``answers`` (one row per question: its hash, the
-answer or why there is none, log-probabilities, tries, tokens, cost, seconds). No key of a server is ever written.
+answer or why there is none, log-probabilities, tries, tokens, cost, seconds), ``prompts`` (both messages of every
+question that was sent, compressed; absent from journals of older versions). No key of a server is ever written.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, replace
@@ -30,6 +32,11 @@ FILE = "journal.sqlite"
 FORMAT = 1
 #: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
 _LARGEST = 64 * 1024 * 1024
+_PROMPTS = """
+create table if not exists prompts (
+    judge text, key text, prompt blob, primary key (judge, key)
+) without rowid;
+"""
 _TABLES = """
 create table if not exists setting (part text primary key, value text not null);
 create table if not exists requests (
@@ -138,10 +145,10 @@ class Journal:
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
         before = _layout(self._db)
-        self._db.executescript(_TABLES)
+        self._db.executescript(_TABLES + _PROMPTS)
         # tables are made before anything is noted: where something is, none can be missing
-        whole = _layout_when_new()
-        if _layout(self._db) != whole or (before != whole and self.setting()):
+        whole, older = _layout_when_new(_TABLES + _PROMPTS), _layout_when_new(_TABLES)
+        if _layout(self._db) != whole or (before not in (whole, older) and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -167,6 +174,7 @@ class Journal:
             LookupError,
             OverflowError,
             RecursionError,
+            zlib.error,
         ) as error:
             said = str(error) if isinstance(error, sqlite3.Error | OSError) else ""
             reason = (said.splitlines() or [type(error).__name__])[0][:200]
@@ -222,13 +230,27 @@ class Journal:
         with self._used():
             self._insert_request(judge, written(key), number, request)
 
-    def keep(self, judge: str, key: Key, digest: str, answer: Answer, requests: list[Sent]) -> None:
-        """Note a question's answer, and in the same transaction the last of its requests (the others are noted)."""
+    def keep(
+        self,
+        judge: str,
+        key: Key,
+        digest: str,
+        answer: Answer,
+        requests: list[Sent],
+        prompt: tuple[str, str] | None = None,
+    ) -> None:
+        """Note a question's answer, and in the same transaction the last of its requests (the others are noted).
+
+        ``prompt`` is the system's and the user's message, which is kept compressed.
+        """
         name = written(key)
         with self._used(), self._db:
             self._db.execute("begin immediate")
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
+            if prompt is not None:
+                packed = zlib.compress(self._json(list(prompt)).encode("utf-8", "surrogatepass"))
+                self._db.execute("insert or replace into prompts values (?, ?, ?)", (judge, name, packed))
             self._db.execute(
                 "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -245,6 +267,27 @@ class Journal:
                     sum(one.seconds for one in requests),
                 ),
             )
+
+    def prompts(self) -> Iterator[tuple[str, str, str, str, str | None]]:
+        """Judge, key, system's and user's message of every question whose prompt is kept, and its answer.
+
+        Raises
+        ------
+        InputError
+            The journal is damaged.
+        """
+        with self._used():
+            rows = self._db.execute(
+                "select p.judge, p.key, p.prompt, a.answer from prompts p left join answers a "
+                "on a.judge = p.judge and a.key = p.key order by p.judge, p.key"
+            )
+            for judge, key, packed, answer in rows:
+                unpacker = zlib.decompressobj()
+                text = unpacker.decompress(packed, _LARGEST)
+                if unpacker.unconsumed_tail:
+                    raise ValueError("a prompt that is too long")
+                system, user = json.loads(text)
+                yield judge, key, str(system), str(user), answer
 
     def _json(self, value: Any) -> str:
         return json.dumps(self._hide.value(value))
@@ -285,9 +328,9 @@ class Journal:
         return {judge: nothing | row for judge, row in found.items()}
 
 
-def _layout_when_new() -> list[tuple[str, str, str]]:
+def _layout_when_new(tables: str) -> list[tuple[str, str, str]]:
     with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(_TABLES)
+        database.executescript(tables)
         return _layout(database)
 
 

@@ -36,7 +36,7 @@ def debate(tmp_path: Path) -> Path:
     for item, truth in TRUTH.items():
         rows += [
             {"judge": "org/gpt", "item": item, "score": 6 - truth, "phase": "initial", "group": ""},
-            {"judge": "org/gpt/parent", "item": item, "score": 3, "phase": "final", "group": "parents"},
+            {"judge": "org/gpt/parent", "item": item, "score": truth, "phase": "final", "group": "parents"},
             {"judge": "org/gpt", "item": item, "score": truth + 0.25, "phase": "final", "group": ""},
         ]
     return run(tmp_path / "a", "debate", pd.DataFrame(rows))
@@ -122,6 +122,7 @@ def test_people_need_an_item_and_a_score_alone(debate: Path, humans: Path) -> No
     with listening(lambda _: None):
         table, _ = beside_people([many, debate], humans)
     assert set(table.loc[table["judge"] == "debate", "criterion"]) == {"tone", "truth"}
+    assert not table["context"].isna().any()
     with pytest.raises(InputError, match="people score none of the metrics' items"):
         beside_people([many], pd.DataFrame({"item": ["z"], "score": [1]}))
     with pytest.raises(InputError, match="'m' is one of people and one of the metrics"):

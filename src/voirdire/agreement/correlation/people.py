@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.chosen import chosen
+from voirdire.tables.encode import name_of
 from voirdire.tables.rated import known_names
 from voirdire.tables.run_folders import run_folder
 
@@ -69,15 +70,18 @@ def beside_people(
             several = len(set(frame["judge"])) > 1
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
-        return _with_criteria(frames), []
+        return _filled(_with_criteria(frames)), []
     people = chosen(humans, None, None, answer="score")
     people = people[[name for name in _KEPT if name in people]].copy()
+    if "item" not in people:
+        raise InputError("people's scores have no column 'item'; name the items as the metrics do")
     people["judge"] = people["judge"].astype(str) if "judge" in people else HUMAN
     names = sorted(set(people["judge"]))
     both = set(names) & {judge for frame in frames for judge in frame["judge"]}
     if both:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
-    metrics = _with_criteria([*frames, people.iloc[:0]] if "criterion" not in people else frames)
+    people["item"] = _as_names(people)
+    metrics = _filled(_with_criteria(frames))
     people = _placed(people, metrics)
     metrics = _to_criteria(metrics, people)
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
@@ -92,7 +96,31 @@ def _scores(table: object, phase: str | None, where: Mapping[str, str] | None) -
     found = chosen(table, phase, where, answer="score")
     if "judge" not in found:
         raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
-    return found[[name for name in _KEPT if name in found]].copy()
+    kept = found[[name for name in _KEPT if name in found]].copy()
+    if "item" in kept:
+        kept["item"] = _as_names(kept)
+    return kept
+
+
+def _as_names(frame: pd.DataFrame) -> list[object]:
+    """Items as they are named in every table, so that 1 and "1" are one."""
+    named = [name_of(item) for item in frame["item"]]
+    return [name if isinstance(name, str) else item for name, item in zip(named, frame["item"], strict=True)]
+
+
+def _filled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Contexts and systems that only some tables name, told by the item; a column that stays incomplete is left out."""
+    for column in ("context", "system"):
+        if column not in frame or "item" not in frame or not frame[column].isna().any():
+            continue
+        of = frame.dropna(subset=[column]).drop_duplicates("item")
+        filled = frame[column].fillna(frame["item"].map(dict(zip(of["item"], of[column], strict=True))))
+        if filled.isna().any():
+            notice(f"Not all tables name the {column} of their items: it is left out.")
+            frame = frame.drop(columns=column)
+        else:
+            frame = frame.assign(**{column: filled})
+    return frame
 
 
 def _names(tables: Sequence[object]) -> list[str]:

@@ -14,7 +14,6 @@ from voirdire.notices import notice
 from voirdire.tables.cells import Cells
 from voirdire.tables.files import read_file
 from voirdire.tables.problems import Problems
-from voirdire.tables.rated import known_names
 
 FINAL = "final"
 ANSWERS = {"winner": "votes", "score": "scores", "label": "labels"}
@@ -117,7 +116,7 @@ def in_phase(cells: Mapping[str, Any], phase: str | None, where: str) -> dict[st
     phases = columns.pop("phase")
     wanted = FINAL if phase is None else phase
     if wanted not in phases:
-        known = known_names(sorted(set(map(str, phases))))
+        known = ", ".join(map(repr, sorted(set(map(str, phases)))))
         raise InputError(f"{where}: phase {wanted!r} is not among {known}; name one with --phase (phase=)")
     return {
         name: [one for one, now in zip(of, phases, strict=True) if now == wanted]
@@ -141,7 +140,7 @@ def filtered(cells: Mapping[str, Any], where: Mapping[str, str], table: str) -> 
     for column in where:
         if column not in cells:
             raise InputError(
-                f"{table}: there is no column {column!r}; its columns are {known_names(list(cells))}"
+                f"{table}: there is no column {column!r}; its columns are {', '.join(map(repr, cells))}"
             )
     rows = len(next(iter(cells.values()), ()))
     kept = [at for at in range(rows) if all(str(cells[name][at]) == said for name, said in where.items())]

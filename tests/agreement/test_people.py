@@ -84,7 +84,7 @@ def test_one_command_gives_the_table_of_metrics(debate: Path, single: Path, huma
 
 def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
     with listening(lambda _: None):
-        scores = chosen(debate)
+        scores = chosen(debate).astype({"score": float})
     assert sorted(scores["judge"].unique()) == ["org/gpt"]
     assert "group" not in scores
     both = pd.concat([scores, scores.assign(judge="b", score=scores["score"] + 0.5)])

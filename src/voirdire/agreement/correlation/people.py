@@ -82,13 +82,13 @@ def beside_people(
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
     people["item"] = _as_names(people)
     metrics = _filled(_with_criteria(frames))
-    people = _placed(people, metrics)
-    metrics = _to_criteria(metrics, people)
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
             f"people score none of the metrics' items: {known_names(sorted(set(people['item'].astype(str))), 3)} "
             f"and {known_names(sorted(set(metrics['item'].astype(str))), 3)}"
         )
+    people = _placed(people, metrics)
+    metrics = _to_criteria(metrics, people)
     return pd.concat([metrics, people], ignore_index=True), names
 
 
@@ -167,11 +167,11 @@ def _to_criteria(metrics: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
 
         return pd.concat([metrics.assign(criterion=name) for name in known], ignore_index=True)
     strange = sorted(set(metrics["criterion"].astype(str)) - set(known))
-    if strange:
-        notice(f"People do not score {known_names(strange)}: left out.")
     kept = metrics[metrics["criterion"].astype(str).isin(known)]
     if kept.empty:
         raise InputError(f"people's criteria are {known_names(known)}, the metrics' {known_names(strange)}")
+    if strange:
+        notice(f"People do not score {known_names(strange)}: left out.")
     return kept
 
 

@@ -87,7 +87,7 @@ def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
         scores = chosen(debate).astype({"score": float})
     assert sorted(scores["judge"].unique()) == ["org/gpt"]
     assert "group" not in scores
-    both = pd.concat([scores, scores.assign(judge="b", score=scores["score"] + 0.5)])
+    both = pd.concat([scores, scores.assign(judge="b", score=[2.5, 2.25, 3, 3.5, 5.75, 4, 2.75, 1])])
     fit = voirdire.fit(both, method="map")
     assert fit.model.name == "rating-continuous"
     assert any("not whole numbers" in note for note in fit.notes)

@@ -80,7 +80,7 @@ def beside_people(
     both = set(names) & {judge for frame in frames for judge in frame["judge"]}
     if both:
         raise InputError(f"judge {min(both)!r} is one of people and one of the metrics; rename one")
-    people["item"] = _as_names(people)
+    people = people.assign(item=_as_names(people))
     metrics = _filled(_with_criteria(frames))
     if not set(metrics["item"].astype(str)) & set(people["item"].astype(str)):
         raise InputError(
@@ -97,12 +97,10 @@ def _scores(table: object, phase: str | None, where: Mapping[str, str] | None) -
     if "judge" not in found:
         raise InputError("a table of metrics has no column 'judge'; name who gave the scores")
     kept = found[[name for name in _KEPT if name in found]].copy()
-    if "item" in kept:
-        kept["item"] = _as_names(kept)
-    return kept
+    return kept.assign(item=_as_names(kept)) if "item" in kept else kept
 
 
-def _as_names(frame: pd.DataFrame) -> list[object]:
+def _as_names(frame: pd.DataFrame) -> list[Any]:
     """Items as they are named in every table, so that 1 and "1" are one."""
     named = [name_of(item) for item in frame["item"]]
     return [name if isinstance(name, str) else item for name, item in zip(named, frame["item"], strict=True)]

@@ -36,6 +36,7 @@ from voirdire.typing import Floats
 
 OTHERS = 2  # judges beside the two that it takes to tell what they have in common
 LEAST = (
+NOTHING = 1e-30  # a variance that is none, in parts of the scale
     0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
 )
 SWEEPS = 20  # of the least squares of severities
@@ -80,7 +81,8 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     mean, error, enough = beside(y, y**2, 1)
     there = given & enough
     own = np.where(there, (y - mean) ** 2 - error, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    floor = LEAST * max(float(np.maximum(own, 0.0).mean()), np.finfo(float).tiny)
+    # of two judges nothing is known of either: the floor's square must still be a number
+    floor = LEAST * max(float(np.maximum(own, 0.0).mean()), NOTHING)
     v = np.maximum(own, floor)
     one, other = np.triu_indices(len(chosen), 1)
     products, variance = np.zeros((2, len(one), y.shape[1]))

@@ -36,9 +36,9 @@ from voirdire.typing import Floats
 
 OTHERS = 2  # judges beside the two that it takes to tell what they have in common
 LEAST = (
-NOTHING = 1e-30  # a variance that is none, in parts of the scale
     0.05  # variance of a judge's errors, as a share of the panel's mean, below which it is not taken to be
 )
+NOTHING = 1e-30  # a variance that is none, in parts of the scale
 SWEEPS = 20  # of the least squares of severities
 LARGEST = 10_000_000  # products held; of larger tables, those of the judges with most scores
 

@@ -72,9 +72,13 @@ def dependence(found: Residuals | SharedErrors, rng: np.random.Generator) -> Dep
         excess += 2.0 * _excess(*sums).sum(axis=0)
     judges = len(whole[0])
     low, high = np.quantile(_size(judges, excess), [0.05, 0.95])
-    off = ~np.eye(judges, dtype=bool)
-    pairs, size = _correlations(*whole), float(_size(judges, _excess(*whole)[off].sum()))
+    pairs, size = _correlations(*whole), _whole_size(whole)
     return Dependence(pairs.z, pairs.rho, pairs.tested, size, float(min(low, size)), float(max(high, size)))
+
+
+def effective_size(found: Residuals | SharedErrors) -> float:
+    """:attr:`Dependence.size` alone, which takes no resampling."""
+    return _whole_size(found.sums())
 
 
 def correlations(found: Residuals | SharedErrors) -> Correlations:
@@ -93,6 +97,11 @@ def _excess(t: Floats, var: Floats, scale: Floats) -> Floats:
     """Squares of the pairs' correlations less what noise adds to them."""
     usable = var >= SMALLEST
     return np.where(usable, (t**2 - var) / np.where(usable, scale, 1.0) ** 2, 0.0)
+
+
+def _whole_size(sums: tuple[Floats, Floats, Floats]) -> float:
+    judges = len(sums[0])
+    return float(_size(judges, _excess(*sums)[~np.eye(judges, dtype=bool)].sum()))
 
 
 def _size(judges: int, excess: Floats) -> Floats:

@@ -11,7 +11,9 @@ import pytest
 import voirdire
 from voirdire.errors import InputError
 from voirdire.infer.mode import find_mode
+from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.kinds.labels.states import of_panel, seen_by_others
 from voirdire.model.specs import load_model
@@ -58,6 +60,9 @@ def test_copies_are_found_and_count_once(copied: tuple[pd.DataFrame, np.ndarray]
     assert len(set(found.values())) == 8
     honest = table[~table["judge"].isin(["a2", "a3"])]
     assert found_families(read_labels(honest)) == {}
+    assert LABELS.default_for(read_labels(honest), Request())[0] == "hierarchical-dawid-skene"
+    model, why = LABELS.default_for(read_labels(table), Request())
+    assert (model, why) == ("shared-dawid-skene", "3 of 10 judges answer like another")
     alone = voirdire.fit(honest, method="map", model="hierarchical-dawid-skene").classes()
     kept = {}
     for families in (None, {}):

@@ -14,7 +14,7 @@ right labels tells the names apart; classes that have an anchor keep their name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -374,9 +374,15 @@ def _centred(log: Floats) -> Floats:
     return np.asarray(log - log.mean(axis=-1, keepdims=True))
 
 
-def class_probabilities(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
+def class_probabilities(
+    density: LabelsDensity,
+    draws: Sequence[Values],
+    data: Data,
+    believe: Callable[[Floats], Floats] | None = None,
+) -> Floats:
     """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
 
+    ``believe`` turns log P(class, labels) into P(class | labels), where that is not Bayes' rule.
     Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
     Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
     label; ties of that share it.
@@ -389,7 +395,7 @@ def class_probabilities(density: LabelsDensity, draws: Sequence[Values], data: D
             total += of_panel(density, values, data)
         elif density.latent:
             joint = density.joint(values, data, np)
-            total += np.exp(log_softmax(joint, density.classes, np))
+            total += np.exp(log_softmax(joint, density.classes, np)) if believe is None else believe(joint)
         else:
             tendency = values["tendency"][:, : density.classes]
             # at the mode items with equally many labels are tied up to the search's tolerance

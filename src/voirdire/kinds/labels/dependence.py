@@ -113,7 +113,7 @@ def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     more = f" and {len(alike) - _SHOWN} more pairs" if len(alike) > _SHOWN else ""
     message = (
         f"{worth}: {'; '.join(names)}{more} are right and wrong together far more than independent judges. Their "
-        "shared mistakes count as evidence many times over, so that probabilities are too sure: drop copies, and pass "
-        "items of known class (anchors=...)."
+        "shared mistakes count as evidence many times over: drop copies, name families (families=), and pass items of "
+        "known class (anchors=...)."
     )
     return [Check("dependence", "fail" if found.high < 0.5 * count else "warn", found.size, message)]

@@ -33,6 +33,8 @@ from voirdire.tables.labels import Labels, read_labels
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
+SOME = 0.2  # of a panel's judges: fewer copies than that do not call for another model
+
 
 class LabelsKind(Kind[Labels, LabelsProblem]):
     """Judges put items into classes."""
@@ -57,11 +59,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Labels, criteria: object) -> tuple[str, str]:
-        """``ordered-labels`` where labels have an order, else ``hierarchical-dawid-skene``."""
+        """``ordered-labels`` where labels have an order, else as judges answer alike."""
         return self.default_for(table, Request())
 
     def default_for(self, table: Labels, request: Request) -> tuple[str, str]:
-        """As :meth:`default_model`; ``shared-dawid-skene`` for families of judges."""
+        """``shared-dawid-skene`` for families of judges, named or found; else ``hierarchical-dawid-skene``."""
         if request.classes is None and len(table.labels) > 2:
             if table.declared:
                 return "ordered-labels", "the levels of its labels were given in their order"
@@ -69,6 +71,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
                 return "ordered-labels", "its labels are whole numbers, taken as grades"
         if request.families:
             return "shared-dawid-skene", "the table has labels of families of judges"
+        if request.families is None:
+            found = list(found_families(table).values())
+            alike = sum(found.count(family) > 1 for family in found)
+            if alike > SOME * len(table.judges):
+                return "shared-dawid-skene", f"{alike} of {len(table.judges)} judges answer like another"
         return "hierarchical-dawid-skene", "the table has labels"
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:

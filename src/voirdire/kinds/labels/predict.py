@@ -11,6 +11,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.stated import stated
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.labels import read_labels
 from voirdire.tables.problems import Problems, nearest
@@ -81,7 +82,7 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
             "weight": np.ones(len(unit)),
         }
     }
-    chance = class_probabilities(density, some_draws(posterior), data)
+    chance = class_probabilities(density, some_draws(posterior), data, stated(problem, posterior).of)
     named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         named["criterion"] = np.array(problem.criteria, dtype=object)[of]

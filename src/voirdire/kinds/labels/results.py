@@ -11,6 +11,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.stated import stated
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -18,10 +19,14 @@ from voirdire.typing import Floats
 def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Items: the most probable class, its probability, and P(class | all labels) for every class.
 
-    The probabilities are those of the posterior, averaged over its draws (at the mode alone under ``map``). Anchored
+    The probabilities are those of the posterior, averaged over its draws (at the mode alone under ``map``); of judges
+    who depend on each other they are as sure as judges left out bear out (:mod:`.labels.stated`). Anchored
     items have ``known`` True. ``criterion`` is there where the table has criteria.
     """
-    chance = class_probabilities(problem.density, some_draws(posterior), problem.data)[problem.unit_row]
+    believe = stated(problem, posterior).of
+    chance = class_probabilities(problem.density, some_draws(posterior), problem.data, believe)[
+        problem.unit_row
+    ]
     if not problem.density.latent and (problem.known >= 0).any():
         at = np.flatnonzero(problem.known >= 0)
         chance[at] = np.eye(problem.classes)[problem.known[at]]

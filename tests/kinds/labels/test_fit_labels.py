@@ -230,7 +230,11 @@ def test_copies_are_found_and_independent_judges_are_not_suspected(simulate: Sim
         copy.loc[flipped, "label"] = copy.loc[flipped, "label"].map({"no": "yes", "yes": "no"})
         if seed < 4:
             both = pd.concat([table, copy], ignore_index=True)
-            found = voirdire.fit(both, method="map").checks().set_index("check").loc["dependence"]
+            shared = voirdire.fit(both, method="map")
+            assert shared.model.name == "shared-dawid-skene"
+            assert shared.checks().set_index("check").loc["dependence", "level"] == "ok"  # it explains them
+            plain = voirdire.fit(both, method="map", model="hierarchical-dawid-skene")
+            found = plain.checks().set_index("check").loc["dependence"]
             assert found["level"] != "ok"
             assert "copy and judge-2" in found["message"]
     assert alone <= 1  # at 1% each

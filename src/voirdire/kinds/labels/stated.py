@@ -46,7 +46,7 @@ class Stated(NamedTuple):
             return np.asarray(belief)
         sure = belief.max(axis=1, keepdims=True) > 1.0 - 1e-12
         known = (joint < -1e8).any(axis=1, keepdims=True) & sure
-        return np.where(known, belief, belief @ self.named)
+        return np.asarray(np.where(known, belief, belief @ self.named))
 
 
 def stated(problem: LabelsProblem, posterior: Posterior) -> Stated:
@@ -92,7 +92,7 @@ def _weight(problem: LabelsProblem, values: Values) -> float:
 
     pairs = labels_given(problem)
     kept = slice(None, None, max(1, -(-len(pairs.unit) * problem.classes // LARGEST)))
-    pairs = Given(*(column[kept] for column in pairs))
+    pairs = Given(pairs.unit[kept], pairs.judge[kept], pairs.counts[kept])
     others = without(problem, values, pairs)[0]
     said = pairs.counts[:, : problem.classes]
 

@@ -73,7 +73,10 @@ def test_the_commands_of_the_documents_run(
     "document",
     [
         *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"),
-        *(f"docs/{name}.md" for name in ("guide", "checks", "trust", "labels", "scores", "collect", "scale")),
+        *(
+            f"docs/{name}.md"
+            for name in ("guide", "checks", "trust", "labels", "scores", "collect", "scale", "import")
+        ),
     ],
 )
 def test_links_within_the_project_lead_somewhere(project: Path, document: str) -> None:

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from voirdire import InputError
+from voirdire.notices import listening
 from voirdire.tables import grouped
 from voirdire.tables.detect import read_table
 from voirdire.tables.votes import CountedVotes, Votes, counted, read_votes
@@ -30,7 +31,8 @@ def both(path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Votes | None, Vot
     for large in (2**60, 1):
         monkeypatch.setattr(grouped, "LARGE", large)
         try:
-            found.append(read_votes(path, rows=False))
+            with listening(lambda _: None):  # what a column is taken for
+                found.append(read_votes(path, rows=False))
         except InputError as error:
             found.append(None)
             said.append(str(error))

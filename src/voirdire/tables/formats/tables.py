@@ -50,7 +50,7 @@ def plain(name: str) -> str:
     >>> plain("Model_A "), plain("judge-ID")
     ('modela', 'judgeid')
     """
-    return "".join(letter for letter in name.lower() if letter.isalnum())
+    return "".join(letter for letter in name.lower() if letter not in " _-.\t")
 
 
 def aliases(columns: tuple[str, ...]) -> dict[str, str]:

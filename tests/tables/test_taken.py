@@ -44,7 +44,7 @@ def test_a_file_of_a_tool_is_a_table(tmp_path: Path) -> None:
     assert votes.row_outcome.tolist() == [0, 1, 2]  # type: ignore[attr-defined]
     assert votes.contexts == ("say 0\n", "say 1\n", "say 2\n")  # type: ignore[attr-defined]
     assert any("is read as a file of alpacaeval" in note for note in said)
-    assert any(note.startswith("1 answers are in no table") for note in said)
+    assert any(note.startswith("1 answer is in no table") for note in said)
 
 
 def test_a_fit_says_what_it_took(tmp_path: Path) -> None:

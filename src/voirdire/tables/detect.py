@@ -64,7 +64,10 @@ def read_table(
             "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"
         )
     if len(found) > 1:
-        problems.stop(f"the columns are those of {' and '.join(found)}; keep one of winner, score and label")
+        problems.stop(
+            f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "
+            "tool's file, `voirdire import` writes each into a table of its own)"
+        )
     return readers[found[0] if found else Votes.data](table)
 
 

@@ -23,7 +23,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     if "baseline" not in source.head.keys and asked.baseline is None:
         raise InputError(
             f"{source.name}: Arena-Hard files of version 0.1 do not name the baseline that all models were compared "
-            "with; say it with --set baseline=NAME (its configuration's default is gpt-4-0314, forks use others)"
+            "with; voirdire import --set baseline=NAME says it (the configuration's default is gpt-4-0314)"
         )
     strong = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -274,10 +274,3 @@ def _check_options(asked: Asked, formats: Sequence[Format]) -> None:
     if alien := sorted(given - fits):
         named = ", ".join(sorted({one.title for one in formats}))
         raise InputError(f"{', '.join(alien)}: says nothing to files of {named}; leave it out")
-
-
-def refusals(found: Imported) -> Iterator[str]:
-    """How many answers were refused, by reason."""
-    count = found.rows["refused"].count
-    if count:
-        yield f"{count:,} answers are in no table; refused.csv names each with its reason"

@@ -113,7 +113,8 @@ def _say(found: Imported) -> None:
         notice(note)
     refused = found.counts.get("refused", 0)
     if refused:
-        notice(f"{refused:,} answers are in no table; `voirdire import` lists each with its reason.")
+        are = "answer is" if refused == 1 else "answers are"
+        notice(f"{refused:,} {are} in no table; `voirdire import` lists each with its reason.")
 
 
 def _renamed(

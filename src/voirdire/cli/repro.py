@@ -58,6 +58,14 @@ def repro(
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Draw the paper's figures into DIR instead."),
     ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            readable=False,
+            help="Write the paper's tables, and with --results ours, into DIR as CSV, LaTeX and HTML instead.",
+        ),
+    ] = None,
     run: Annotated[
         str | None, typer.Option(metavar="NAME", help="Collect and compute a run of the paper instead.")
     ] = None,
@@ -95,8 +103,8 @@ def repro(
 
         print(written(), end="")
         return
-    if figures is not None or run is not None:
-        made = _made(paper, figures, run, data, panel, limit, smoke, out)
+    if figures is not None or tables is not None or run is not None:
+        made = _made(paper, figures, tables, results, run, data, panel, limit, smoke, out)
         if json:
             console.emit({"written": [str(path) for path in made]})
         else:
@@ -136,6 +144,8 @@ def _simulated(
 def _made(
     paper: str | None,
     figures: Path | None,
+    tables: Path | None,
+    results: Path | None,
     run: str | None,
     data: Path | None,
     panel: Path | None,
@@ -143,15 +153,19 @@ def _made(
     smoke: bool,
     out: Path | None,
 ) -> list[Path]:
-    """The pictures drawn, and the folder of the run."""
+    """The pictures drawn, the tables written, and the folder of the run."""
     from voirdire.research.repro import load_system
     from voirdire.research.repro.draw import figures as draw
+    from voirdire.research.repro.print_tables import print_tables
     from voirdire.research.repro.runs import run as collect
 
     if paper is None:
-        raise InputError("--figures and --run are of one paper; name it: voirdire repro PAPER --run NAME")
+        raise InputError(
+            "--figures, --tables and --run are of one paper; name it: voirdire repro PAPER --run NAME"
+        )
     system = load_system(paper)
     made = draw(system, figures) if figures is not None else []
+    made += print_tables(system, tables, results) if tables is not None else []
     if run is not None:
         made.append(collect(system, run, data=data, panel=panel, limit=limit, smoke=smoke, out=out))
     return made

@@ -9,6 +9,7 @@ the text). ``panel.toml`` beside it holds the judges, named as in the tables; ``
     DIR/<system>/<run>/collected/...      items, people's scores, each part's journal and tables
     DIR/<system>/<run>/<table>.csv        what ``voirdire repro --results DIR`` reads
     DIR/<system>/<run>/texts.csv          claims in the text
+    DIR/<system>/<run>/curves.csv, .png   correlation by number of iterations or runs, where a figure draws it
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from voirdire.research.repro.fill import STATISTICS, Filled
 from voirdire.research.repro.items import LOADERS, columns
 from voirdire.research.repro.job import Job
 from voirdire.research.repro.runfile import read_run, toy_file
-from voirdire.research.repro.verdicts import TEXTS, judge_claims
+from voirdire.research.repro.verdicts import CURVES, TEXTS, judge_claims
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +106,7 @@ def run(
     for table, rows in filled.tables.items():
         _write(job, table, rows)
     _write_texts(folder, filled)
+    _write_curves(folder, filled)
     _tell(job, name, label, out)
     return folder
 
@@ -113,7 +115,9 @@ def _layout(job: Job) -> Layout:
     """What a run's folder holds: the folder of what was collected says that it is one."""
     tables = {f"{name}.csv": text_with(",".join(table.columns)) for name, table in job.system.tables.items()}
     texts, smoke = text_with("claim,value"), json_with("what", "items")
-    return Layout("a run", {**tables, "collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke})
+    own = {"collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke}
+    own |= {CURVES: text_with("claim,tried,value"), "curves.png": Path.is_file}
+    return Layout("a run", {**tables, **own})
 
 
 def _sample(items: pd.DataFrame, how: Mapping[str, Any]) -> pd.DataFrame:
@@ -162,6 +166,24 @@ def _write_texts(folder: Path, filled: Filled) -> None:
         if value == value:
             lines.append((claim, value if isinstance(value, str) else f"{value:.6g}"))
     write_file(folder / TEXTS, _csv(lines))
+
+
+def _write_curves(folder: Path, filled: Filled) -> None:
+    """What a figure of a paper draws against iterations or runs: the numbers, and a picture."""
+    if not filled.curves:
+        return
+    from voirdire.research.repro.draw import canvas, save
+
+    lines = [("claim", "tried", "value")]
+    figure, axes = canvas(1, len(filled.curves), width=4.0 * len(filled.curves))
+    for axis, (claim, curve) in zip(axes, filled.curves.items(), strict=True):
+        lines += [(claim, str(tried), f"{value:.6g}") for tried, value in curve.items()]
+        axis.plot(list(curve), list(curve.values()), "o-")
+        axis.set_title(claim, fontsize=9)
+        axis.set_xlabel("tried: iterations or runs", fontsize=8)
+        axis.set_ylabel("correlation with people", fontsize=8)
+    write_file(folder / CURVES, _csv(lines))
+    save(figure, folder / "curves.png", "Our run.")
 
 
 def _csv(lines: Iterable[Sequence[str]]) -> str:

@@ -31,6 +31,8 @@ DIFFER = ("failed", "inconsistent-in-paper")
 _ERRORS = 2
 #: What a run found of claims that stand in the text: columns claim and value.
 TEXTS = "texts.csv"
+#: What a run found of figures that are curves.
+CURVES = "curves.csv"
 _WITHOUT_OURS = {
     "needs-llm": "needs-llm",
     "needs-metric": "not-available",
@@ -240,6 +242,8 @@ def _own(system: System, results: Path, run: str) -> _Own:
         if path.name == TEXTS:
             with path.open(encoding="utf-8", newline="") as file:
                 texts = {row["claim"]: row["value"] for row in csv.DictReader(file)}
+            continue
+        if path.name == CURVES:
             continue
         if path.stem not in system.tables:
             raise InputError(

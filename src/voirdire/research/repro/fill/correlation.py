@@ -42,7 +42,7 @@ def correlations(job: Job) -> Filled:
     _spread(job, filled)
     example(job, filled, every)
     for text in job.spec.get("texts", []):
-        value = text_of(job, text, every, coefficients)
+        value = text_of(job, text, every, coefficients, filled.curves)
         if value is not None:
             filled.texts[text["claim"]] = value
     return filled

@@ -17,6 +17,8 @@ class Filled:
         when it is written.
     texts : dict
         By claim: a number or a text.
+    curves : dict
+        By claim: what was tried (iterations, runs), and what came out.
 
     Examples
     --------
@@ -28,6 +30,7 @@ class Filled:
 
     tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     texts: dict[str, float | str] = field(default_factory=dict)
+    curves: dict[str, dict[int, float]] = field(default_factory=dict)
 
     def add(self, table: str, **row: Any) -> None:
         """One figure of a table."""

@@ -42,9 +42,13 @@ Coefficients = Callable[[Job, "pd.DataFrame"], list[dict[str, Any]]]
 
 
 def text_of(
-    job: Job, text: Mapping[str, Any], every: Mapping[str, pd.DataFrame], coefficients: Coefficients
+    job: Job,
+    text: Mapping[str, Any],
+    every: Mapping[str, pd.DataFrame],
+    coefficients: Coefficients,
+    curves: dict[str, dict[int, float]],
 ) -> float | str | None:
-    """What the claim comes to, or None where the scores it needs are not there."""
+    """What the claim comes to, or None where the scores it needs are not there; what was tried goes into ``curves``."""
 
     def value(scores: pd.DataFrame, criterion: str) -> float | None:
         for row in coefficients(job, scores):
@@ -70,6 +74,7 @@ def text_of(
         first = 0 if kind == "best-iteration" else 1
         stages = {n: value(stage(scores, n), text["criterion"]) for n in range(first, text["most"] + 1)}
         known = {n: one for n, one in stages.items() if one is not None and one == one}
+        curves[text["claim"]] = known
         return float(max(known, key=lambda n: (known[n], -n))) if known else None
     if kind in ("gains", "average-gain"):
         return _gains(job, text, scores, coefficients)

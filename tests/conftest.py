@@ -13,6 +13,9 @@ os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).resolve().
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
+# PyTensor's graphs are built a seventh sooner if no node notes the lines of code that it comes from.
+os.environ.setdefault("PYTENSOR_FLAGS", "traceback__limit=0")
+
 # The same examples on every run and machine; compiling a model may take longer than any deadline.
 settings.register_profile("fixed", derandomize=True, deadline=None)
 settings.load_profile("fixed")

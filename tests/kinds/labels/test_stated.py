@@ -54,3 +54,23 @@ def test_classes_that_are_called_another_are_read_by_their_labels() -> None:
     found = Stated(1.0, named).of(joint)
     np.testing.assert_allclose(found[:2], named, atol=1e-12)
     np.testing.assert_allclose(found[2], [0.0, 1.0])  # the class is known
+
+
+def test_a_class_with_a_known_item_keeps_its_name() -> None:
+    """Judges call the items of class y mostly n, and share how an item looks to them."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 200)
+    looks = 1.5 * truth - 2.5 + rng.normal(size=200)
+    said = rng.random((20, 200)) < 1.0 / (1.0 + np.exp(-looks))
+    rows = [(f"j{k:02d}", f"i{n:03d}", "ny"[int(said[k, n])]) for k in range(20) for n in range(200)]
+    table = pd.DataFrame(rows, columns=["judge", "item", "label"])
+    known = pd.DataFrame(
+        {"item": [f"i{n:03d}" for n in range(60)], "label": np.array(["n", "y"])[truth[:60]]}
+    )
+    how = {"method": "map", "model": "hierarchical-dawid-skene", "anchor_mode": "cut"}
+    anchored = voirdire.fit(table, anchors=known, **how)
+    assert stated(anchored.problem, anchored.posterior).named is None
+    left = anchored.classes().query("not known")
+    right = left["label"].to_numpy() == np.array(["n", "y"])[truth[60:]]
+    assert left["label"].nunique() == 2
+    assert right.mean() > 0.6

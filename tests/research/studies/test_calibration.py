@@ -66,6 +66,7 @@ def test_every_generative_model_file_is_in_the_study() -> None:
     studied = [
         *load_study("calibration").settings["models"],
         *load_study("calibration-labels").settings["models"],
+        *load_study("calibration-shared").settings["models"],
         *load_study("calibration-scores").settings["models"],
         *load_study("calibration-joint").settings["models"],
     ]
@@ -73,7 +74,8 @@ def test_every_generative_model_file_is_in_the_study() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["calibration", "calibration-labels", "calibration-scores", "calibration-joint"]
+    "name",
+    ["calibration", "calibration-labels", "calibration-shared", "calibration-scores", "calibration-joint"],
 )
 def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
     """Three tables each, whose arrays have one shape, so that one compilation serves all."""

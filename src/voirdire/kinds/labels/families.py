@@ -56,7 +56,11 @@ def found_families(table: Labels) -> dict[str, str]:
         return {}
     bound = -NormalDist().inv_cdf(ALPHA / pairs)
     usable = (together >= LEAST) & (own > 0)[:, None] & (own > 0)
-    alike = usable & (rho > DUPLICATE) & (np.arctanh(np.clip(rho, -1, 1 - 1e-12)) * np.sqrt(together) > bound)
+    alike = (
+        usable
+        & (rho > DUPLICATE)
+        & (np.arctanh(np.clip(rho, 1e-12 - 1.0, 1.0 - 1e-12)) * np.sqrt(together) > bound)
+    )
     group = np.arange(judges)
     for one, other in zip(*np.nonzero(np.triu(alike, 1)), strict=True):
         a, b = sorted((group[one], group[other]))

@@ -71,7 +71,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
                 return "ordered-labels", "its labels are whole numbers, taken as grades"
         if request.families:
             return "shared-dawid-skene", "the table has labels of families of judges"
-        if request.families is None:
+        if request.families is None and request.anchors is None:  # known items tell a clique by themselves
             found = list(found_families(table).values())
             alike = sum(found.count(family) > 1 for family in found)
             if alike > SOME * len(table.judges):

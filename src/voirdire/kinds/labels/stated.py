@@ -83,6 +83,7 @@ def _unnamed(problem: LabelsProblem, values: Values) -> Floats | None:
     rates = np.exp(density.rates(values, np)).mean(axis=0)[:, : problem.classes]
     rates /= rates.sum(axis=1, keepdims=True)
     astray = (rates.argmax(axis=1) != np.arange(problem.classes)) & (size > FOUND * size.sum())
+    astray[list(density.anchored)] = False  # what people named is what it is
     return rates if astray.any() else None
 
 

@@ -172,7 +172,12 @@ class LabelPanel:
             labels=LABELS,
             label=judge * 0,
         )
-        return pose_labels(self.model, table, keep_apart=True)
+        return self._posed(self.model, table)
+
+    def _posed(self, model: Model, table: Labels) -> LabelsProblem:
+        """Where judges share errors, every two are a family."""
+        families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
+        return pose_labels(model, table, families=families, keep_apart=True)
 
     @property
     def density(self) -> LabelsDensity:
@@ -183,7 +188,7 @@ class LabelPanel:
         """Draw parameters from the prior and labels given them; as :meth:`PriorPanel.draw`."""
         truth = prior_draw(self.density, rng)
         table = draw_labels(self.blank, self.density.values(truth, np), rng, anew=True)
-        return truth, pose_labels(fitted, table, keep_apart=True)
+        return truth, self._posed(fitted, table)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import hermite, without_effects
+from voirdire.model.terms.shared_errors import EFFECTS, hermite, without_effects
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ def _given_effects(
 ) -> tuple[Array, Floats]:
     """Log P(labels of some judges | state, effect), shape (items, states, effects), and log weights of effects."""
     nodes = density.nodes(values, judges, xp)
-    _, states, effects, _ = nodes.shape
+    states = nodes.shape[1]
     log = xp.dot(counts[:, density.columns(judges)], _flat(nodes.transpose(0, 3, 1, 2)))
-    return log.reshape((-1, states, effects)), hermite(effects)[1]
+    return log.reshape((-1, states, EFFECTS)), hermite(EFFECTS)[1]
 
 
 def _flat(rates: Array) -> Array:

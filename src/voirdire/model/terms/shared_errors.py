@@ -162,4 +162,4 @@ class SharedConfusion:
 
 def without_effects(nodes: Array, xp: Any) -> Array:
     """Log P(label | state) with the effect integrated out, shape (judges, states, labels)."""
-    return log_expectation(nodes.transpose(0, 1, 3, 2), hermite(nodes.shape[2])[1], xp)
+    return log_expectation(nodes.transpose(0, 1, 3, 2), hermite(EFFECTS)[1], xp)

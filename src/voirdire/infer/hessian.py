@@ -79,6 +79,23 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
     >>> hessian(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """
+    return products(function, x, None)
+
+
+def products(function: Callable[[Node], Node], x: Floats, directions: Floats | None) -> Floats:
+    """Products of the second derivatives of a function of one vector with vectors.
+
+    Parameters
+    ----------
+    function, x
+        As of :func:`hessian`.
+    directions : array, shape (directions, n), or None
+        None for those of the coordinates.
+
+    Returns
+    -------
+    array, shape (directions, n)
+    """
     start, _ = recorded(function, x)
     places: dict[int, _Step] = {}
     for node in start.tape:
@@ -86,10 +103,13 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
             places[id(node)] = _Step(node, places)
     start.tape.clear()  # the nodes hold it and it holds them
     first, *steps = places.values()
-    out = np.zeros((len(x), len(x)))
+    out = np.zeros((len(x) if directions is None else len(directions), len(x)))
     for i, row in enumerate(out):
         first.change, first.turn = np.zeros(len(x)), None
-        first.change[i] = 1.0
+        if directions is None:
+            first.change[i] = 1.0
+        else:
+            first.change[:] = directions[i]
         for step in steps:
             step.ahead()
         for step in reversed(steps):

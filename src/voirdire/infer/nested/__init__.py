@@ -1,0 +1,1 @@
+"""Nested Laplace approximations: spreads by their marginal likelihood, all else given them by sparse Newton steps."""

@@ -80,6 +80,15 @@ def laplace(problem: Problem, mode: Mode) -> Laplace:
     return Laplace(x, root, float(np.abs(gradient).max(initial=0.0)), smallest)
 
 
+def of_draws(draws: Floats) -> Laplace:
+    """The normal approximation with mean and covariance of draws, shape (draws, size), a little wider where few."""
+    mean, size = draws.mean(axis=0), draws.shape[1]
+    covariance = np.cov(draws.T).reshape(size, size)
+    share = size / (size + len(draws))  # towards independent values, as far as draws do not tell them
+    shrunk = (1.0 - share) * covariance + share * np.diag(covariance.diagonal())
+    return Laplace(mean, np.linalg.cholesky(shrunk), 0.0, 1.0)
+
+
 def _searched(derivatives: Derivatives, mode: Mode) -> Floats:
     """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
     by_hand = derivatives.by_hand

@@ -16,8 +16,9 @@ from voirdire.infer import checks as check
 from voirdire.infer import mirror
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
-from voirdire.infer.laplace import Laplace, laplace, memory
+from voirdire.infer.laplace import Laplace, laplace, memory, of_draws
 from voirdire.infer.laplace import check_size as check_held
+from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
 from voirdire.infer.trial import trial
@@ -132,7 +133,7 @@ def check_size(problem: Problem, how: Method) -> None:
     ------
     InputError
     """
-    if how.name != "map":
+    if how.name == "nuts" or (how.name != "map" and not problem.density.is_nested):
         size = problem.density.size
         check_held(size)
         if (expected := memory(size, how.size)) > TOLD:
@@ -161,10 +162,27 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     found = [check.convergence(mode.gradient, mode.converged)]
     if how.name == "map":
         return at_mode(problem, mode, found)
+    if isinstance(mode, NestedMode):
+        return _by_nested(problem, mode, how, found)
     approximation = laplace(problem, mode)
     if how.name == "nuts":
         return _by_nuts(problem, approximation, how, found)
     return _by_laplace(problem, approximation, how, found)
+
+
+def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Check]) -> Inferred:
+    density, rng = problem.density, np.random.default_rng(how.seed)
+    draws = nested_draws(mode, rng)
+    if how.name == "nuts":
+        return _by_nuts(problem, of_draws(draws), how, found)
+    found.append(check.curvature(-1.0 if mode.nested.found.factor.shifted else 1.0))
+    draws = draws[None]
+    centre = mode.x
+    if density.has_mirror:
+        both = mirror.orientations(density, draws, problem.data, False, rng)
+        found.append(problem.orientation(both.mass))
+        draws = both.whole
+    return Inferred(Posterior(density, centre, draws), tuple(found))
 
 
 def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:

@@ -108,6 +108,11 @@ def find_modes(
     starts : list of array, optional
         Where the first search of each table begins.
     """
+    if density.is_nested:
+        from voirdire.infer.nested.mode import nested_mode
+
+        given = [None] * len(tables) if starts is None else starts
+        return [nested_mode(density, table, start) for table, start in zip(tables, given, strict=True)]
     if len(tables) == 1 and not roomy:
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
     elif not roomy and sum(EVALUATION + numbers(table) for table in tables) <= FEW:

@@ -68,6 +68,11 @@ class LogDensity(ABC):
         """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
 
     @property
+    def is_nested(self) -> bool:
+        """Whether spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""
+        return False
+
+    @property
     def given_weights(self) -> tuple[float, ...] | None:
         """Weights of the criteria that are given, not learned; they sum to one."""
         return None
@@ -89,6 +94,13 @@ class LogDensity(ABC):
     @abstractmethod
     def part_names(self, data: Data) -> list[str]:
         """A name for each of :meth:`log_parts`."""
+
+    def field(self, data: Data) -> Any:
+        """The model as a field of latent values (:class:`voirdire.infer.nested.field.Field`), None of most models.
+
+        Only where :attr:`is_nested`.
+        """
+        raise NotImplementedError(f"model {self.model.name} is no field")
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched, whatever is found."""

@@ -13,6 +13,7 @@ from voirdire.model.terms import (
     ANCHORS,
     CLASSES,
     CONFUSION,
+    CONTEXT,
     CUTPOINTS,
     LINKED,
     RATERS,
@@ -22,6 +23,7 @@ from voirdire.model.terms import (
     SCORE_STRENGTH,
     SEVERITY,
     STRENGTH,
+    TASTE,
     TIES,
     WEIGHTS,
 )
@@ -62,6 +64,8 @@ GRAMMARS = {
             "ties": TIES,
             "weights": WEIGHTS,
             "anchors": ANCHORS,
+            "context": CONTEXT,
+            "taste": TASTE,
         },
         ("strength", "reliability"),
         weighs=True,
@@ -165,6 +169,8 @@ class Model:
     severity: Section | None = None
     cutpoints: Section | None = None
     repeats: Section | None = None
+    context: Section | None = None
+    taste: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())

@@ -45,7 +45,6 @@ class Hyper(NamedTuple):
 
     name: str
     rate: float
-    start: float
 
 
 class Prior(NamedTuple):
@@ -73,12 +72,18 @@ class Field:
         Which latent values make the predictors of each cell of answers.
     log_likelihood : callable
         Of predictors, shape (predictors, cells), for the array namespace given: sum over the cells.
+    latent : callable
+        Latent values and logarithms of spreads of flat vectors of the density.
+    flat : callable
+        The flat vectors of latent values, shape (..., size), and logarithms of spreads.
     """
 
     groups: tuple[Group, ...]
     hypers: tuple[Hyper, ...]
     pattern: Pattern
     log_likelihood: Callable[[Any, Any], Any]
+    latent: Callable[[Floats], tuple[Floats, Floats]]
+    flat: Callable[[Floats, Floats], Floats]
 
     @cached_property
     def slices(self) -> dict[str, slice]:
@@ -93,11 +98,6 @@ class Field:
     def size(self) -> int:
         """Number of latent values."""
         return self.pattern.size
-
-    @property
-    def start(self) -> Floats:
-        """Where the search of hyperparameters begins, shape (hypers,)."""
-        return np.log([hyper.start for hyper in self.hypers])
 
     @cached_property
     def _numbers(self) -> tuple[Ints, Floats, Ints, Floats, Floats]:

@@ -7,12 +7,14 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.votes.contexts import by_context, context_of
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
+from voirdire.model.terms.structure import perceived, tie_habits
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.tables.votes import Votes, read_votes
 from voirdire.typing import Floats, Ints
@@ -40,7 +42,7 @@ def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Colum
         An item, judge or criterion that the fit does not know.
     """
     known = {"judges": problem.judges, "items": problem.items, "criteria": problem.votes.criteria}
-    votes = read_votes(table, **known)  # type: ignore[arg-type]
+    votes = _in_known_contexts(problem, read_votes(table, **known))  # type: ignore[arg-type]
     cell = probabilities(problem.model, problem.density, some_draws(posterior), votes)
     rows = cell[votes.row_cell]
     columns: Columns = {
@@ -53,6 +55,16 @@ def predict(problem: VotesProblem, posterior: Posterior, table: object) -> Colum
         )
     }
     return columns | {"p_first": rows[:, 0], "p_second": rows[:, 1], "p_tie": rows[:, 2]}
+
+
+def _in_known_contexts(problem: VotesProblem, votes: Votes) -> Votes:
+    """Votes by the contexts of a problem; -1 for a context that it does not know."""
+    if not problem.density.contexts or votes.row_context is None:
+        return votes
+    code = {name: at for at, name in enumerate(problem.votes.contexts)}
+    split = by_context(votes)
+    known = np.array([code.get(name, -1) for name in split.contexts], dtype=np.int64)
+    return split.recoded(context=known[split.context])
 
 
 def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
@@ -73,13 +85,25 @@ def probabilities(model: Model, density: VotesDensity, draws: list[Values], vote
     """
     criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
     cells = (votes.judge, criterion, votes.first, votes.second)
-    return sum((answer_probabilities(density, values, *cells) for values in draws), np.zeros(())) / len(draws)
+    context = context_of(votes)
+    return sum(
+        (answer_probabilities(density, values, *cells, context) for values in draws), np.zeros(())
+    ) / len(draws)
 
 
 def answer_probabilities(
-    density: VotesDensity, values: Values, judge: Ints, criterion: Ints, first: Ints, second: Ints
+    density: VotesDensity,
+    values: Values,
+    judge: Ints,
+    criterion: Ints,
+    first: Ints,
+    second: Ints,
+    context: Ints | None = None,
 ) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
+
+    Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
+    are over all of them, and ties are as frequent as in the typical one.
 
     Examples
     --------
@@ -92,6 +116,11 @@ def answer_probabilities(
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     d = difference(values["strength"], criterion, first, second)
+    part = {"pair_criterion": criterion, "pair_first": first, "pair_second": second, "pair_judge": judge}
+    values = _anywhere(density, values)
+    if density.contexts or density.tastes:
+        part["pair_context"] = judge * 0 - 1 if context is None else context
+        d = d + perceived(values, part)
     log = [
         reliability.log_decided(
             values,
@@ -103,11 +132,25 @@ def answer_probabilities(
     ]
     found = np.zeros((len(cells), 3))
     if density.ties and density.model.ties is not None:
-        propensity = TIES[density.model.ties.kind].propensity(values, judge)
+        propensity = TIES[density.model.ties.kind].propensity(values, judge) + tie_habits(
+            values, part, judge, cells
+        )
         tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
         found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=1))
     else:
         found[:, :2] = np.exp(np.stack(log, axis=1))
+    return found
+
+
+def _anywhere(density: VotesDensity, values: Values) -> Values:
+    """Values with one more context, the last, that is like no other: what contexts add is zero there."""
+    if not density.contexts:
+        return values
+    found = dict(values)
+    for name in ("context_strength", "tie_context", "tie_judge_context"):
+        if name in found:
+            value = found[name]
+            found[name] = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
     return found
 
 

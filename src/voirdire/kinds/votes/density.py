@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins
+from voirdire.infer.nested.field import Field
 from voirdire.kinds.votes.doubt import starts_in_doubt
+from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
-from voirdire.model.terms import ANCHORS, RELIABILITY, STRENGTH, TIES, WEIGHTS
+from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
-from voirdire.model.terms.ties import log_tie_parts
+from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
+from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
 
 
@@ -36,6 +39,12 @@ class VotesDensity(LogDensity):
         Whether there are human answers, with a coin of their own.
     design : Design
         How the votes lie: the units of what has a learned spread are made for them.
+    contexts : int
+        Number of contexts, 0 where the model or the table has none.
+    tastes : bool
+        Whether judges have tastes: the model has, and they were asked of an item under several contexts or criteria.
+    over : str
+        Whether scores are over contexts like those of the table ("new") or over these alone ("these").
 
     Examples
     --------
@@ -47,11 +56,15 @@ class VotesDensity(LogDensity):
     ties: bool
     anchors: bool = False
     design: Design = UNKNOWN
+    contexts: int = 0
+    tastes: bool = False
+    over: str = "new"
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Number of levels of each dimension."""
-        return {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+        sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+        return sizes | ({"context": self.contexts} if self.contexts else {})
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -63,12 +76,23 @@ class VotesDensity(LogDensity):
         found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
         if self.ties and model.ties is not None:
             found += TIES[model.ties.kind].parameters(model.ties.numbers)
+            if self.contexts and model.ties.kind == DavidsonByContext.kind:
+                found += habits(model.ties.numbers)
+        if self.contexts and model.context is not None:
+            found += CONTEXT[model.context.kind].parameters(model.context.numbers)
+        if self.tastes and model.taste is not None:
+            found += TASTE[model.taste.kind].parameters(model.taste.numbers)
         if self.anchors and model.anchors is not None:
             found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
         return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the votes say of strengths, coins and tie habits; see :mod:`.votes.design`."""
+        """About what the votes say of strengths, coins and tie habits; see :mod:`.votes.design`.
+
+        Nothing, where spreads are found by their marginal likelihood.
+        """
+        if self.is_nested:
+            return np.zeros(1)
         tied = self.design.tied
         each = self.design.each(self.judges)
         if name == "tie_judge":
@@ -100,6 +124,15 @@ class VotesDensity(LogDensity):
         return np.full((1, self.criteria), self.model.strength.numbers["sd"] ** 2)
 
     @property
+    def is_nested(self) -> bool:
+        """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        return self.model.context is not None
+
+    def field(self, data: Data) -> Field:
+        """See :func:`.votes.field.field_of`."""
+        return field_of(self, data)
+
+    @property
     def has_mirror(self) -> bool:
         """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
         return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
@@ -113,6 +146,8 @@ class VotesDensity(LogDensity):
                 continue
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
+            if "pair_context" in part:
+                d = d + perceived(values, part)
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria
             )
@@ -120,6 +155,8 @@ class VotesDensity(LogDensity):
             if self.ties and self.model.ties is not None:
                 judge, pair = part["tie_judge"], part["tie_pair"]
                 propensity = TIES[self.model.ties.kind].propensity(values, judge)
+                if "pair_context" in part:
+                    propensity = propensity + tie_habits(values, part, judge, pair)
                 tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, pair, xp), xp)
                 parts += [(tie, part["tied"]), (decided, part["decided"])]
         return parts
@@ -160,6 +197,7 @@ class VotesDensity(LogDensity):
         for name in ("strength", "weight"):
             if name in values:
                 turned[name] = -values[name]
+        turned |= mirrored(values)
         return self.flat({**values, **turned}, xp)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from voirdire.kinds.pick import pick
 from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.votes import CountedVotes, Votes
@@ -28,13 +29,15 @@ def draw(problem: VotesProblem, values: Values, rng: np.random.Generator) -> Vot
     return answered(problem.votes, chance, rng)
 
 
-def answered(votes: Votes, chance: Floats, rng: np.random.Generator) -> CountedVotes:
+def answered(votes: Votes, chance: Floats, rng: np.random.Generator) -> Votes:
     """As many votes in each cell, drawn by the probabilities of (first, second, tie), shape (cells, 3)."""
     total = votes.counts.sum(axis=1)
     if (total == 1).all():
         counts = np.eye(3, dtype=np.int64)[pick(chance, rng)]
     else:
         counts = rng.multinomial(total, chance / chance.sum(axis=1, keepdims=True))
+    if isinstance(votes, ContextVotes):
+        return votes.with_counts(counts)
     names = (votes.judges, votes.criteria, votes.items)
     return CountedVotes(
         *names, votes.judge, votes.criterion, votes.first, votes.second, counts, votes.has_criteria

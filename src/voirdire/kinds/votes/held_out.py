@@ -10,11 +10,12 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.contexts import by_context
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.votes import Votes
-from voirdire.typing import Ints
+from voirdire.typing import Bools, Ints
 
 
 def held_out(model: Model, votes: Votes, fold: Ints) -> Seen:
@@ -37,15 +38,21 @@ def held_out(model: Model, votes: Votes, fold: Ints) -> Seen:
     return of_votes(votes, fold, lambda seen: pose(model, seen, ties=votes.has_ties, keep_empty=True))
 
 
+def _without(votes: Votes, here: Bools) -> Votes:
+    """The same cells with the counts of the other votes."""
+    counts = np.zeros_like(votes.counts)
+    np.add.at(counts, (votes.row_cell[~here], votes.row_outcome[~here]), 1)
+    return replace(votes, counts=counts)
+
+
 def of_votes(votes: Votes, fold: Ints, posed: Callable[[Votes], Problem]) -> Seen:
     """As :func:`held_out`, of any problem with votes that ``posed`` makes of those that are seen."""
     out = np.zeros((votes.rows, 3))
+    votes = by_context(votes) if votes.row_context is not None else votes
     for number in np.unique(fold):
         here = fold == number
-        counts = np.zeros_like(votes.counts)
-        np.add.at(counts, (votes.row_cell[~here], votes.row_outcome[~here]), 1)
         # the same cells with other counts: all folds share one compilation
-        problem = posed(replace(votes, counts=counts))
+        problem = posed(_without(votes, here))
         values = problem.density.values(find_mode(problem).x, np)
         part: VotesProblem = problem.part("votes")
         out[here] = probabilities(part.model, part.density, [values], votes)[votes.row_cell[here]]

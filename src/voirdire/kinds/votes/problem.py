@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
+from voirdire.kinds.votes.contexts import by_context, context_of
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.design import UNKNOWN, design_of
 from voirdire.kinds.votes.human.table import Anchors
@@ -52,6 +53,11 @@ class VotesProblem(Problem):
         judge = _levels(self.votes.judges, self.judges)[self.votes.judge]
         return self.votes.recoded(judges=self.judges, judge=judge)
 
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        return super().coords | ({"context": list(self.votes.contexts)} if self.density.contexts else {})
+
 
 def pose(
     model: Model,
@@ -62,6 +68,7 @@ def pose(
     answer_weight: Floats | None = None,
     ties: bool | None = None,
     keep_empty: bool = False,
+    over: str = "new",
 ) -> VotesProblem:
     """Bring a table of votes, and votes on its criteria, into the form of a model.
 
@@ -76,6 +83,8 @@ def pose(
     keep_empty : bool
         Keep outcomes without a vote, so that tables with the same cells and other counts (the folds of a
         cross-validation) have arrays of one shape and share one compilation.
+    over : "new" or "these"
+        What scores are over, where there are contexts.
 
     Raises
     ------
@@ -88,6 +97,11 @@ def pose(
         criteria_votes = None  # the model has no use for them
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
+    structured = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
+    if structured:
+        votes = by_context(votes)
+    contexts = len(votes.contexts) if structured else 0
+    tastes = model.taste is not None and (contexts > 0 or (separate and len(votes.criteria) > 1))
     criteria = votes.criteria if separate else (COLLAPSED,)
     tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":
@@ -104,11 +118,11 @@ def pose(
     given = tables["votes"]
     sizes = (len(judges), len(criteria), len(votes.items))
     design = UNKNOWN
-    if any(isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters):
+    if model.context is None and any(isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters):
         cell = (given.judge, given.criterion, given.first, given.second)
         design = design_of(*cell, given.counts, sizes)
-    density = VotesDensity(model, *sizes, ties, anchors is not None, design)
-    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty)}
+    density = VotesDensity(model, *sizes, ties, anchors is not None, design, contexts, tastes, over)
+    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, contexts > 0 or tastes)}
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
@@ -137,6 +151,7 @@ class Cells:
     first: Ints
     second: Ints
     counts: Floats
+    context: Ints | None = None
 
 
 def cells(
@@ -152,15 +167,23 @@ def cells(
         first, second = items[first], items[second]
     column = votes.criterion if separate else np.full_like(votes.criterion, criterion)
     return Cells(
-        _levels(votes.judges, judges)[votes.judge], column, first, second, votes.counts.astype(float)
+        _levels(votes.judges, judges)[votes.judge],
+        column,
+        first,
+        second,
+        votes.counts.astype(float),
+        context_of(votes),
     )
 
 
-def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False) -> dict[str, Any]:
+def encode(
+    model: Model, table: Cells, items: int, ties: bool, keep_empty: bool = False, structured: bool = False
+) -> dict[str, Any]:
     """Distinct pairs, outcomes and tie cells of a table, merged as far as the model cannot tell them apart.
 
     A model without position effects does not see which item was shown first, one without reliability does not see
-    the judge: their cells are merged, so that the cost of a fit follows what the model distinguishes.
+    the judge: their cells are merged, so that the cost of a fit follows what the model distinguishes. Where it is
+    ``structured`` a pair is one of a judge in a context.
     """
     reliability = RELIABILITY[model.reliability.kind]
     if not reliability.position_aware:
@@ -168,13 +191,20 @@ def encode(model: Model, table: Cells, items: int, ties: bool, keep_empty: bool 
     judge_free = not reliability.keys
     tie_judge = table.judge * 0 if judge_free and not _ties_by_judge(model) else table.judge
     pair_key = (table.criterion * items + table.first) * items + table.second
-    pairs, pair = np.unique(pair_key, return_inverse=True)
+    context = np.zeros_like(pair_key) if table.context is None else table.context
+    if structured:
+        levels = int(context.max(initial=0)) + 1
+        pair_key = (pair_key * levels + context) * (int(table.judge.max(initial=0)) + 1) + table.judge
+    _, one_of, pair = np.unique(pair_key, return_index=True, return_inverse=True)
+    pairs = ((table.criterion * items + table.first) * items + table.second)[one_of]
     judge = table.judge * 0 if judge_free else table.judge
     out: dict[str, Any] = {
         "pair_criterion": pairs // (items * items),
         "pair_first": pairs // items % items,
         "pair_second": pairs % items,
     }
+    if structured:
+        out |= {"pair_context": context[one_of], "pair_judge": table.judge[one_of]}
     size = max(len(pairs), 1)
     outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
     keys, inverse = np.unique(outcome_key, return_inverse=True)
@@ -266,7 +296,7 @@ def _unordered(table: Cells) -> Cells:
     swap = table.first > table.second
     counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
     first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
-    return Cells(table.judge, table.criterion, first, second, counts)
+    return Cells(table.judge, table.criterion, first, second, counts, table.context)
 
 
 def _majority(table: Cells, items: int) -> Cells:

@@ -21,6 +21,7 @@ SURE = 0.98  # and so is the share of votes that an item wins
 SWEEPS = 3
 STILL = 1e-6  # change of the signs after which they are known
 SMALLEST_SPREAD = 0.3  # of the strengths
+UNKNOWN_SPREAD = 0.5  # of what no cheap estimate is had of
 RIGHT = 3.0  # log-odds at which people start
 
 
@@ -53,6 +54,9 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
         odds = np.stack([values[name] for name in coins])
         values["log_coin_mean"] = np.log(np.maximum(odds.mean(), SMALLEST_SPREAD))
         values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
+    for name in values:
+        if name.endswith("_spread") and name not in ("log_spread", "log_coin_spread"):
+            values[name] = np.full_like(values[name], np.log(UNKNOWN_SPREAD))
     if "anchor" in values:
         values["anchor"] = np.array(RIGHT)
     if "tie" in values:

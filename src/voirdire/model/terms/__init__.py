@@ -31,7 +31,8 @@ from voirdire.model.terms.strength import (
     UniformWeights,
     VotedWeights,
 )
-from voirdire.model.terms.ties import Davidson, DavidsonByJudge, LearnedDavidsonByJudge, Ties
+from voirdire.model.terms.structure import ItemContext, JudgeTaste
+from voirdire.model.terms.ties import Davidson, DavidsonByContext, DavidsonByJudge, LearnedDavidsonByJudge, Ties
 from voirdire.model.terms.two_coin import LearnedTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {
@@ -56,7 +57,7 @@ RELIABILITY: dict[str, Reliability] = {
     )
 }
 TIES: dict[str, Ties] = {
-    term.kind: term for term in (Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge())
+    term.kind: term for term in (Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext())
 }
 ANCHORS = {Person.kind: Person()}
 SCORE_ANCHORS: dict[str, ScoringPeople] = {
@@ -82,3 +83,5 @@ RATERS: dict[str, Raters] = {
 }
 SEVERITY = {term.kind: term for term in (Severity(),)}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}
+CONTEXT = {ItemContext.kind: ItemContext()}
+TASTE = {JudgeTaste.kind: JudgeTaste()}

@@ -136,6 +136,8 @@ class Spread:
     level : str
         Name of the parameter that holds the means; "" for zero.
     sd : float
+    axes : int
+        Of x, that the spread does not have.
     """
 
     words: ClassVar[str] = (
@@ -147,13 +149,14 @@ class Spread:
     of: str
     level: str = ""
     sd: float = 1.0
+    axes: int = 1
 
     def __str__(self) -> str:
         return f"Normal({self.level or 0}, {f'exp({self.of})' if self.of else f'{self.sd:g}'}) in units of u"
 
     def log_sd(self, values: dict[str, Array]) -> Array:
         """Logarithm of the standard deviation, broadcasting with x."""
-        return values[self.of][..., None] if self.of else math.log(self.sd)
+        return values[self.of][(..., *[None] * self.axes)] if self.of else math.log(self.sd)
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean, broadcasting with x."""

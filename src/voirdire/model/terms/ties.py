@@ -113,6 +113,28 @@ class LearnedDavidsonByJudge(DavidsonByJudge):
         )
 
 
+class DavidsonByContext(LearnedDavidsonByJudge):
+    """Tie habits of judges, and of contexts, of judges in contexts and of items, each with a spread that is learned.
+
+    log nu = tie + tie_judge_k + tie_context_x + tie_judge_context_k,x + tie_item_first + tie_item_second, each
+    Normal(0, r) with r ~ Exponential(its rate). Of a table without contexts the last three are left out.
+
+    Examples
+    --------
+    >>> DavidsonByContext.keys["context_rate"]
+    'positive'
+    """
+
+    kind: ClassVar[str] = "davidson-by-context"
+    keys: ClassVar[dict[str, str]] = LearnedDavidsonByJudge.keys | dict.fromkeys(
+        ("context_rate", "judge_context_rate", "item_rate"), "positive"
+    )
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        **LearnedDavidsonByJudge.lifts,
+        "learned-davidson-by-judge": lambda values: values,
+    }
+
+
 def log_tie_parts(propensity: Array, d: Array, xp: Any) -> tuple[Array, Array]:
     """Logarithms of P(tie) and P(no tie) under Davidson's model.
 

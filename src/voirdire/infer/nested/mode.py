@@ -1,0 +1,61 @@
+"""The mode of a model whose spreads are found by their marginal likelihood, and its posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.infer.mode import Mode
+from voirdire.infer.nested.marginal import given
+from voirdire.infer.nested.nested import Nested, draws, maximise
+from voirdire.model.density import Data, LogDensity
+from voirdire.typing import Floats
+
+ARRIVED = 0.1  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
+MARGIN = 0.5  # by which the log density of another start must be higher
+MOST_DRAWS = 4000
+NUMBERS = 4e7  # that the draws may hold
+
+
+@dataclass(frozen=True, eq=False)
+class NestedMode(Mode):
+    """Spreads at the maximum of their marginal likelihood and all else at its mode given those.
+
+    ``gradient`` is that of the marginal likelihood by logarithms of spreads, in standard deviations.
+
+    Attributes
+    ----------
+    nested : Nested
+    """
+
+    nested: Nested
+
+    @property
+    def converged(self) -> bool:
+        """Whether the spreads' gradient is small."""
+        return self.gradient <= ARRIVED
+
+
+def nested_mode(density: LogDensity, data: Data, start: Floats | None = None) -> NestedMode:
+    """Search for spreads and latent values, from ``start`` or from what votes say at a glance."""
+    model = density.field(data)
+    first = density.starts(data)[0] if start is None else start
+    found = maximise(model, *model.latent(first))
+    x = model.flat(found.found.x, found.found.hyper)
+    values = [found.value]
+    for other in density.starts_in_doubt(x, data):
+        there = given(model, found.found.hyper, model.latent(other)[0])
+        gain = there.log_marginal - found.found.log_marginal
+        values.append(found.value + gain)
+        if gain > MARGIN:
+            found = maximise(model, there.x, found.found.hyper)
+            x = model.flat(found.found.x, found.found.hyper)
+    return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
+
+
+def nested_draws(mode: NestedMode, rng: np.random.Generator) -> Floats:
+    """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
+    model = mode.nested.model
+    count = int(np.clip(NUMBERS / max(model.size, 1), 200, MOST_DRAWS))
+    return np.asarray(model.flat(*draws(mode.nested, count, rng)))

@@ -1,0 +1,216 @@
+"""A model of votes as a field: votes of one judge on one question depend on four sums of latent values.
+
+The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins, and log nu of its
+ties. Given what all judges share, judges are independent; given strengths and judges, contexts are: whichever makes the
+cheaper factor are the blocks of the matrix of second derivatives.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.nested.arrow import COMMON, Pattern
+from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.model.density import Data
+from voirdire.model.terms import RELIABILITY
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.reliability import Observations
+from voirdire.model.terms.ties import log_tie_parts
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    from voirdire.kinds.votes.density import VotesDensity
+
+DIFFERENCE, FIRST, SECOND, TIE = range(4)
+LARGEST = 4e8  # numbers that a factor may take
+
+
+def field_of(density: VotesDensity, data: Data) -> Field:
+    """The field of a density and its tables.
+
+    Raises
+    ------
+    InputError
+        Its factor would take too much memory.
+    """
+    if density.anchors:
+        raise InputError(
+            f"model {density.model.name} takes no anchors yet; name a model without contexts, such as crowd-bt-position"
+        )
+    groups, hypers = _latent(density)
+    places = _Places(density, groups)
+    tables = [_cells(density, table, data[table], places) for table in ("votes", "criteria") if table in data]
+    index = np.concatenate([table[0] for table in tables])
+    coefficients = np.concatenate([table[1] for table in tables])
+    counts = np.concatenate([table[2] for table in tables])
+    used = (coefficients != 0).any(axis=0)
+    predictor = np.array([DIFFERENCE] * 6 + [FIRST, SECOND] + [TIE] * 6)[used]
+    patterns = [
+        Pattern(block, index[:, used], coefficients[:, used], predictor)
+        for block in (places.block("judge"), places.block("context"))
+        if block.max(initial=COMMON) > COMMON
+    ]
+    pattern = min(patterns, key=lambda pattern: pattern.work)
+    if pattern.numbers > LARGEST:
+        raise InputError(
+            f"{pattern.size:,} latent values of {density.judges:,} judges, {density.items:,} items and "
+            f"{density.contexts:,} contexts: their factor would take {8 * pattern.numbers / 1e9:.2g} GB; name a model "
+            "without contexts, such as crowd-bt-position"
+        )
+    return Field(
+        groups,
+        hypers,
+        pattern,
+        _log_likelihood(density, counts),
+        lambda x: _latent_of(density, density.values(x, np)),
+        lambda latent, hyper: _flat_of(density, latent, hyper),
+    )
+
+
+def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them."""
+    groups: list[Group] = []
+    hypers: list[Hyper] = []
+    for p in density.parameters:
+        shape, prior = p.shape(density.sizes), p.prior
+        size = int(np.prod(shape))
+        if isinstance(prior, LogExponential):
+            for row in range(size):
+                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+        elif isinstance(prior, Spread):
+            rows = size if prior.axes >= len(shape) else size // shape[0]
+            for row in range(size // rows):
+                mean = f"{prior.level}[{row}]" if prior.level else 0.0
+                reverse = getattr(prior, "reversed", 0.0)
+                groups.append(Group(f"{p.name}[{row}]", rows, f"{prior.of}[{row}]", mean, reverse))
+        elif isinstance(prior, Normal):
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean))
+        else:
+            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
+    return tuple(groups), tuple(hypers)
+
+
+class _Places:
+    """Where latent values stand: parameters in order, each flattened."""
+
+    def __init__(self, density: VotesDensity, groups: tuple[Group, ...]) -> None:
+        self.shapes = {
+            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LogExponential)
+        }
+        self.dims = {p.name: p.dims for p in density.parameters}
+        self.start, at = {}, 0
+        for name, shape in self.shapes.items():
+            self.start[name] = at
+            at += int(np.prod(shape))
+        self.size = at
+
+    def of(self, name: str, *codes: Ints) -> Ints:
+        """Places of values by the codes of their dimensions; ``size`` where there is no such parameter."""
+        if name not in self.start:
+            return np.full(len(codes[0]), self.size) if codes else np.array([self.size])
+        return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
+
+    def block(self, dim: str) -> Ints:
+        """Level of ``dim`` of each value, ``COMMON`` for those without."""
+        found = np.full(self.size, COMMON)
+        for name, shape in self.shapes.items():
+            if dim in self.dims[name]:
+                axis = self.dims[name].index(dim)
+                levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+                start = self.start[name]
+                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
+        return found
+
+
+def _cells(density: VotesDensity, table: str, part: dict[str, Any], places: _Places) -> tuple[Ints, Floats, Floats]:
+    """Distinct (judge, pair): places of what their votes depend on with coefficients, and counts of the answers."""
+    pairs = max(len(part["pair_first"]), 1)
+    keys = part["judge"] * pairs + part["pair"]
+    tied = part["tie_judge"] * pairs + part["tie_pair"] if density.ties else keys[:0]
+    cells = np.unique(np.concatenate([keys, tied]))
+    counts = np.zeros((len(cells), 4))
+    at = np.searchsorted(cells, keys)
+    for outcome in (0, 1):
+        here = part["outcome"] == outcome
+        counts[:, outcome] = np.bincount(at[here], part["weight"][here], len(cells))
+    if density.ties:
+        at = np.searchsorted(cells, tied)
+        counts[:, 2] = np.bincount(at, part["tied"], len(cells))
+        counts[:, 3] = np.bincount(at, part["decided"], len(cells))
+    judge, pair = cells // pairs, cells % pairs
+    first, second, criterion = (part[f"pair_{name}"][pair] for name in ("first", "second", "criterion"))
+    none = np.full(len(cells), places.size)
+    if table == "criteria":
+        strengths = [places.of("weight", first), places.of("weight", second)]
+    else:
+        strengths = [places.of("strength", criterion, item) for item in (first, second)]
+    sums = [*strengths, none, none, none, none]
+    ties = [none] * 6
+    if density.ties:
+        ties[:2] = [np.full(len(cells), places.start["tie"]), places.of("tie_judge", judge)]
+    if "pair_context" in part:
+        context = part["pair_context"][pair]
+        sums[2:4] = [places.of("context_strength", criterion, item, context) for item in (first, second)]
+        sums[4:] = [places.of("taste", judge, item) for item in (first, second)]
+        if density.ties:
+            ties[2:4] = [places.of("tie_context", context), places.of("tie_judge_context", judge, context)]
+            ties[4:] = [places.of("tie_item", item) for item in (first, second)]
+    coins = [places.of(coin, judge) for coin in ("coin_first", "coin_second")]
+    index = np.stack([*sums, *coins, *ties], axis=1)
+    signs = np.array([1.0, -1.0] * 3 + [1.0] * 8)
+    return index, np.where(index < places.size, signs, 0.0), counts
+
+
+def _log_likelihood(density: VotesDensity, counts: Floats) -> Any:
+    """Of the four sums of each cell: the terms' own formulas, with a judge and a pair for every cell."""
+    reliability = RELIABILITY[density.model.reliability.kind]
+    each = np.arange(len(counts))
+    both, zero = np.concatenate([each, each]), np.zeros(2 * len(counts), dtype=np.int64)
+    obs = Observations(both, both, zero + (np.arange(len(both)) >= len(counts)), zero, len(counts), 1)
+    weight = counts[:, :2].T.ravel()
+
+    def log_likelihood(sums: Any, xp: Any) -> Any:
+        values = {"coin_first": sums[FIRST], "coin_second": sums[SECOND]}
+        total = (reliability.log_decided(values, sums[DIFFERENCE], obs, xp) * weight).sum()
+        if density.ties:
+            tie, decided = log_tie_parts(sums[TIE], sums[DIFFERENCE], xp)
+            total = total + (tie * counts[:, 2]).sum() + (decided * counts[:, 3]).sum()
+        return total
+
+    return log_likelihood
+
+
+def _latent_of(density: VotesDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
+    return _gathered(density, values, learned=False), _gathered(density, values, learned=True)
+
+
+def _gathered(density: VotesDensity, values: dict[str, Any], learned: bool) -> Floats:
+    parts = [
+        np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
+        for p in density.parameters
+        if isinstance(p.prior, LogExponential) is learned
+    ]
+    return np.concatenate(parts, axis=-1)
+
+
+def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
+    return np.shape(value)[: np.ndim(value) - len(parameter.dims)]
+
+
+def _flat_of(density: VotesDensity, latent: Floats, hyper: Floats) -> Floats:
+    """Flat vectors, shape (..., size), of latent values and logarithms of spreads; strengths are centred."""
+    values: dict[str, Any] = {}
+    at = {False: 0, True: 0}
+    for p in density.parameters:
+        learned = isinstance(p.prior, LogExponential)
+        shape = p.shape(density.sizes)
+        size = int(np.prod(shape))
+        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        value = row.reshape((*row.shape[:-1], *shape))
+        values[p.name] = value - value.mean(axis=-1, keepdims=True) if p.zero_sum else value
+        at[learned] += size
+    return np.asarray(density.flat(values, np))

@@ -1,0 +1,112 @@
+"""What contexts (prompts) and tastes add to strengths and tie habits.
+
+Item i is worth theta_c,i over all contexts, theta_c,i + u_c,i,x in context x, and to judge k v_k,i more, under whatever
+criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Normal(0, s_taste), both spreads learned.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import LogExponential, Parameter, Spread
+from voirdire.model.terms.reliability import Values
+
+Part = dict[str, Array]
+
+
+class ItemContext:
+    """u_c,i,x ~ Normal(0, s_context): what an item is worth more in a context; s_context ~ Exponential(rate).
+
+    Only differences within a context enter the likelihood; the prior fixes the rest.
+
+    Examples
+    --------
+    >>> [p.name for p in ItemContext().parameters({"rate": 1.0})]
+    ['context_strength', 'log_context_spread']
+    """
+
+    kind: ClassVar[str] = "item-context"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``context_strength``, shape (criterion, item, context), and ``log_context_spread``."""
+        spread = Spread("log_context_spread", axes=3)
+        return (
+            Parameter("context_strength", ("criterion", "item", "context"), spread),
+            Parameter("log_context_spread", (), LogExponential(prior["rate"])),
+        )
+
+
+class JudgeTaste:
+    """v_k,i ~ Normal(0, s_taste): what an item is worth more to a judge, under every criterion; s_taste ~ Exponential(rate).
+
+    Without it an opinion of an item counts once for each context and criterion that it was asked under.
+
+    Examples
+    --------
+    >>> [p.name for p in JudgeTaste().parameters({"rate": 1.0})]
+    ['taste', 'log_taste_spread']
+    """
+
+    kind: ClassVar[str] = "judge-item"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``taste``, shape (judge, item), and ``log_taste_spread``."""
+        return (
+            Parameter("taste", ("judge", "item"), Spread("log_taste_spread", axes=2)),
+            Parameter("log_taste_spread", (), LogExponential(prior["rate"])),
+        )
+
+
+def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
+    """Tie habits of contexts, of judges in contexts and of items, with their spreads; see :class:`.DavidsonByContext`."""
+    found = []
+    for name, dims in (
+        ("tie_context", ("context",)),
+        ("tie_judge_context", ("judge", "context")),
+        ("tie_item", ("item",)),
+    ):
+        spread = f"log_{name}_spread"
+        found += [
+            Parameter(name, dims, Spread(spread, axes=len(dims))),
+            Parameter(spread, (), LogExponential(rates[f"{name.removeprefix('tie_')}_rate"])),
+        ]
+    return tuple(found)
+
+
+def perceived(values: Values, part: Part) -> Array:
+    """What contexts and tastes add to the difference of each pair, shape (pairs,); 0 where there are neither.
+
+    Parameters
+    ----------
+    values : dict of array
+    part : dict of array
+        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each.
+    """
+    total: Array = 0.0
+    first, second = part["pair_first"], part["pair_second"]
+    if "context_strength" in values:
+        criterion, context = part["pair_criterion"], part["pair_context"]
+        u = values["context_strength"]
+        total = total + u[criterion, first, context] - u[criterion, second, context]
+    if "taste" in values:
+        judge = part["pair_judge"]
+        total = total + values["taste"][judge, first] - values["taste"][judge, second]
+    return total
+
+
+def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
+    """What contexts and items add to log nu of each (judge, pair); 0 where they have no habits."""
+    if "tie_context" not in values:
+        return 0.0
+    context = part["pair_context"][pair]
+    by_context = values["tie_context"][context] + values["tie_judge_context"][judge, context]
+    return by_context + values["tie_item"][part["pair_first"][pair]] + values["tie_item"][part["pair_second"][pair]]
+
+
+def mirrored(values: Values) -> Values:
+    """What changes sign with the strengths."""
+    changed: dict[str, Any] = {name: -values[name] for name in ("context_strength", "taste") if name in values}
+    return changed

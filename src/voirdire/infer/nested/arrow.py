@@ -147,12 +147,14 @@ class Pattern:
         return (self.spans[-1].stop if self.spans else 0) + 2 * len(self.common) ** 2
 
     def _targets(self, cells: slice) -> tuple[Ints, Ints]:
-        """Where the product of two coefficients of a cell is added up, and which products: (target, cell * j * k)."""
+        """Where products of two coefficients of a cell are added up, of lower triangles, and which products they are."""
         index, of_cell = self.index[cells], self.of_cell[cells]
-        width = index.shape[1]
-        one, other = (a.ravel() for a in np.indices((width, width)))
+        one, other = np.tril_indices(index.shape[1])
         left, right = index[:, one], index[:, other]
         block = np.append(self.block, COMMON)
+        is_left, is_right = block[left] >= 0, block[right] >= 0
+        swap = (is_right & ~is_left) | ((is_left == is_right) & (self._place[left] < self._place[right]))
+        left, right = np.where(swap, right, left), np.where(swap, left, right)
         is_left, is_right = block[left] >= 0, block[right] >= 0
         spans = self.spans
         starts = np.array([s.start for s in spans] + [0])
@@ -170,8 +172,7 @@ class Pattern:
         if mixed.any():
             column = np.searchsorted(keys, b[mixed] * common + self._place[right[mixed]]) - edges[b[mixed]]
             target[mixed] = middles[b[mixed]] + self._place[left[mixed]] * widths[b[mixed]] + column
-        # of a pair of a block's and a common value one order is enough; a coefficient of none has no target
-        used = (left < self.size) & (right < self.size) & ~(~is_left & is_right)
+        used = (left < self.size) & (right < self.size)  # a coefficient of none has no target
         flat = np.arange(used.size).reshape(used.shape)
         return target[used], flat[used]
 
@@ -202,10 +203,11 @@ class Pattern:
         return out[:-1]
 
     def _products(self, cells: slice, curvature: Floats) -> Floats:
-        """Second derivatives by the values of each cell, shape (cells, width, width)."""
+        """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2)."""
+        one, other = np.tril_indices(len(self.predictor))
         scale = self.coefficients[cells]
-        by_value = curvature[cells][:, self.predictor[:, None], self.predictor]
-        return np.asarray(by_value * scale[:, :, None] * scale[:, None, :])
+        by_value = curvature[cells][:, self.predictor[one], self.predictor[other]]
+        return np.asarray(by_value * scale[:, one] * scale[:, other])
 
     def factor(self, diagonal: Floats, curvature: Floats, firm: Floats | None = None) -> Factor:
         """Factor of diag(``diagonal``) + the sum of all cells' second derivatives.

@@ -22,10 +22,9 @@ from voirdire.infer.nested.field import STEP, Field
 from voirdire.typing import Floats
 
 STEPS = 60  # of Newton's method, at most
-CLOSE = 1e-7  # gain in log density from which a step is the last
+CLOSE = 1e-6  # gain in log density from which a step is the last
 HALVINGS = 25
 FAR = 10.0  # gain above which what is not convex is left out of the second derivatives
-DEBUG = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +77,9 @@ def given(model: Field, hyper: Floats, x: Floats) -> Given:
             factor = _factor(model, hyper, x, predictors, convex)
             step = factor.solve(gradient)
             gain = float(gradient @ step)
-        convex = convex and gain > FAR
-        if DEBUG: print('   ', round(value,6), factor.shifted, gain, np.abs(step).max(), [(g, float(np.abs(step[sl]).max())) for g,sl in model.slices.items() if np.abs(step[sl]).max()>.1])
         if gain < CLOSE:
             break
+        convex = convex and gain > FAR
         length = 1.0
         for _ in range(HALVINGS):
             there = at(x + length * step)

@@ -12,10 +12,10 @@ from voirdire.infer.nested.nested import Nested, draws, maximise
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
-ARRIVED = 0.1  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
+ARRIVED = 0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
 MARGIN = 0.5  # by which the log density of another start must be higher
 MOST_DRAWS = 4000
-NUMBERS = 4e7  # that the draws may hold
+NUMBERS = 1.2e7  # that the draws may hold
 
 
 @dataclass(frozen=True, eq=False)

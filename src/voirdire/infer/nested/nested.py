@@ -17,7 +17,7 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal, given
 from voirdire.typing import Floats
 
-TOLERANCE = 0.02  # of the gradient by logarithms of spreads, in their standard deviations
+TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
 SEARCHES = 60
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads

@@ -42,7 +42,7 @@ class VotesDensity(LogDensity):
     contexts : int
         Number of contexts, 0 where the model or the table has none.
     tastes : bool
-        Whether judges have tastes: the model has, and they were asked of an item under several contexts or criteria.
+        Whether judges have tastes: the model has, and they were asked of an item under several criteria.
     over : str
         Whether scores are over contexts like those of the table ("new") or over these alone ("these").
 

@@ -81,11 +81,12 @@ def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]
             for row in range(size):
                 hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
         elif isinstance(prior, Spread):
-            rows = size if prior.axes >= len(shape) else size // shape[0]
+            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
             for row in range(size // rows):
                 mean = f"{prior.level}[{row}]" if prior.level else 0.0
                 reverse = getattr(prior, "reversed", 0.0)
-                groups.append(Group(f"{p.name}[{row}]", rows, f"{prior.of}[{row}]", mean, reverse))
+                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse))
         elif isinstance(prior, Normal):
             groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean))
         else:

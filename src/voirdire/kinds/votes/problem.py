@@ -101,7 +101,7 @@ def pose(
     if structured:
         votes = by_context(votes)
     contexts = len(votes.contexts) if structured else 0
-    tastes = model.taste is not None and (contexts > 0 or (separate and len(votes.criteria) > 1))
+    tastes = model.taste is not None and separate and len(votes.criteria) > 1
     criteria = votes.criteria if separate else (COLLAPSED,)
     tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":

@@ -21,7 +21,7 @@ SURE = 0.98  # and so is the share of votes that an item wins
 SWEEPS = 3
 STILL = 1e-6  # change of the signs after which they are known
 SMALLEST_SPREAD = 0.3  # of the strengths
-UNKNOWN_SPREAD = 0.5  # of what no cheap estimate is had of
+UNKNOWN_SPREAD = 1.0  # of what no cheap estimate is had of
 RIGHT = 3.0  # log-odds at which people start
 
 
@@ -53,7 +53,8 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     if "log_coin_mean" in values:
         odds = np.stack([values[name] for name in coins])
         values["log_coin_mean"] = np.log(np.maximum(odds.mean(), SMALLEST_SPREAD))
-        values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
+        if "log_coin_spread" in values:
+            values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
     for name in values:
         if name.endswith("_spread") and name not in ("log_spread", "log_coin_spread"):
             values[name] = np.full_like(values[name], np.log(UNKNOWN_SPREAD))

@@ -33,7 +33,7 @@ from voirdire.model.terms.strength import (
 )
 from voirdire.model.terms.structure import ItemContext, JudgeTaste
 from voirdire.model.terms.ties import Davidson, DavidsonByContext, DavidsonByJudge, LearnedDavidsonByJudge, Ties
-from voirdire.model.terms.two_coin import LearnedTwoCoin, TwoCoin
+from voirdire.model.terms.two_coin import LearnedTwoCoin, PooledTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {
     term.kind: term for term in (NormalStrength(), LearnedScale())
@@ -50,6 +50,7 @@ RELIABILITY: dict[str, Reliability] = {
         OneCoin(),
         TwoCoin(),
         LearnedTwoCoin(),
+        PooledTwoCoin(),
         OneCoinByCriterion(),
         Discrimination(),
         DiscriminationPosition(),

@@ -207,7 +207,8 @@ class Population(Spread):
 
     def apart(self, values: dict[str, Array], xp: Any) -> Array:
         """How far apart the two means are, in standard deviations."""
-        return 2.0 * xp.exp(values[self.level] - values[self.of])[..., None]
+        log_t = values[self.of] if self.of else math.log(self.sd)
+        return 2.0 * xp.exp(values[self.level] - log_t)[..., None]
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
         """As of :class:`Spread`."""

@@ -93,3 +93,33 @@ class LearnedTwoCoin(TwoCoin):
             Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
             Parameter("log_coin_spread", (), LogExponential(prior["spread_rate"])),
         )
+
+
+class PooledTwoCoin(TwoCoin):
+    """Two coins a judge, of a population whose mean m is learned; its spread is given.
+
+    As :class:`LearnedTwoCoin`, t = sd. A learned spread runs to where every coin is either perfect or useless as soon as
+    contexts and tastes explain most of what judges differ in: few votes of a judge then tell no log-odds of a coin.
+
+    Examples
+    --------
+    >>> [p.name for p in PooledTwoCoin().parameters({"mean_rate": 0.7, "sd": 1.1, "reversed": 0.1})]
+    ['coin_first', 'coin_second', 'log_coin_mean']
+    """
+
+    kind: ClassVar[str] = "pooled-two-coin"
+    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "sd": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "two-coin": lambda values: {**values, "log_coin_mean": 0.0},
+        "learned-two-coin": lambda values: {k: v for k, v in values.items() if k != "log_coin_spread"},
+        "one-coin": lambda values: {**TwoCoin.lifts["one-coin"](values), "log_coin_mean": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge, and the logarithm of m."""
+        coin = Population("", level="log_coin_mean", sd=prior["sd"], reversed=prior["reversed"])
+        return (
+            Parameter("coin_first", ("judge",), coin),
+            Parameter("coin_second", ("judge",), coin),
+            Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
+        )

@@ -38,6 +38,13 @@ class AnchorMode(StrEnum):
     cut = "cut"
 
 
+class Over(StrEnum):
+    """What scores are over."""
+
+    new = "new"
+    these = "these"
+
+
 class Sampler(StrEnum):
     """What runs NUTS."""
 
@@ -120,6 +127,15 @@ def fit(
         str | None,
         typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
     ] = None,
+    over: Annotated[
+        Over,
+        typer.Option(
+            help="Of votes in several contexts: scores over contexts like these, or over these alone."
+        ),
+    ] = Over.new,
+    contexts: Annotated[
+        bool, typer.Option("--contexts", help="With --json: strengths in each context, too.")
+    ] = False,
     draws: Annotated[int | None, typer.Option(help="Draws per chain of nuts (1000 if left out).")] = None,
     warmup: Annotated[int | None, typer.Option(help="Warm-up per chain of nuts (500 if left out).")] = None,
     chains: Annotated[int | None, typer.Option(help="Chains of nuts (4 if left out).")] = None,
@@ -149,6 +165,8 @@ def fit(
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
+    if contexts and not json:
+        raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:
         raise typer.BadParameter("--overwrite is for --out")
     priors = _priors(prior or [])
@@ -171,13 +189,14 @@ def fit(
             families=families,
             levels=None if levels is None else levels.split(","),
             classes=None if classes is None else classes.split(","),
+            over=over.value,
             progress=progress,
             **sizes,
         )
         if out is not None:
             result.save(out, overwrite=overwrite)
     if json:
-        console.emit(result.as_dict())
+        console.emit(result.as_dict() | ({"contexts": in_contexts(result)} if contexts else {}))
     else:
         show(result)
     if out is not None:
@@ -186,6 +205,14 @@ def fit(
         names = ", ".join(row["check"] for row in result.as_dict()["checks"] if row["level"] == "fail")
         console.fail(f"failed checks: {names}")
         raise typer.Exit(FAILED_CHECK)
+
+
+def in_contexts(result: Fit) -> list[dict[str, Any]]:
+    """Strengths in each context, for JSON."""
+    if not hasattr(result, "contexts"):
+        raise InputError("--contexts is for fits of votes in several contexts")
+    found: list[dict[str, Any]] = result.contexts().to_dict("records")
+    return found
 
 
 def headline(result: Fit) -> str:

@@ -42,6 +42,7 @@ def fit(
     families: object = None,
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
+    over: str = "new",
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -64,7 +65,8 @@ def fit(
         columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call for:
-        ``maple-position`` with a criterion column, else ``crowd-bt-position``; for labels
+        ``maple-position`` with a criterion column, else ``crowd-bt-position`` (``maple-contexts``,
+        ``crowd-bt-contexts`` where items meet in several contexts); for labels
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
         ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
         scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
@@ -98,6 +100,9 @@ def fit(
         where it is continuous), by default the whole numbers from the lowest score to the highest.
     classes : sequence, optional
         For labels: those that an item may truly be of, by default all. Others ("unsure") are answers only.
+    over : "new" or "these"
+        Of votes in several contexts (prompts): whether scores are over contexts like these, so that intervals hold for
+        others, or over these alone.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -125,15 +130,15 @@ def fit(
     """
     start = time.perf_counter()
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
-    _check_request(how, prob)
+    _check_request(how, prob, over)
     _check_anchor_request(anchors, anchor_mode)
-    request = Request(criteria, anchors, anchor_mode, families, levels, classes)
+    request = Request(criteria, anchors, anchor_mode, families, levels, classes, over)
     notes: list[str] = []
     with listening(notes.append):
         table = read_answers(votes, levels)
     kind = KINDS[table.data]
     if model is None:
-        model, why = kind.default_for(table, request)
+        model, why = kind.default_model(table, request)
         notes.append(f"No model was named: {model}, because {why}.")
     spec = load_model(model).with_priors(priors)
     check_kind(spec, table)
@@ -183,8 +188,10 @@ def read_answers(table: object, levels: Sequence[object] | None = None, *, rows:
     return read_table(table, levels=levels, votes=True, rows=rows)
 
 
-def _check_request(how: Method, prob: float) -> None:
+def _check_request(how: Method, prob: float, over: str) -> None:
     problems = how.problems()
+    if over not in ("new", "these"):
+        problems.append(f"over {over!r} is none of new, these")
     if not 0.0 < prob < 1.0:
         problems.append(f"prob {prob} is not between 0 and 1; 0.9 gives 90% intervals")
     elif not problems and how.size and how.size < (least := least_draws(prob)):

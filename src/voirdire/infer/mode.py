@@ -90,6 +90,7 @@ def find_modes(
     max_iterations: int = MAX_ITERATIONS,
     roomy: bool = False,
     starts: list[Floats] | None = None,
+    held: bool = False,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
 
@@ -107,12 +108,14 @@ def find_modes(
         Pad to powers of four, so that calls with tables of many lengths share a few compilations.
     starts : list of array, optional
         Where the first search of each table begins.
+    held : bool
+        Whether spreads stay those of ``starts``, where they are found by their marginal likelihood.
     """
     if density.is_nested:
         from voirdire.infer.nested.mode import nested_mode
 
         given = [None] * len(tables) if starts is None else starts
-        return [nested_mode(density, table, start) for table, start in zip(tables, given, strict=True)]
+        return [nested_mode(density, table, start, held) for table, start in zip(tables, given, strict=True)]
     if len(tables) == 1 and not roomy:
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
     elif not roomy and sum(EVALUATION + numbers(table) for table in tables) <= FEW:

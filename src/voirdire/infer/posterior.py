@@ -131,4 +131,4 @@ def weights(density: LogDensity, values: Values) -> Floats:
 
 def scores(density: LogDensity, values: Values) -> Floats:
     """Integrated score of each item, sum_c weight_c strength_c,i (MAPLE eq. 6), shape (..., items)."""
-    return np.asarray(np.einsum("...c,...ci->...i", weights(density, values), values["strength"]))
+    return np.asarray(np.einsum("...c,...ci->...i", weights(density, values), density.item_strengths(values)))

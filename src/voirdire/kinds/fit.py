@@ -220,6 +220,7 @@ class Fit:
             "versions": self.versions,
             "notes": list(self.notes),
             **{name: records(columns) for name, columns in self.tables.items()},
+            **self.kind.structure(self.problem, self.posterior, self.prob),
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }

@@ -38,6 +38,7 @@ class Request:
     families: object = None
     levels: Sequence[object] | None = None
     classes: Sequence[object] | None = None
+    over: str = "new"
 
 
 class Packed(NamedTuple):
@@ -86,12 +87,8 @@ class Kind(ABC, Generic[T, P]):
             raise InputError(problems)
 
     @abstractmethod
-    def default_model(self, table: T, criteria: object) -> tuple[str, str]:
+    def default_model(self, table: T, request: Request) -> tuple[str, str]:
         """The model that a table calls for, and why, in words."""
-
-    def default_for(self, table: T, request: Request) -> tuple[str, str]:
-        """As :meth:`default_model`, for all that was asked for."""
-        return self.default_model(table, request.criteria)
 
     @abstractmethod
     def pose(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:
@@ -154,6 +151,10 @@ class Kind(ABC, Generic[T, P]):
         """
 
     heading: ClassVar[dict[str, str]] = {}  # of columns whose names in JSON say something else
+
+    def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
+        return {}
 
     def unit(self, problem: P) -> str:
         """What scores and severities are measured in: "log-odds", or "points" of a scale."""

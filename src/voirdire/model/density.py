@@ -67,6 +67,10 @@ class LogDensity(ABC):
     def has_mirror(self) -> bool:
         """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
 
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths that scores are made of, shape (..., criteria, items)."""
+        return values["strength"]
+
     @property
     def is_nested(self) -> bool:
         """Whether spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""

@@ -57,8 +57,10 @@ def top_changers(problem: Problem, posterior: Posterior) -> list[tuple[str, str]
         else near[:0]
     )
     tables = [_without(problem, int(judge)) for judge in near]
-    modes = [find_modes(problem.density, [table])[0] for table in tables]
-    centre = find_modes(problem.density, [problem.data])[0] if tables else None
+    held = problem.density.is_nested  # spreads are hardly one judge's
+    starts = [posterior.centre] if held else None
+    modes = [find_modes(problem.density, [table], starts=starts, held=held)[0] for table in tables]
+    centre = find_modes(problem.density, [problem.data], starts=starts, held=held)[0] if tables else None
     if centre is None or int(np.argmax(_scores(problem, centre.x))) != first:
         return []  # mode and mean disagree on the first item: it hangs on more than a judge
     found = []

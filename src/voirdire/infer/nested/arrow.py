@@ -59,8 +59,8 @@ class Pattern:
     block : int array, shape (size,)
         Block of each latent value, ``COMMON`` for those that all share.
     index : int array, shape (cells, width)
-        Latent values that each cell of answers depends on; ``size`` stands for none. Apart from common values all are of
-        one block.
+        Latent values that each cell of answers depends on; ``size`` stands for none. Apart from common values all
+        are of one block.
     coefficients : array, shape (cells, width)
         With which they enter; 0 where there is none.
     predictor : int array, shape (width,)
@@ -147,7 +147,7 @@ class Pattern:
         return (self.spans[-1].stop if self.spans else 0) + 2 * len(self.common) ** 2
 
     def _targets(self, cells: slice) -> tuple[Ints, Ints]:
-        """Where products of two coefficients of a cell are added up, of lower triangles, and which products they are."""
+        """Where products of two coefficients of a cell are added up (lower triangles), and which products."""
         index, of_cell = self.index[cells], self.of_cell[cells]
         one, other = np.tril_indices(index.shape[1])
         left, right = index[:, one], index[:, other]
@@ -197,9 +197,7 @@ class Pattern:
         """Gradient by the latent values, shape (size,), of one by the predictors, shape (predictors, cells)."""
         out = np.zeros(self.size + 1)
         for j, predictor in enumerate(self.predictor):
-            out += np.bincount(
-                self.index[:, j], self.coefficients[:, j] * slopes[predictor], self.size + 1
-            )
+            out += np.bincount(self.index[:, j], self.coefficients[:, j] * slopes[predictor], self.size + 1)
         return out[:-1]
 
     def _products(self, cells: slice, curvature: Floats) -> Floats:

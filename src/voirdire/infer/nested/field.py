@@ -149,7 +149,9 @@ class Field:
     def both(self, predictors: Floats) -> tuple[float, Floats]:
         """Log likelihood and its gradient by the predictors, shape (predictors, cells)."""
         with np.errstate(all="ignore"):
-            value, slope = autodiff.gradient(lambda flat: self._of(flat, predictors.shape), predictors.ravel())
+            value, slope = autodiff.gradient(
+                lambda flat: self._of(flat, predictors.shape), predictors.ravel()
+            )
         return value, slope.reshape(predictors.shape)
 
     def curvature(self, predictors: Floats) -> Floats:

@@ -51,7 +51,9 @@ class Given:
     @property
     def log_marginal(self) -> float:
         """Approximate log density of the answers given the spreads."""
-        return self.log_joint + 0.5 * len(self.x) * math.log(2.0 * math.pi) - 0.5 * self.factor.log_determinant
+        return (
+            self.log_joint + 0.5 * len(self.x) * math.log(2.0 * math.pi) - 0.5 * self.factor.log_determinant
+        )
 
 
 def given(model: Field, hyper: Floats, x: Floats) -> Given:

@@ -12,7 +12,9 @@ from voirdire.infer.nested.nested import Nested, draws, maximise
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
-ARRIVED = 0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
+ARRIVED = (
+    0.2  # largest gradient by the logarithm of a spread, in standard deviations, of a search that arrived
+)
 MARGIN = 0.5  # by which the log density of another start must be higher
 MOST_DRAWS = 4000
 NUMBERS = 1.2e7  # that the draws may hold
@@ -37,10 +39,21 @@ class NestedMode(Mode):
         return self.gradient <= ARRIVED
 
 
-def nested_mode(density: LogDensity, data: Data, start: Floats | None = None) -> NestedMode:
-    """Search for spreads and latent values, from ``start`` or from what votes say at a glance."""
+def nested_mode(
+    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False
+) -> NestedMode:
+    """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
+
+    Where they are ``held`` the spreads stay those of ``start``.
+    """
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
+    if held:
+        x, hyper = model.latent(first)
+        there = given(model, hyper, x)
+        value = there.log_marginal + model.hyper_prior(hyper)[0]
+        kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
+        return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
     found = maximise(model, *model.latent(first))
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]

@@ -54,7 +54,7 @@ class Nested:
 
 
 def maximise(model: Field, x: Floats, hyper: Floats) -> Nested:
-    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS; Nocedal and Wright 2006, ch. 6)."""
+    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS)."""
     here = np.clip(hyper, LOWEST, HIGHEST)
     marginal = Marginal(model, given(model, here, x))
     value, slope = marginal(here)

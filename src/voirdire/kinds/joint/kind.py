@@ -54,11 +54,9 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     residuals = staticmethod(residuals)
     predict = staticmethod(predict)
 
-    def default_model(
-        self, table: VotesAndScores, criteria: object, levels: object = None
-    ) -> tuple[str, str]:
+    def default_model(self, table: VotesAndScores, request: Request) -> tuple[str, str]:
         """``joint-maple-position`` where criteria are weighed, else ``joint-position``."""
-        if criteria is not None:
+        if request.criteria is not None:
             return "joint-maple-position", "there are votes and scores, and criteria are weighed"
         return "joint-position", "there are votes and scores"
 

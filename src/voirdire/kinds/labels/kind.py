@@ -58,11 +58,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
 
-    def default_model(self, table: Labels, criteria: object) -> tuple[str, str]:
-        """``ordered-labels`` where labels have an order, else as judges answer alike."""
-        return self.default_for(table, Request())
-
-    def default_for(self, table: Labels, request: Request) -> tuple[str, str]:
+    def default_model(self, table: Labels, request: Request) -> tuple[str, str]:
         """``shared-dawid-skene`` for families of judges, named or found; else ``hierarchical-dawid-skene``."""
         if request.classes is None and len(table.labels) > 2:
             if table.declared:

@@ -61,18 +61,16 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
 
-    def default_model(self, table: Scores, criteria: object) -> tuple[str, str]:
-        """``rating-maple`` where criteria are weighed, else ``rating-severity``."""
-        if criteria is not None:
-            return "rating-maple", "the table has scores, and criteria are weighed"
-        return "rating-severity", "the table has scores"
+    def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
+        """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
-    def default_for(self, table: Scores, request: Request) -> tuple[str, str]:
-        """As :meth:`default_model`; ``rating-continuous`` of scores that are not whole numbers."""
-        whole = request.criteria is not None or request.levels is not None
-        if not whole and (table.score != np.round(table.score)).any():
+        ``rating-continuous`` of scores that are not whole numbers.
+        """
+        if request.criteria is not None:
+            return "rating-maple", "the table has scores, and criteria are weighed"
+        if request.levels is None and (table.score != np.round(table.score)).any():
             return "rating-continuous", "the table has scores that are not whole numbers"
-        return self.default_model(table, request.criteria)
+        return "rating-severity", "the table has scores"
 
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""

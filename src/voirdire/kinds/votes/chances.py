@@ -73,7 +73,7 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion, first and second of each row, in the problem's coding.
+        Judge, criterion, first and second of each row (and context, -1 for any), in the problem's coding.
     """
     return answer_probabilities(problem.density, values, *rows)
 

@@ -10,6 +10,9 @@ import numpy as np
 from voirdire.tables.votes import Votes
 from voirdire.typing import Ints
 
+MOST = 2_000_000  # items times contexts of a model with strengths by context
+SHARED = 0.5  # share of the items above which must meet in several contexts
+
 
 @dataclass(frozen=True, eq=False)
 class ContextVotes(Votes):
@@ -60,3 +63,19 @@ def by_context(votes: Votes) -> ContextVotes:
 def context_of(votes: Votes) -> Ints | None:
     """Context of each cell; None where cells have none."""
     return votes.context if isinstance(votes, ContextVotes) else None
+
+
+def links(votes: Votes) -> bool:
+    """Whether contexts can say something of items: several contexts, several votes in each on average, shared items.
+
+    A context for each vote, or contexts no two of which have an item in common, would only widen everything.
+    """
+    if votes.row_context is None or len(votes.contexts) < 2 or votes.rows < 2 * len(votes.contexts):
+        return False
+    if len(votes.contexts) * len(votes.items) > MOST:
+        return False
+    split = by_context(votes)
+    assert split.context is not None
+    both = np.concatenate([split.first, split.second]) * len(votes.contexts) + np.tile(split.context, 2)
+    met = np.bincount(np.unique(both) // len(votes.contexts), minlength=len(votes.items))
+    return bool((met > 1).mean() > SHARED)

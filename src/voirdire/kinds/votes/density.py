@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins
 from voirdire.infer.nested.field import Field
+from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.starts import starting_point
@@ -122,6 +122,13 @@ class VotesDensity(LogDensity):
         if "log_spread" in values:
             return xp.exp(2.0 * values["log_spread"])[..., None, :]
         return np.full((1, self.criteria), self.model.strength.numbers["sd"] ** 2)
+
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
+        if self.over == "new" or "context_strength" not in values:
+            return values["strength"]
+        these = values["strength"] + values["context_strength"].mean(axis=-1)
+        return these - these.mean(axis=-1, keepdims=True)
 
     @property
     def is_nested(self) -> bool:

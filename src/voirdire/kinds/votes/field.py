@@ -99,7 +99,9 @@ class _Places:
 
     def __init__(self, density: VotesDensity, groups: tuple[Group, ...]) -> None:
         self.shapes = {
-            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LogExponential)
+            p.name: p.shape(density.sizes)
+            for p in density.parameters
+            if not isinstance(p.prior, LogExponential)
         }
         self.dims = {p.name: p.dims for p in density.parameters}
         self.start, at = {}, 0
@@ -126,7 +128,9 @@ class _Places:
         return found
 
 
-def _cells(density: VotesDensity, table: str, part: dict[str, Any], places: _Places) -> tuple[Ints, Floats, Floats]:
+def _cells(
+    density: VotesDensity, table: str, part: dict[str, Any], places: _Places
+) -> tuple[Ints, Floats, Floats]:
     """Distinct (judge, pair): places of what their votes depend on with coefficients, and counts of the answers."""
     pairs = max(len(part["pair_first"]), 1)
     keys = part["judge"] * pairs + part["pair"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voirdire.kinds.columns import Columns, frame
 from voirdire.kinds.fit import ComparedFit
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.votes import results
+from voirdire.kinds.votes import in_contexts, results
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
 
@@ -24,6 +24,14 @@ class VotesFit(ComparedFit):
     def judges_by_criterion(self) -> pd.DataFrame:
         """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
         return frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
+
+    def contexts(self) -> pd.DataFrame:
+        """Strength of every item in every context; see :func:`.votes.in_contexts.contexts`."""
+        return frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
+
+    def spreads(self) -> pd.DataFrame:
+        """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high."""
+        return frame(in_contexts.spreads(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

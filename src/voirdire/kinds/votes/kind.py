@@ -7,13 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.votes import checks, results, trust
+from voirdire.kinds.votes import checks, in_contexts, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
+from voirdire.kinds.votes.contexts import context_of, links
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, read_anchors
@@ -51,13 +54,16 @@ class VotesKind(Kind[Votes, VotesProblem]):
     calibration = staticmethod(calibration)
     refit_resampled = staticmethod(refit_resampled)
 
-    def default_model(self, table: Votes, criteria: object) -> tuple[str, str]:
+    def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
         """``maple-position`` where there is a criterion column, else ``crowd-bt-position``.
 
-        Without position where the order shown is unknown.
+        Without position where the order shown is unknown; ``maple-contexts`` and ``crowd-bt-contexts`` where items meet
+        in several contexts, and no people answer.
         """
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
+        if request.anchors is None and not table.order_unknown and links(table):
+            return f"{name}-contexts", f"{why} and items meet in several contexts"
         if table.order_unknown:
             return name, f"{why} and which item was shown first is unknown"
         return f"{name}-position", why
@@ -68,7 +74,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if table.order_unknown and model.position_aware:
             raise InputError(
                 f"model {model.name} is about positions, but which item was shown first is unknown (column order); "
-                f"take {self.default_model(table, None)[0]}, or remove the column if first was shown first"
+                f"take {self.default_model(table, Request())[0]}, or remove the column if first was shown first"
             )
         if not table.has_rows:
             notes.append(
@@ -77,7 +83,23 @@ class VotesKind(Kind[Votes, VotesProblem]):
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         given = request.criteria
         on_criteria = None if given is None else read_votes(given, name="votes on criteria")
-        problem = pose(model, table, on_criteria, anchors=people)
+        if people is not None and model.context is not None:
+            raise InputError(
+                f"model {model.name} takes no anchors; take {self.default_model(table, request)[0]}, or leave them out"
+            )
+        problem = pose(model, table, on_criteria, anchors=people, over=request.over)
+        if problem.density.contexts:
+            here, there = "contexts like these", "these contexts alone"
+            here, there, other = (here, there, "these") if request.over == "new" else (there, here, "new")
+            notes.append(
+                f"Scores are over {here}, {len(table.contexts)} of them: over='{other}' says what holds over {there}; "
+                "contexts() has the strengths in each."
+            )
+        elif request.over != "new":
+            raise InputError(
+                f"over {request.over!r} is for models with contexts, such as crowd-bt-contexts, and tables with a "
+                "context column of several contexts"
+            )
         notes += () if people is None else people.notes
         if on_criteria is not None and problem.criteria_votes is None:
             notes.append(
@@ -86,13 +108,24 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return problem, notes
 
     def single_answers(self, problem: VotesProblem) -> tuple[Ints, ...]:
-        """Judge, criterion, first, second and outcome of every vote."""
+        """Judge, criterion, first, second, the context where there is one, and outcome of every vote."""
         votes = problem.coded_votes
         criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
         cell, outcome = np.nonzero(votes.counts)
         times = votes.counts[cell, outcome]
-        columns = (votes.judge, criterion, votes.first, votes.second)
+        columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
+        context = context_of(votes)
+        columns = columns if context is None else (*columns, context)
         return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
+
+    def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """What scores are over, and the spreads that were learned."""
+        if not problem.density.is_nested:
+            return {}
+        return {
+            "over": problem.density.over,
+            "spreads": records(in_contexts.spreads(problem, posterior, prob)),
+        }
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""
@@ -109,7 +142,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """As in :class:`.Kind`; anchors stay."""
         on_criteria = problem.criteria_votes if criteria is None else criteria
         posed = problem.votes if table is None else table
-        return pose(problem.model, posed, on_criteria, anchors=problem.anchors, answer_weight=answer_weight)
+        how: dict[str, Any] = {"anchors": problem.anchors, "answer_weight": answer_weight}
+        return pose(problem.model, posed, on_criteria, over=problem.density.over, **how)
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
@@ -146,13 +180,14 @@ class VotesKind(Kind[Votes, VotesProblem]):
         )
         arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         how = None if people is None else {"overall": people.overall, "notes": people.notes}
-        return Packed({"tables": names, "anchors": how}, arrays)
+        return Packed({"tables": names, "anchors": how, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> VotesProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         on_criteria = unpack_votes(names, arrays, "criteria") if "criteria" in names else None
         how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
+        how["over"] = packed.sections.get("over", "new")
         return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
 
 

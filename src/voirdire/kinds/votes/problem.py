@@ -118,11 +118,15 @@ def pose(
     given = tables["votes"]
     sizes = (len(judges), len(criteria), len(votes.items))
     design = UNKNOWN
-    if model.context is None and any(isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters):
+    if model.context is None and any(
+        isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters
+    ):
         cell = (given.judge, given.criterion, given.first, given.second)
         design = design_of(*cell, given.counts, sizes)
     density = VotesDensity(model, *sizes, ties, anchors is not None, design, contexts, tastes, over)
-    data = {"votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, contexts > 0 or tastes)}
+    data = {
+        "votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, contexts > 0 or tastes)
+    }
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use

@@ -6,6 +6,7 @@ import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.contexts import context_of
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.pairs import pair_keys
 from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
@@ -26,7 +27,10 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     """
     votes = problem.coded_votes
     separate = problem.model.criteria == "separate"
-    keys, column = np.unique(pair_keys(votes, criteria=separate), return_inverse=True)
+    asked, context = pair_keys(votes, criteria=separate), context_of(votes)
+    if context is not None:  # one question in each context
+        asked = asked * len(votes.contexts) + context
+    keys, column = np.unique(asked, return_inverse=True)
     chosen = _judges(problem, len(keys))
     row = np.full(len(problem.judges), -1)
     row[chosen] = np.arange(len(chosen))
@@ -46,15 +50,16 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
         first.append(np.bincount(row[votes.judge][kept], residual[kept], len(chosen)))
         first_variance.append(np.bincount(row[votes.judge][kept], spread[kept], len(chosen)))
     size = len(votes.items)
+    pairs = keys if context is None else keys // len(votes.contexts)
     return Residuals(
         chosen,
         np.stack(r),
         np.stack(v),
         np.stack(first),
         np.stack(first_variance),
-        keys // size % size,
-        keys % size,
-        keys // size**2,
+        pairs // size % size,
+        pairs % size,
+        pairs // size**2,
     )
 
 

@@ -32,7 +32,13 @@ from voirdire.model.terms.strength import (
     VotedWeights,
 )
 from voirdire.model.terms.structure import ItemContext, JudgeTaste
-from voirdire.model.terms.ties import Davidson, DavidsonByContext, DavidsonByJudge, LearnedDavidsonByJudge, Ties
+from voirdire.model.terms.ties import (
+    Davidson,
+    DavidsonByContext,
+    DavidsonByJudge,
+    LearnedDavidsonByJudge,
+    Ties,
+)
 from voirdire.model.terms.two_coin import LearnedTwoCoin, PooledTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {

@@ -39,7 +39,7 @@ class ItemContext:
 
 
 class JudgeTaste:
-    """v_k,i ~ Normal(0, s_taste): what an item is worth more to a judge, under every criterion; s_taste ~ Exponential(rate).
+    """v_k,i ~ Normal(0, s_taste), s_taste ~ Exponential(rate): what an item is worth more to a judge, by any criterion.
 
     Without it an opinion of an item counts once for each context and criterion that it was asked under.
 
@@ -61,7 +61,7 @@ class JudgeTaste:
 
 
 def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
-    """Tie habits of contexts, of judges in contexts and of items, with their spreads; see :class:`.DavidsonByContext`."""
+    """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`."""
     found = []
     for name, dims in (
         ("tie_context", ("context",)),
@@ -103,10 +103,16 @@ def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
         return 0.0
     context = part["pair_context"][pair]
     by_context = values["tie_context"][context] + values["tie_judge_context"][judge, context]
-    return by_context + values["tie_item"][part["pair_first"][pair]] + values["tie_item"][part["pair_second"][pair]]
+    return (
+        by_context
+        + values["tie_item"][part["pair_first"][pair]]
+        + values["tie_item"][part["pair_second"][pair]]
+    )
 
 
 def mirrored(values: Values) -> Values:
     """What changes sign with the strengths."""
-    changed: dict[str, Any] = {name: -values[name] for name in ("context_strength", "taste") if name in values}
+    changed: dict[str, Any] = {
+        name: -values[name] for name in ("context_strength", "taste") if name in values
+    }
     return changed

@@ -98,7 +98,7 @@ class LearnedTwoCoin(TwoCoin):
 class PooledTwoCoin(TwoCoin):
     """Two coins a judge, of a population whose mean m is learned; its spread is given.
 
-    As :class:`LearnedTwoCoin`, t = sd. A learned spread runs to where every coin is either perfect or useless as soon as
+    As :class:`LearnedTwoCoin`, t = sd. A learned spread runs to where every coin is perfect or useless as soon as
     contexts and tastes explain most of what judges differ in: few votes of a judge then tell no log-odds of a coin.
 
     Examples

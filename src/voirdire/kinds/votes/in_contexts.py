@@ -1,0 +1,87 @@
+"""Tables of a fit with contexts: strengths in each, the spreads that were learned, and what contexts make uncertain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.check import Check
+from voirdire.model.terms.parameters import LogExponential
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
+PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
+
+
+def spreads(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """Spreads (sd, log-odds) that were learned: name, value, low, high; ``item:criterion`` of several criteria.
+
+    ``item`` of strengths, ``context`` of an item between contexts, ``taste`` of an item between judges, ``tie_...`` of
+    tie habits; ``coin_mean`` is the log-odds of the typical coin.
+    """
+    learned = [p.name for p in problem.density.parameters if isinstance(p.prior, LogExponential)]
+    shown = posterior.shown(lambda values: {name: np.exp(values[name]) for name in learned}, prob)
+    names: list[str] = []
+    for name in learned:
+        short = NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
+        rows = np.size(shown[name].point)
+        names += [short] if rows == 1 else [f"{short}:{level}" for level in problem.criteria]
+    columns: Columns = {"name": np.array(names, dtype=object)}
+    for at, key in (("point", "value"), ("low", "low"), ("high", "high")):
+        columns[key] = np.concatenate([np.ravel(getattr(shown[name], at)) for name in learned])
+    return columns
+
+
+def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
+
+    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
+
+    Raises
+    ------
+    InputError
+        The model or the table has no contexts.
+    """
+    if not problem.density.contexts:
+        raise InputError(
+            f"contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this "
+            f"is {problem.model.name} of {max(len(problem.votes.contexts), 1)} context(s)"
+        )
+    shown = posterior.shown(lambda values: {"strength": _in_contexts(problem, values)}, prob)["strength"]
+    best = np.full(shown.point.shape, np.nan)
+    if posterior.values is not None:
+        first = _in_contexts(problem, posterior.values).argmax(axis=-1)
+        best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
+    names = np.meshgrid(problem.votes.contexts, problem.items, indexing="ij")
+    columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
+    parts = (shown.point, shown.low, shown.high, best)
+    return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
+
+
+def _in_contexts(problem: VotesProblem, values: Values) -> Floats:
+    """Shape (..., contexts, items), each context's strengths with sum zero."""
+    strength = values["strength"][..., None] + values["context_strength"]
+    found = np.einsum("...c,...cix->...xi", weights(problem.density, values), strength)
+    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+
+
+def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
+    """How much of the uncertainty is the choice of contexts, and how many more would halve an interval."""
+    density, values = problem.density, posterior.values
+    if not density.contexts or values is None or density.over != "new":
+        return []
+    whole = scores(density, values).var(axis=0).mean()
+    these = _in_contexts(problem, values).mean(axis=-2).var(axis=0).mean()
+    share = float(np.clip(1.0 - these / whole, 0.0, 1.0))
+    spread = float(np.median(np.exp(values["log_context_spread"])))
+    said = (
+        f"{density.contexts} contexts: {share:.0%} of the variance of scores is that others might be asked (an item's "
+        f"strength differs between contexts by sd {spread:.2g} log-odds)."
+    )
+    if share >= PART:
+        said += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
+    return [Check("contexts", "ok", share, said)]

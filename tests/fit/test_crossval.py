@@ -15,6 +15,7 @@ from scipy.optimize import minimize_scalar
 from voirdire.errors import InputError
 from voirdire.fit.crossval import cross_validate
 from voirdire.fit.verb import fit
+from voirdire.kinds.votes.contexts import by_context
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model, model_names
 from voirdire.tables.votes import read_votes
@@ -88,7 +89,7 @@ def test_leaving_out_each_pair_is_what_it_says() -> None:
 @pytest.mark.parametrize("model", [name for name in model_names() if load_model(name).data == "votes"])
 def test_held_out_votes_leave_no_trace(model: str) -> None:
     """The likelihood of a fold, on all cells with some counts zero, is that of a table without these votes."""
-    votes = read_votes(table())
+    votes = by_context(read_votes(table()))
     held = (votes.first == 0) | (
         votes.second == 0
     )  # every vote on the first item, so whole cells and whole pairs

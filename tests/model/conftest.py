@@ -21,6 +21,7 @@ from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
 LABELS = ["bad", "good", "unsure"]
+CONTEXTS = ["p", "q", "r"]
 ITEMS, CRITERIA, JUDGES = ["w", "x", "y", "z"], ["clear", "kind", "true"], ["ann", "bob", "cem"]
 
 
@@ -48,6 +49,9 @@ class Case:
         self.votes = random_rows(ITEMS, JUDGES, 70, ties, seed=1)
         self.on_criteria = random_rows(CRITERIA, [*JUDGES, "dot"], 25, ties, seed=2).drop(columns="criterion")
         self.new_votes = random_rows(ITEMS, JUDGES, 40, ties, seed=5)
+        if self.model.context is not None:
+            for table, seed in ((self.votes, 7), (self.new_votes, 8)):
+                table["context"] = np.random.default_rng(seed).choice(CONTEXTS, len(table))
         given = read_votes(self.on_criteria) if self.model.criteria == "separate" else None
         self.problem = pose(self.model, read_votes(self.votes), given)
         self.density = self.problem.density

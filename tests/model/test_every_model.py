@@ -24,6 +24,7 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.hessian import hessian
 from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.kinds.votes.chances import probabilities
+from voirdire.kinds.votes.contexts import by_context, context_of
 from voirdire.model.specs import load_model, locate
 from voirdire.tables.votes import read_votes
 
@@ -85,6 +86,8 @@ EQUATIONS: dict[str, Judging] = {
     "learned-crowd-bt-position": two_coin,
     "learned-maple-position": two_coin,
     "learned-bradley-terry": plain,
+    "crowd-bt-contexts": two_coin,
+    "maple-contexts": two_coin,
     "bt-sigma": sharpness,
     "bt-sigma-position": sharpness_and_shift,
     "maple": one_coin,
@@ -416,7 +419,7 @@ IGNORE_CRITERIA_VOTES = {"maple-fixed-weights"}
 
 
 def three_chances(
-    name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool
+    name: str, v: dict[str, Any], k: int, c: int | None, d: float, ties: bool, habit: float = 0.0
 ) -> tuple[float, float, float]:
     """P(first), P(second), P(tie) as the model file writes them."""
     if name in JOINT_EQUATIONS:
@@ -425,10 +428,22 @@ def three_chances(
         first, second, perceived = EQUATIONS[name](v, k, c, d)
     tie, decided = 0.0, 1.0
     if ties:
-        nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]))
+        nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]) + habit)
         both = 2 * math.cosh(perceived / 2)
         tie, decided = nu / (nu + both), both / (nu + both)
     return decided * first, decided * second, tie
+
+
+def in_context(v: dict[str, Any], k: int, c: int, i: int, j: int, x: int) -> tuple[float, float]:
+    """What context x, and judge k's taste, add to the difference of items i and j, and to log nu."""
+    more, habit = 0.0, 0.0
+    if "context_strength" in v:
+        more += v["context_strength"][c][i][x] - v["context_strength"][c][j][x]
+    if "taste" in v:
+        more += v["taste"][k][i] - v["taste"][k][j]
+    if "tie_context" in v:
+        habit = v["tie_context"][x] + v["tie_judge_context"][k][x] + v["tie_item"][i] + v["tie_item"][j]
+    return more, habit
 
 
 def majority(rows: list[Row]) -> list[Row]:
@@ -450,14 +465,16 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
     if case.model.data == "scores":
         return score_by_score(case, v)
     name, problem = case.name, case.problem
-    rows: list[Row] = list(case.votes.itertuples(index=False, name=None))
+    columns = ["judge", "criterion", "first", "second", "winner"]
+    rows: list[Row] = list(case.votes[columns].itertuples(index=False, name=None))
+    contexts = list(case.votes.get("context", []))
     if name == "majority-vote":
         rows = majority(rows)
     separate = case.model.criteria == "separate"
     if separate and name not in IGNORE_CRITERIA_VOTES:
         rows += [(j, None, f, g, w) for j, f, g, w in case.on_criteria.itertuples(index=False, name=None)]
     total = score_by_score(case, v) if case.model.data == "joint" else 0.0
-    for judge, criterion, first, second, winner in rows:
+    for number, (judge, criterion, first, second, winner) in enumerate(rows):
         k = problem.judges.index(judge)
         if criterion is None:
             c, where, names = None, v["weight"], problem.criteria
@@ -465,7 +482,12 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
             c = problem.criteria.index(criterion) if separate else 0
             where, names = v["strength"][c], problem.items
         d = where[names.index(first)] - where[names.index(second)]
-        chances = three_chances(name, v, k, c, d, problem.density.ties)
+        habit = 0.0
+        if contexts and c is not None:
+            i, j = names.index(first), names.index(second)
+            more, habit = in_context(v, k, c, i, j, sorted(set(contexts)).index(contexts[number]))
+            d += more
+        chances = three_chances(name, v, k, c, d, problem.density.ties, habit)
         total += math.log(chances[["first", "second", "tie"].index(winner)])
     return total
 
@@ -556,7 +578,9 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        if strength.get("kind") == "learned-scale":
+        if "context" in file:
+            density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
+        elif strength.get("kind") == "learned-scale":
             density |= of_populations(case, values, coin, exponential)  # type: ignore[arg-type]
             density["log_spread"] = lambda v: exponential(v, strength["rate"])
             density["log_tie_spread"] = lambda v: exponential(v, file["ties"]["rate"])
@@ -564,6 +588,41 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
             density["log_coin_spread"] = lambda v: exponential(v, coin["spread_rate"])
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
+
+
+def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> dict[str, Any]:
+    """Densities of what has a learned spread, over that spread."""
+
+    def over(of: str) -> Callable[[Any], float]:
+        return lambda value: float(stats.norm.logpdf(np.asarray(value) / np.exp(v[of])).sum())
+
+    def strengths(value: Any) -> float:
+        standard = np.asarray(value) / np.exp(v["log_spread"])[:, None]
+        return float(stats.norm.logpdf(standard).sum() - len(standard) * stats.norm.logpdf(0))
+
+    def coins(value: Any) -> float:
+        m, sd, part = math.exp(v["log_coin_mean"]), file["reliability"]["sd"], file["reliability"]["reversed"]
+        straight, turned = (stats.norm.pdf(value, sign * m, sd) * sd for sign in (1, -1))
+        return float(np.log((1 - part) * straight + part * turned).sum())
+
+    found = {
+        "strength": strengths,
+        "coin_first": coins,
+        "coin_second": coins,
+        "tie_judge": over("log_tie_spread"),
+    }
+    rates = {
+        "log_spread": file["strength"]["rate"],
+        "log_coin_mean": file["reliability"]["mean_rate"],
+        "log_tie_spread": file["ties"]["rate"],
+    }
+    for name in ("tie_context", "tie_judge_context", "tie_item"):
+        found[name] = over(f"log_{name}_spread")
+        rates[f"log_{name}_spread"] = file["ties"][f"{name.removeprefix('tie_')}_rate"]
+    for section, name in (("context", "context_strength"), ("taste", "taste")):
+        found[name] = over(f"log_{section}_spread")
+        rates[f"log_{section}_spread"] = file.get(section, {}).get("rate")
+    return found | {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
 
 
 def of_populations(case: Any, v: dict[str, Any], coin: dict[str, Any], exponential: Any) -> dict[str, Any]:
@@ -715,14 +774,19 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         "items": case.problem.items,
     }
     votes = read_votes(case.new_votes, **known)
+    votes = by_context(votes) if case.model.context is not None else votes
     separate = case.model.criteria == "separate"
     for x in case.points:
         values = case.values(x)
         got = probabilities(case.model, case.density, [values], votes)
         assert (got >= 0).all()
         np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
+        context = context_of(votes)
         cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
-        for row, (k, c, first, second) in zip(got, cells, strict=True):
-            theta = values["strength"][c if separate else 0]
-            expected = three_chances(case.name, values, k, c, theta[first] - theta[second], case.density.ties)
+        for n, (row, (k, c, first, second)) in enumerate(zip(got, cells, strict=True)):
+            theta, more, habit = values["strength"][c if separate else 0], 0.0, 0.0
+            if context is not None:
+                more, habit = in_context(values, k, c if separate else 0, first, second, context[n])
+            d = theta[first] - theta[second] + more
+            expected = three_chances(case.name, values, k, c, d, case.density.ties, habit)
             np.testing.assert_allclose(row, expected, rtol=1e-11)

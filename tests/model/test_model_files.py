@@ -15,6 +15,7 @@ from voirdire.model.specs import SECTIONS, load_model, locate
 
 MIRRORED = {
     *("crowd-bt", "crowd-bt-position", "learned-crowd-bt-position", "learned-maple-position"),
+    *("crowd-bt-contexts", "maple-contexts"),
     *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
     *("rating-discrimination", "rating-maple"),
 }
@@ -33,7 +34,8 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
                 if ours != theirs:
                     values = terms[ours].lifts[theirs](values)
             lifted = {
-                p.name: np.broadcast_to(values[p.name], p.shape(case.density.sizes))
+                # of contexts and tastes, and of spreads, the simpler model has none
+                p.name: np.broadcast_to(values.get(p.name, 0.0), p.shape(case.density.sizes))
                 for p in case.density.parameters
             }
             assert case.log_likelihood(lifted) == pytest.approx(expected, rel=1e-12)
@@ -50,6 +52,8 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
         ("learned-crowd-bt-position", "crowd-bt-position"),
         ("learned-maple-position", "maple-position"),
         ("learned-bradley-terry", "bradley-terry-judge-ties"),
+        ("crowd-bt-contexts", "learned-crowd-bt-position"),
+        ("maple-contexts", "learned-maple-position"),
         ("maple", "maple-fixed-reliability"),
         ("maple-position", "maple"),
         ("maple-criterion-reliability", "maple"),
@@ -75,6 +79,8 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
         "severity",
         "cutpoints",
         "repeats",
+        "context",
+        "taste",
         *["anchors"] * (content["data"] == "scores"),
     ):
         for key in content.get(section, {}):
@@ -86,7 +92,10 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
 def turned(values: dict[str, Any]) -> dict[str, Any]:
     """Every strength and weight of opposite sign, every coin turned over."""
     out = {**values, "strength": -values["strength"]}
-    for name in ("weight", "reliability", "reliability_deviation", "raw_discrimination"):
+    for name in (
+        *("weight", "reliability", "reliability_deviation", "raw_discrimination"),
+        *("context_strength", "taste"),
+    ):
         if name in values:
             out[name] = -values[name]
     if "coin_first" in values:  # e1 -> 1 - e2, e2 -> 1 - e1

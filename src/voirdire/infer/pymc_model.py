@@ -57,8 +57,10 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
         name, sd, shape = f"{parameter.name}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
-        if isinstance(prior, Population):
-            means = pt.stack([0.0 * sd, -prior.apart(values, pt) * sd], axis=-1)
+        if isinstance(prior, Population) and prior.reversed:
+            apart = prior.apart(values, pt)
+            sd = sd + 0.0 * apart
+            means = pt.stack([0.0 * sd, -apart * sd], axis=-1)
             shares = [1.0 - prior.reversed, prior.reversed]
             free = pm.NormalMixture(name, w=shares, mu=means, sigma=sd[..., None], shape=shape)
         else:

@@ -124,4 +124,10 @@ def test_ties_follow_the_difference_as_the_judge_perceives_it() -> None:
 def test_terms_are_found_by_their_kind() -> None:
     assert {kind: term.kind for kind, term in RELIABILITY.items()} == {kind: kind for kind in RELIABILITY}
     aware = {kind for kind, term in RELIABILITY.items() if term.position_aware}
-    assert aware == {"two-coin", "learned-two-coin", "discrimination-position", "linked-position"}
+    assert aware == {
+        "two-coin",
+        "learned-two-coin",
+        "pooled-two-coin",
+        "discrimination-position",
+        "linked-position",
+    }

@@ -58,6 +58,8 @@ NOT_YET = {
     "learned-bradley-terry",
     "learned-crowd-bt-position",
     "learned-maple-position",
+    "crowd-bt-contexts",
+    "maple-contexts",
 }  # no default is one
 
 

@@ -27,6 +27,7 @@ from voirdire.typing import Floats, Ints
 
 COMMON = -1  # the block of what all blocks share
 SHIFTS = 30  # times that a diagonal is raised to make a matrix positive definite
+TOGETHER = 2000  # rows of blocks whose products are taken at once
 CHUNK = 1 << 22  # products that are laid out at a time
 
 
@@ -246,15 +247,27 @@ class Pattern:
         whole = total[end:].reshape(common, common)
         whole[np.arange(common), np.arange(common)] += diagonal[self.common]
         parts = []
+        rows = np.zeros((min(sum(len(s.own) for s in self.spans), TOGETHER), common))
+        filled = 0
         for span in self.spans:
             size = len(span.own)
             own = total[span.start : span.middle].reshape(size, size)
             own[np.arange(size), np.arange(size)] += diagonal[span.own]
             lower = lower_of(own, span.own)
             beside = _lower_solve(lower, total[span.middle : span.stop].reshape(size, -1))
-            if beside.size:
-                whole[np.ix_(span.shared, span.shared)] -= beside.T @ beside
             parts.append((lower, beside))
+            if not beside.size:
+                continue
+            if 4 * len(span.shared) < common or size > len(rows):  # few columns: by themselves
+                whole[np.ix_(span.shared, span.shared)] -= beside.T @ beside
+                continue
+            if filled + size > len(rows):
+                whole -= rows[:filled].T @ rows[:filled]
+                filled = 0
+            rows[filled : filled + size] = 0.0
+            rows[filled : filled + size, span.shared] = beside
+            filled += size
+        whole -= rows[:filled].T @ rows[:filled]
         rest = lower_of(whole, self.common)
         return Factor(self, parts, rest, shifted)
 

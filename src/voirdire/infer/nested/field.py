@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ import numpy as np
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import products
 from voirdire.infer.nested.arrow import Pattern
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
 BEND = 1e-3  # of second differences of gradients, in standard deviations of the predictors
@@ -31,6 +31,9 @@ class Group(NamedTuple):
     mean : str or float
         The hyperparameter whose exponential is m, or m itself.
     reversed : float
+    few : bool
+        Whether each is told by many answers, so that it stays when the others are integrated out; see
+        :mod:`.nested.marginal`.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Group(NamedTuple):
     spread: str | float
     mean: str | float = 0.0
     reversed: float = 0.0
+    few: bool = False
 
 
 class Hyper(NamedTuple):
@@ -93,6 +97,22 @@ class Field:
             found[group.name] = slice(start, start + group.size)
             start += group.size
         return found
+
+    @cached_property
+    def few(self) -> Bools:
+        """Which latent values stay when the others are integrated out, shape (size,)."""
+        return np.repeat([group.few for group in self.groups], [group.size for group in self.groups])
+
+    @cached_property
+    def others(self) -> Pattern:
+        """The pattern of the values that are integrated out, given those that stay."""
+        pattern = self.pattern
+        few = np.append(self.few, False)
+        return replace(
+            pattern,
+            index=np.where(few[pattern.index], self.size, pattern.index),
+            coefficients=np.where(few[pattern.index], 0.0, pattern.coefficients),
+        )
 
     @property
     def size(self) -> int:

@@ -22,8 +22,10 @@ from voirdire.infer.nested.field import STEP, Field
 from voirdire.typing import Floats
 
 STEPS = 60  # of Newton's method, at most
-CLOSE = 1e-6  # gain in log density from which a step is the last
+CLOSE = 1e-5  # gain in log density from which a step is the last
 HALVINGS = 25
+ROUNDS = 6  # of tilts, at most
+CLOSE_TILT = 1e-4  # squared standard deviations that a change of the tilt moves the values
 FAR = 10.0  # gain above which what is not convex is left out of the second derivatives
 
 
@@ -40,6 +42,8 @@ class Given:
     log_joint : float
         Log density of answers and latent values.
     factor : Factor
+    tilt : array, shape (size,)
+        Gradient of the log density at ``x``, where the values that stay are at the mode of the others integrated out.
     """
 
     hyper: Floats
@@ -47,6 +51,7 @@ class Given:
     predictors: Floats
     log_joint: float
     factor: Factor
+    tilt: Floats
 
     @property
     def log_marginal(self) -> float:
@@ -56,16 +61,46 @@ class Given:
         )
 
 
-def given(model: Field, hyper: Floats, x: Floats) -> Given:
-    """Latent values given spreads, by Newton's method from ``x``."""
+def settled(model: Field, found: Given) -> Given:
+    """The values that stay moved to the mode of the others integrated out, the spreads given."""
+    for _ in range(ROUNDS):
+        turned, _ = tilt_of(model, found)
+        change = turned - found.tilt
+        step = found.factor.solve(change)
+        if float(change @ step) < CLOSE_TILT:
+            break
+        found = given(model, found.hyper, found.x - step, turned)
+    return found
+
+
+def tilt_of(model: Field, found: Given) -> tuple[Floats, Floats]:
+    """Gradient by the values that stay of (1 / 2) log |H_uu|, the others moving along at their mode; zero for those.
+
+    And how far the mean of the others is from their mode, to first order - H_uu^-1 times that gradient by them.
+    """
+    few, pattern = model.few, model.others
+    curvature = model.curvature(found.predictors)
+    prior = model.prior(found.x, found.hyper)
+    factor = pattern.factor(prior.precision, curvature, prior.firm)
+    covariances = factor.marginals()[1]
+    slope = model.pattern.gathered(model.bend(found.predictors, covariances))
+    moved = factor.solve(np.where(few, 0.0, slope))
+    sums = pattern.predictors(np.where(few, 0.0, moved))
+    back = model.pattern.gathered(np.einsum("cpq,qc->pc", curvature, sums))
+    return np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved)
+
+
+def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) -> Given:
+    """The maximum of the log density less ``tilt`` times the latent values, by Newton's method from ``x``."""
+    tilt = np.zeros(len(x)) if tilt is None else tilt
     pattern = model.pattern
 
     def at(x: Floats) -> tuple[float, Floats, Floats, Floats]:
         predictors = pattern.predictors(x)
         likelihood, slope = model.both(predictors)
         prior = model.prior(x, hyper)
-        value = likelihood + float(prior.log.sum())
-        return (value if np.isfinite(value) else -np.inf), predictors, slope, prior.slope
+        value = likelihood + float(prior.log.sum()) - float(tilt @ x)
+        return (value if np.isfinite(value) else -np.inf), predictors, slope, prior.slope - tilt
 
     value, predictors, slope, prior_slope = at(x)
     convex = False
@@ -92,7 +127,7 @@ def given(model: Field, hyper: Floats, x: Floats) -> Given:
             break
         x = x + length * step
         value, predictors, slope, prior_slope = there
-    return Given(hyper, x, predictors, value, factor)
+    return Given(hyper, x, predictors, value + float(tilt @ x), factor, tilt)
 
 
 def _factor(model: Field, hyper: Floats, x: Floats, predictors: Floats, convex: bool) -> Factor:
@@ -136,7 +171,7 @@ class Marginal:
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
-        return given(self.model, hyper, start)
+        return given(self.model, hyper, start, self.last.tilt)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
@@ -166,4 +201,4 @@ def _slope(model: Field, found: Given) -> tuple[Floats, Floats]:
         slope[a] = (more.log - less.log).sum() - 0.5 * variances @ (more.precision - less.precision)
         pushes[:, a] = (more.slope - less.slope) / (2.0 * STEP)
     moves = found.factor.solve(pushes)
-    return slope / (2.0 * STEP) - turned @ moves, moves
+    return slope / (2.0 * STEP) + (found.tilt - turned) @ moves, moves

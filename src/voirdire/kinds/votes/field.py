@@ -76,7 +76,7 @@ def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]
     hypers: list[Hyper] = []
     for p in density.parameters:
         shape, prior = p.shape(density.sizes), p.prior
-        size = int(np.prod(shape))
+        size, few = int(np.prod(shape)), p.dims in ((), ("judge",))
         if isinstance(prior, LogExponential):
             for row in range(size):
                 hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
@@ -86,9 +86,9 @@ def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]
                 mean = f"{prior.level}[{row}]" if prior.level else 0.0
                 reverse = getattr(prior, "reversed", 0.0)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
-                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse))
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
         elif isinstance(prior, Normal):
-            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean))
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
         else:
             raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
     return tuple(groups), tuple(hypers)

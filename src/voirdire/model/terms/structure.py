@@ -90,10 +90,10 @@ def perceived(values: Values, part: Part) -> Array:
     if "context_strength" in values:
         criterion, context = part["pair_criterion"], part["pair_context"]
         u = values["context_strength"]
-        total = total + u[criterion, first, context] - u[criterion, second, context]
+        total = total + u[..., criterion, first, context] - u[..., criterion, second, context]
     if "taste" in values:
         judge = part["pair_judge"]
-        total = total + values["taste"][judge, first] - values["taste"][judge, second]
+        total = total + values["taste"][..., judge, first] - values["taste"][..., judge, second]
     return total
 
 
@@ -102,11 +102,11 @@ def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
     if "tie_context" not in values:
         return 0.0
     context = part["pair_context"][pair]
-    by_context = values["tie_context"][context] + values["tie_judge_context"][judge, context]
+    by_context = values["tie_context"][..., context] + values["tie_judge_context"][..., judge, context]
     return (
         by_context
-        + values["tie_item"][part["pair_first"][pair]]
-        + values["tie_item"][part["pair_second"][pair]]
+        + values["tie_item"][..., part["pair_first"][pair]]
+        + values["tie_item"][..., part["pair_second"][pair]]
     )
 
 

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack, solve_triangular
 
 from voirdire.typing import Floats, Ints
 
@@ -230,11 +229,11 @@ class Pattern:
         def lower_of(matrix: Floats, where: Ints) -> Floats:
             nonlocal shifted
             lower = _cholesky(matrix)
-            for power in range(SHIFTS if firm is not None and lower is None else 0):
+            power = -1
+            while lower is None and firm is not None and power < SHIFTS:
                 shifted = True
-                lower = _cholesky(matrix + np.diag(4.0 ** (power - 1) * firm[where]))
-                if lower is not None:
-                    break
+                lower = _cholesky(matrix + np.diag(4.0**power * firm[where]))
+                power += 1
             if lower is None:
                 raise np.linalg.LinAlgError("not positive definite")
             return lower
@@ -326,8 +325,7 @@ class Factor:
 
     @cached_property
     def _of_common(self) -> Floats:
-        inverse = lapack.dpotri(self.rest, lower=1)[0]
-        return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
+        return _inverse(self.rest)
 
     def covariances(self) -> Iterator[tuple[Span, Floats]]:
         """Of each block, and the common values it meets, the covariance: own ones first."""
@@ -337,8 +335,7 @@ class Factor:
             joint = np.empty((size + len(span.shared), size + len(span.shared)))
             across = -_upper_solve(lower, beside)
             towards = across @ shared
-            own = lapack.dpotri(lower, lower=1)[0]
-            joint[:size, :size] = np.tril(own) + np.tril(own, -1).T + towards @ across.T
+            joint[:size, :size] = _inverse(lower) + towards @ across.T
             joint[:size, size:] = towards
             joint[size:, :size] = towards.T
             joint[size:, size:] = shared
@@ -373,11 +370,21 @@ def _sums(covariance: Floats, at: Ints, coefficients: Floats) -> Floats:
     return np.asarray(coefficients @ gathered @ coefficients.transpose(0, 2, 1))
 
 
+def _inverse(lower: Floats) -> Floats:
+    """Inverse of the matrix of a lower triangular factor."""
+    from scipy.linalg.lapack import dpotri
+
+    inverse = dpotri(lower, lower=1)[0]
+    return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
+
+
 def _cholesky(matrix: Floats) -> Floats | None:
     """Lower triangular factor; None of what is not positive definite."""
     if not matrix.size:
         return matrix
-    lower, failed = lapack.dpotrf(matrix, lower=1, clean=1)
+    from scipy.linalg.lapack import dpotrf
+
+    lower, failed = dpotrf(matrix, lower=1, clean=1)
     return None if failed or not np.isfinite(lower[-1, -1]) else np.asarray(lower)
 
 
@@ -392,4 +399,6 @@ def _upper_solve(lower: Floats, right: Floats) -> Floats:
 def _solved(lower: Floats, right: Floats, transposed: int) -> Floats:
     if not right.size:
         return np.asarray(right)
+    from scipy.linalg import solve_triangular
+
     return np.asarray(solve_triangular(lower, right, trans=transposed, lower=True, check_finite=False))

@@ -129,9 +129,9 @@ class Field:
             return np.repeat(np.array([of(group) for group in self.groups], dtype=kind), sizes)
 
         return (
-            column(lambda g: at.get(g.spread, -1), int),
+            column(lambda g: at.get(str(g.spread), -1), int),
             column(lambda g: 0.0 if isinstance(g.spread, str) else math.log(g.spread), float),
-            column(lambda g: at.get(g.mean, -1), int),
+            column(lambda g: at.get(str(g.mean), -1), int),
             column(lambda g: 0.0 if isinstance(g.mean, str) else g.mean, float),
             column(lambda g: g.reversed, float),
         )
@@ -172,7 +172,7 @@ class Field:
             value, slope = autodiff.gradient(
                 lambda flat: self._of(flat, predictors.shape), predictors.ravel()
             )
-        return value, slope.reshape(predictors.shape)
+        return float(value), slope.reshape(predictors.shape)
 
     def curvature(self, predictors: Floats) -> Floats:
         """Minus the second derivatives of the log likelihood, shape (cells, predictors, predictors)."""

@@ -77,7 +77,7 @@ def _searched(marginal: Marginal, here: Floats, inverse: Floats, tolerance: floa
     value, slope = marginal(here)
     for _ in range(SEARCHES):
         step = -inverse @ slope
-        if math.sqrt(max(-slope @ step, 0.0)) < tolerance or not len(here):
+        if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
             break
         step *= min(1.0, FURTHEST / max(np.abs(step).max(), 1e-300))
         for _ in range(8):

@@ -203,7 +203,8 @@ def _gathered(density: VotesDensity, values: dict[str, Any], learned: bool) -> F
 
 
 def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
-    return np.shape(value)[: np.ndim(value) - len(parameter.dims)]
+    shape: tuple[int, ...] = np.shape(value)
+    return shape[: len(shape) - len(parameter.dims)]
 
 
 def _flat_of(density: VotesDensity, latent: Floats, hyper: Floats) -> Floats:

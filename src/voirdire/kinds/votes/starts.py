@@ -55,9 +55,9 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
         values["log_coin_mean"] = np.log(np.maximum(odds.mean(), SMALLEST_SPREAD))
         if "log_coin_spread" in values:
             values["log_coin_spread"] = np.log(np.maximum(odds.std(), SMALLEST_SPREAD))
-    for name in values:
-        if name.endswith("_spread") and name not in ("log_spread", "log_coin_spread"):
-            values[name] = np.full_like(values[name], np.log(UNKNOWN_SPREAD))
+    for p in density.parameters:
+        if p.name.endswith("_spread") and p.name not in ("log_spread", "log_coin_spread"):
+            values[p.name] = np.full_like(values[p.name], np.log(UNKNOWN_SPREAD))
     if "anchor" in values:
         values["anchor"] = np.array(RIGHT)
     if "tie" in values:

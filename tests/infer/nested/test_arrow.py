@@ -1,0 +1,66 @@
+"""Block-arrow matrices beside the same matrices in full."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voirdire.infer.nested.arrow import COMMON, Pattern
+
+SIZE, CELLS = 14, 60
+
+
+@pytest.fixture(params=["blocks", "common"])
+def pattern(request: pytest.FixtureRequest) -> Pattern:
+    """Three blocks of three with five common values; or common values alone."""
+    rng = np.random.default_rng(0)
+    block = np.repeat([0, 1, 2, COMMON], [3, 3, 3, 5]) if request.param == "blocks" else np.full(SIZE, COMMON)
+    own = rng.integers(0, 3, CELLS)[:, None] * 3 + np.argsort(rng.random((CELLS, 3)), axis=1)[:, :2]
+    shared = 9 + np.argsort(rng.random((CELLS, 5)), axis=1)[:, :2]
+    index = np.concatenate([own, shared], axis=1)
+    coefficients = rng.normal(size=index.shape)
+    index[::7, 1], coefficients[::7, 1] = SIZE, 0.0  # some cells have fewer
+    return Pattern(block, index, coefficients, np.array([0, 1, 0, 1]))
+
+
+def in_full(pattern: Pattern, curvature: np.ndarray) -> np.ndarray:
+    total = np.zeros((SIZE, SIZE))
+    for index, coefficients, w in zip(pattern.index, pattern.coefficients, curvature, strict=True):
+        rows = np.zeros((2, SIZE + 1))
+        for place, coefficient, predictor in zip(index, coefficients, pattern.predictor, strict=True):
+            rows[predictor, place] += coefficient
+        total += rows[:, :-1].T @ w @ rows[:, :-1]
+    return total
+
+
+def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(CELLS, 2, 2))
+    curvature, diagonal = root @ root.transpose(0, 2, 1), rng.uniform(0.5, 2.0, SIZE)
+    full = in_full(pattern, curvature) + np.diag(diagonal)
+    factor, inverse = pattern.factor(diagonal, curvature), np.linalg.inv(full)
+    assert not factor.shifted
+    assert factor.log_determinant == pytest.approx(np.linalg.slogdet(full)[1], rel=1e-12)
+    right = rng.normal(size=(SIZE, 3))
+    np.testing.assert_allclose(factor.solve(right), inverse @ right, rtol=1e-9, atol=1e-12)
+    variances, covariances = factor.marginals()
+    np.testing.assert_allclose(variances, inverse.diagonal(), rtol=1e-9)
+    for cell in range(0, CELLS, 5):
+        rows = np.zeros((2, SIZE + 1))
+        np.add.at(rows, (pattern.predictor, pattern.index[cell]), pattern.coefficients[cell])
+        np.testing.assert_allclose(covariances[cell], rows[:, :-1] @ inverse @ rows[:, :-1].T, atol=1e-10)
+    np.testing.assert_allclose(factor.draws(np.eye(SIZE)) @ factor.draws(np.eye(SIZE)).T, inverse, atol=1e-10)
+    x = rng.normal(size=SIZE)
+    sums = np.zeros((2, CELLS))
+    for j, predictor in enumerate(pattern.predictor):
+        sums[predictor] += pattern.coefficients[:, j] * np.append(x, 0.0)[pattern.index[:, j]]
+    np.testing.assert_allclose(pattern.predictors(x), sums, atol=1e-12)
+    slopes = rng.normal(size=(2, CELLS))
+    assert pattern.gathered(slopes) @ x == pytest.approx((slopes * sums).sum())
+
+
+def test_what_is_not_positive_definite_is_raised_where_it_is_told_how(pattern: Pattern) -> None:
+    curvature = -np.ones((CELLS, 1, 1)) * np.eye(2)
+    with pytest.raises(np.linalg.LinAlgError):
+        pattern.factor(np.ones(SIZE), curvature)
+    assert pattern.factor(np.ones(SIZE), curvature, np.ones(SIZE)).shifted

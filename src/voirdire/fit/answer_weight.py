@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.mode import Mode, find_mode
+from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.registry import kind_of
 from voirdire.model.check import listed
 from voirdire.model.problem import Problem

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.method import Inferred, Method, infer
-from voirdire.infer.mode import Mode
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import CUT, DEFAULT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
 from voirdire.typing import Floats
 

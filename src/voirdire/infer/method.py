@@ -27,7 +27,7 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 if TYPE_CHECKING:
-    from voirdire.infer.mode import Mode
+    from voirdire.infer.posterior_mode import Mode
 
 Progress = Callable[[int, int], None]
 

@@ -4,53 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from voirdire.infer.derivatives import Derivatives, numbers
+from voirdire.infer.posterior_mode import TOLERANCE, Mode
 from voirdire.infer.search import Found, search
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-TOLERANCE = 1e-6  # on the largest component of the gradient
 MAX_ITERATIONS = 5000
 ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
 FEW = 4e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
 EVALUATION = 1e4  # numbers of a table that one evaluation is worth by itself
-
-
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """A posterior mode in free coordinates.
-
-    Parameters
-    ----------
-    x : array, shape (size,)
-    log_density : float
-        Unnormalised log posterior density there.
-    gradient : float
-        Largest absolute component of its gradient.
-    iterations, evaluations : int
-    starts : tuple of float
-        Log density reached from each start that was tried; more than one only where the mode is in doubt.
-    """
-
-    x: Floats
-    log_density: float
-    gradient: float
-    iterations: int
-    evaluations: int
-    starts: tuple[float, ...]
-
-    @property
-    def converged(self) -> bool:
-        """Whether the gradient is small for the size of the log density (rounding bounds what is reachable)."""
-        return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))
 
 
 _Search: TypeAlias = Callable[[list[Floats], list[list[Mode]]], list[Mode]]

@@ -10,8 +10,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer import checks as check
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
+from voirdire.infer.posterior_mode import Mode
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 

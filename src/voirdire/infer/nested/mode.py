@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.infer.mode import Mode
 from voirdire.infer.nested.marginal import given
 from voirdire.infer.nested.nested import Nested, draws, maximise
+from voirdire.infer.posterior_mode import Mode
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 

@@ -27,7 +27,8 @@ from scipy.special import betaln, expit, logit
 
 from voirdire.errors import InputError
 from voirdire.infer.laplace import laplace
-from voirdire.infer.mode import Mode, find_mode
+from voirdire.infer.mode import find_mode
+from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.kinds.labels import shares
 from voirdire.kinds.labels.problem import LabelsProblem

@@ -8,7 +8,7 @@ together; a judge of no family who labels no item twice needs none, as its effec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,11 +19,33 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.shared_errors import EFFECTS, hermite, without_effects
 from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from voirdire.kinds.labels.density import LabelsDensity
+
+class SharedErrorsDensity(Protocol):
+    """What a density of labels provides where judges share errors (:class:`.LabelsDensity`)."""
+
+    blocks: tuple[tuple[int, ...], ...]
+    labels: int
+    classes: int
+
+    @property
+    def alone(self) -> Ints:
+        """Judges whose effect is summed out beforehand."""
+        ...
+
+    def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
+        """Log P(label | state, effect) of judges."""
+        ...
+
+    def columns(self, judges: Ints) -> Ints:
+        """Columns of counts of judges."""
+        ...
+
+    def believed(self, values: Values, data: Data) -> Floats:
+        """P(state | labels)."""
+        ...
 
 
-def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) -> Array:
+def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: Any) -> Array:
     """Log P(labels | state) of items, shape (items, states).
 
     Parameters
@@ -40,7 +62,7 @@ def log_joint(density: LabelsDensity, values: Values, counts: Array, xp: Any) ->
 
 
 def _given_effects(
-    density: LabelsDensity, values: Values, counts: Array, judges: Ints, xp: Any
+    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, xp: Any
 ) -> tuple[Array, Floats]:
     """Log P(labels of some judges | state, effect), shape (items, states, effects), and log weights of effects."""
     nodes = density.nodes(values, judges, xp)
@@ -55,7 +77,7 @@ def _flat(rates: Array) -> Array:
     return rates.reshape((shape[0] * shape[1], -1))
 
 
-def asked_anew(density: LabelsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
+def asked_anew(density: SharedErrorsDensity, values: Values, data: Data) -> Iterator[tuple[int, Floats]]:
     """Of each judge, P(label if asked anew | all labels of an item), shape (distinct, labels), as the judge's number.
 
     A judge brings along what its family makes of the item.
@@ -74,7 +96,7 @@ def asked_anew(density: LabelsDensity, values: Values, data: Data) -> Iterator[t
             yield k, effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
 
 
-def of_panel(density: LabelsDensity, values: Values, data: Data) -> Floats:
+def of_panel(density: SharedErrorsDensity, values: Values, data: Data) -> Floats:
     """P(class | labels): what a judge of the panel, any of them, says if asked anew; shape (distinct, classes)."""
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
     for _, chance in asked_anew(density, values, data):
@@ -84,7 +106,9 @@ def of_panel(density: LabelsDensity, values: Values, data: Data) -> Floats:
     return found
 
 
-def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+def without_judge(
+    density: SharedErrorsDensity, values: Values, data: Data, judge: int
+) -> tuple[Floats, Floats]:
     """What is believed of items without one judge's labels: P(state), and P(label of the judge).
 
     Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
@@ -94,7 +118,9 @@ def without_judge(density: LabelsDensity, values: Values, data: Data, judge: int
     return seen_by_others(density, values, data | {"labels": data["labels"] | {"counts": counts}}, judge)
 
 
-def seen_by_others(density: LabelsDensity, values: Values, data: Data, judge: int) -> tuple[Floats, Floats]:
+def seen_by_others(
+    density: SharedErrorsDensity, values: Values, data: Data, judge: int
+) -> tuple[Floats, Floats]:
     """As :func:`without_judge`, of labels among which the judge's are not."""
     state = density.believed(values, data)
     block = next((block for block in density.blocks if judge in block), (judge,))
@@ -107,7 +133,7 @@ def seen_by_others(density: LabelsDensity, values: Values, data: Data, judge: in
 
 
 def drawn_rates(
-    density: LabelsDensity, values: Values, data: Data, rng: np.random.Generator
+    density: SharedErrorsDensity, values: Values, data: Data, rng: np.random.Generator
 ) -> tuple[Ints, Iterator[tuple[int, Floats]]]:
     """States of items drawn from what their labels leave open; and of each judge, P(label | state, effect drawn).
 

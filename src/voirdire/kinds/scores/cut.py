@@ -30,7 +30,8 @@ from scipy.special import expit, logsumexp
 
 from voirdire.errors import InputError
 from voirdire.infer.held import draws_given, hold
-from voirdire.infer.mode import Mode, find_modes
+from voirdire.infer.mode import find_modes
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.density import Data
 from voirdire.model.terms.cumulative import normal_rule

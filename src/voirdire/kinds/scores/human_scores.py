@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.mode import Mode, find_modes
+from voirdire.infer.mode import find_modes
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import CUT, JOINT, HumanAnswers, LeftOut, folds
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.cut import CUT_KIND, SMOOTHING, check_cut, cut_draws, cut_mode

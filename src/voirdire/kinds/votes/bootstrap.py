@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.mode import TOLERANCE, find_modes
+from voirdire.infer.mode import find_modes
+from voirdire.infer.posterior_mode import TOLERANCE
 from voirdire.kinds.bootstrap import TOGETHER, redrawn, refit
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem, pose

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.votes.design import TYPICAL, UNKNOWN, Design, of_a_vote, of_coins
+from voirdire.kinds.votes.design import TYPICAL, of_a_vote, of_coins
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.field import field_of
+from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.starts import starting_point
-from voirdire.model.density import Data, LogDensity
+from voirdire.model.density import Data
 from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
@@ -25,26 +26,8 @@ from voirdire.typing import Floats
 
 
 @dataclass(frozen=True)
-class VotesDensity(LogDensity):
+class VotesDensity(VotesLayout):
     """The density of a model of votes.
-
-    Parameters
-    ----------
-    model : Model
-    judges, criteria, items : int
-        Numbers of levels (``criteria`` is 1 where the model collapses them).
-    ties : bool
-        Whether the table has ties; without them the tie term is left out.
-    anchors : bool
-        Whether there are human answers, with a coin of their own.
-    design : Design
-        How the votes lie: the units of what has a learned spread are made for them.
-    contexts : int
-        Number of contexts, 0 where the model or the table has none.
-    tastes : bool
-        Whether judges have tastes: the model has, and they were asked of an item under several criteria.
-    over : str
-        Whether scores are over contexts like those of the table ("new") or over these alone ("these").
 
     Examples
     --------
@@ -52,19 +35,6 @@ class VotesDensity(LogDensity):
     >>> VotesDensity(load_model("maple"), judges=3, criteria=2, items=4, ties=False).size
     10
     """
-
-    ties: bool
-    anchors: bool = False
-    design: Design = UNKNOWN
-    contexts: int = 0
-    tastes: bool = False
-    over: str = "new"
-
-    @cached_property
-    def sizes(self) -> dict[str, int]:
-        """Number of levels of each dimension."""
-        sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
-        return sizes | ({"context": self.contexts} if self.contexts else {})
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

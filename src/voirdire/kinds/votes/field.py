@@ -7,13 +7,14 @@ cheaper factor are the blocks of the matrix of second derivatives.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.arrow import COMMON, Pattern
 from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
 from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
@@ -21,14 +22,11 @@ from voirdire.model.terms.reliability import Observations
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
-if TYPE_CHECKING:
-    from voirdire.kinds.votes.density import VotesDensity
-
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
 LARGEST = 4e8  # numbers that a factor may take
 
 
-def field_of(density: VotesDensity, data: Data) -> Field:
+def field_of(density: VotesLayout, data: Data) -> Field:
     """The field of a density and its tables.
 
     Raises
@@ -70,7 +68,7 @@ def field_of(density: VotesDensity, data: Data) -> Field:
     )
 
 
-def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+def _latent(density: VotesLayout) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
     """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them."""
     groups: list[Group] = []
     hypers: list[Hyper] = []
@@ -97,7 +95,7 @@ def _latent(density: VotesDensity) -> tuple[tuple[Group, ...], tuple[Hyper, ...]
 class _Places:
     """Where latent values stand: parameters in order, each flattened."""
 
-    def __init__(self, density: VotesDensity, groups: tuple[Group, ...]) -> None:
+    def __init__(self, density: VotesLayout, groups: tuple[Group, ...]) -> None:
         self.shapes = {
             p.name: p.shape(density.sizes)
             for p in density.parameters
@@ -129,7 +127,7 @@ class _Places:
 
 
 def _cells(
-    density: VotesDensity, table: str, part: dict[str, Any], places: _Places
+    density: VotesLayout, table: str, part: dict[str, Any], places: _Places
 ) -> tuple[Ints, Floats, Floats]:
     """Distinct (judge, pair): places of what their votes depend on with coefficients, and counts of the answers."""
     pairs = max(len(part["pair_first"]), 1)
@@ -169,7 +167,7 @@ def _cells(
     return index, np.where(index < places.size, signs, 0.0), counts
 
 
-def _log_likelihood(density: VotesDensity, counts: Floats) -> Any:
+def _log_likelihood(density: VotesLayout, counts: Floats) -> Any:
     """Of the four sums of each cell: the terms' own formulas, with a judge and a pair for every cell."""
     reliability = RELIABILITY[density.model.reliability.kind]
     each = np.arange(len(counts))
@@ -188,12 +186,12 @@ def _log_likelihood(density: VotesDensity, counts: Floats) -> Any:
     return log_likelihood
 
 
-def _latent_of(density: VotesDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+def _latent_of(density: VotesLayout, values: dict[str, Any]) -> tuple[Floats, Floats]:
     """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
     return _gathered(density, values, learned=False), _gathered(density, values, learned=True)
 
 
-def _gathered(density: VotesDensity, values: dict[str, Any], learned: bool) -> Floats:
+def _gathered(density: VotesLayout, values: dict[str, Any], learned: bool) -> Floats:
     parts = [
         np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
         for p in density.parameters
@@ -207,7 +205,7 @@ def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
     return shape[: len(shape) - len(parameter.dims)]
 
 
-def _flat_of(density: VotesDensity, latent: Floats, hyper: Floats) -> Floats:
+def _flat_of(density: VotesLayout, latent: Floats, hyper: Floats) -> Floats:
     """Flat vectors, shape (..., size), of latent values and logarithms of spreads; strengths are centred."""
     values: dict[str, Any] = {}
     at = {False: 0, True: 0}

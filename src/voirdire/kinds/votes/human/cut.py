@@ -19,7 +19,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.held import draws_given, hold
-from voirdire.infer.mode import Mode, find_modes
+from voirdire.infer.mode import find_modes
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.votes.human.candidates import Evidence
 from voirdire.kinds.votes.human.coins import learn_coins
 from voirdire.kinds.votes.human.comparisons import right_and_wrong

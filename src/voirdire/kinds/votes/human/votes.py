@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.mode import Mode
 from voirdire.infer.posterior import Posterior
+from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
 from voirdire.kinds.votes.human import candidates, cut
 from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means

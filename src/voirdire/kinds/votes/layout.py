@@ -1,0 +1,46 @@
+"""The sizes of a table of votes, which its density is searched by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from voirdire.kinds.votes.design import UNKNOWN, Design
+from voirdire.model.density import LogDensity
+
+
+@dataclass(frozen=True)
+class VotesLayout(LogDensity):
+    """What a density of votes knows of its table.
+
+    Parameters
+    ----------
+    model : Model
+    judges, criteria, items : int
+        Numbers of levels (``criteria`` is 1 where the model collapses them).
+    ties : bool
+        Whether the table has ties; without them the tie term is left out.
+    anchors : bool
+        Whether there are human answers, with a coin of their own.
+    design : Design
+        How the votes lie: the units of what has a learned spread are made for them.
+    contexts : int
+        Number of contexts, 0 where the model or the table has none.
+    tastes : bool
+        Whether judges have tastes: the model has, and they were asked of an item under several criteria.
+    over : str
+        Whether scores are over contexts like those of the table ("new") or over these alone ("these").
+    """
+
+    ties: bool
+    anchors: bool = False
+    design: Design = UNKNOWN
+    contexts: int = 0
+    tastes: bool = False
+    over: str = "new"
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Number of levels of each dimension."""
+        sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
+        return sizes | ({"context": self.contexts} if self.contexts else {})

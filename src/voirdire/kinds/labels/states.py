@@ -23,9 +23,20 @@ from voirdire.typing import Floats, Ints
 class SharedErrorsDensity(Protocol):
     """What a density of labels provides where judges share errors (:class:`.LabelsDensity`)."""
 
-    blocks: tuple[tuple[int, ...], ...]
-    labels: int
-    classes: int
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Judges whose labels of an item hang together given its class."""
+        ...
+
+    @property
+    def labels(self) -> int:
+        """Number of labels."""
+        ...
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        ...
 
     @property
     def alone(self) -> Ints:

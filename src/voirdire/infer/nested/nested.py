@@ -23,7 +23,7 @@ ROUGH = 0.5  # that of a first search, before the values that stay are moved
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
-POINTS = 8  # at which latent values are found anew
+POINTS = 20  # at which latent values are found anew, at most
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
@@ -140,19 +140,16 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
     """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
     covariance = spread_covariance(nested)
     size = len(covariance)
-    points = POINTS if size else 1
-    normal = rng.standard_normal((points // 2, size)) if size else np.zeros((1, 0))
-    normal = np.concatenate([normal, -normal]) if size else normal
-    # as many directions as there are pairs of points, none longer or shorter than the average one
-    if size:
-        normal *= math.sqrt(size) / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+    # along both directions of every axis, so far that the variance is that of the normal distribution
+    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: POINTS // 2]
+    normal = math.sqrt(size) * np.concatenate([axes, -axes]) if size else np.zeros((1, 0))
+    points = len(normal)
     root = np.linalg.cholesky(covariance) if size else covariance
     hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
     marginal = Marginal(nested.model, nested.found)
     marginal(nested.found.hyper)
     at = [marginal.latent(hyper) for hyper in hypers]
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at])
-    log += 0.5 * np.square(normal).sum(axis=1)
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()

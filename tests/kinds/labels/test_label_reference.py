@@ -158,7 +158,8 @@ def test_matrices_from_known_items_alone_beat_joint_ones_on_dices(
 MEASURED = [
     ("majority-label", None, 0.6543, 0.6195, 0.6887),
     ("one-coin-label", None, 0.6057, 0.5765, 0.6349),
-    ("hierarchical-dawid-skene", None, 0.4886, 0.4467, 0.5314),
+    # the class found as "unsure" is called "No" or "Yes" by the judges: what they say is what is stated
+    ("hierarchical-dawid-skene", None, 0.6400, 0.6069, 0.6735),
     ("majority-label", ["No", "Yes"], 0.6543, 0.6195, 0.6887),
     ("one-coin-label", ["No", "Yes"], 0.6057, 0.5765, 0.6349),
     ("hierarchical-dawid-skene", ["No", "Yes"], 0.6914, 0.6533, 0.7297),

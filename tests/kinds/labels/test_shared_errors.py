@@ -60,8 +60,8 @@ def test_copies_are_found_and_count_once(copied: tuple[pd.DataFrame, np.ndarray]
     assert len(set(found.values())) == 8
     honest = table[~table["judge"].isin(["a2", "a3"])]
     assert found_families(read_labels(honest)) == {}
-    assert LABELS.default_for(read_labels(honest), Request())[0] == "hierarchical-dawid-skene"
-    model, why = LABELS.default_for(read_labels(table), Request())
+    assert LABELS.default_model(read_labels(honest), Request())[0] == "hierarchical-dawid-skene"
+    model, why = LABELS.default_model(read_labels(table), Request())
     assert (model, why) == ("shared-dawid-skene", "3 of 10 judges answer like another")
     alone = voirdire.fit(honest, method="map", model="hierarchical-dawid-skene").classes()
     kept = {}

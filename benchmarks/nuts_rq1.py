@@ -15,7 +15,8 @@ from common import show, small
 from voirdire.research.studies import load_study
 from voirdire.research.studies.study import simulation
 from voirdire.simulate import simulate_votes
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.counts import Votes
+from voirdire.tables.votes import read_votes
 
 TUNE, DRAWS, OWN = (10, 20, (50, 50)) if small() else (200, 400, (500, 1000))
 CHAINS, CORES = 4, 2

@@ -11,7 +11,8 @@ import pytest
 from voirdire.fit.crossval import cross_validate
 from voirdire.fit.verb import fit
 from voirdire.kinds.fit import Fit
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.counts import Votes
+from voirdire.tables.votes import read_votes
 
 GPT = ["gpt-3.5", "gpt-4"]
 

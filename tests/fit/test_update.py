@@ -11,8 +11,9 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.simulate import TwoCoin, simulate_votes
+from voirdire.tables.counts import counted
 from voirdire.tables.joined import joined
-from voirdire.tables.votes import counted, read_votes
+from voirdire.tables.votes import read_votes
 
 
 @pytest.fixture(scope="module")

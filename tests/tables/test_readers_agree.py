@@ -18,8 +18,9 @@ import pytest
 from voirdire import InputError
 from voirdire.notices import listening
 from voirdire.tables import grouped
+from voirdire.tables.counts import CountedVotes, Votes, counted
 from voirdire.tables.detect import read_table
-from voirdire.tables.votes import CountedVotes, Votes, counted, read_votes
+from voirdire.tables.votes import read_votes
 
 FIELDS = ("judges", "criteria", "items", "has_criteria", "rows")
 CODES = ("judge", "criterion", "first", "second", "counts")

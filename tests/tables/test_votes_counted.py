@@ -17,7 +17,8 @@ import pytest
 from voirdire import fit, load
 from voirdire.errors import InputError
 from voirdire.tables import grouped
-from voirdire.tables.votes import CountedVotes, Votes, read_votes
+from voirdire.tables.counts import CountedVotes, Votes
+from voirdire.tables.votes import read_votes
 
 SIZE = 3000
 

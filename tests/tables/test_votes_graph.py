@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from voirdire.tables.counts import Votes
 from voirdire.tables.graph import Connectivity, components, connectivity
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 
 ITEMS = tuple("abcdef")
 

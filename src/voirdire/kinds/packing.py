@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import CountedVotes, Votes
 
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
 _ROWS = ("row_cell", "row_outcome", "row_context")

@@ -16,7 +16,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.registry import votes_of
 from voirdire.kinds.shares import Shares
 from voirdire.kinds.votes.chances import probabilities
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated
 from voirdire.tables.read import columns_among
 from voirdire.tables.scores import Scores, read_scores
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 
 COLUMNS = {"winner": Votes.data, "score": Scores.data, "label": Labels.data}
 

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.tables.counts import Votes
 from voirdire.tables.encode import IntArray
-from voirdire.tables.votes import Votes
 
 
 @dataclass(frozen=True)

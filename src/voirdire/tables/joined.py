@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.encode import IntArray, positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, given_twice
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes, count_votes
 
 T = TypeVar("T", Votes, Scores, Labels)
 

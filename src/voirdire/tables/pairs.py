@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 
 Ints = npt.NDArray[np.int64]
 

@@ -17,10 +17,10 @@ from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 
 Repeats: TypeAlias = Literal["majority", "swap", "mean", "error"]
 Orientation: TypeAlias = Literal["name", "both"]

@@ -22,7 +22,8 @@ from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import share_of
 from voirdire.errors import InputError
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.counts import Votes
+from voirdire.tables.votes import read_votes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from voirdire.tables.counts import Votes
 from voirdire.tables.encode import encode, groups
 from voirdire.tables.joined import joined
 from voirdire.tables.labels import Labels, read_labels
@@ -15,7 +16,7 @@ from voirdire.tables.problems import Problems
 from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
 from voirdire.tables.scores import Scores, read_scores
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 
 HUMAN = "human"
 

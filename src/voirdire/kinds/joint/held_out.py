@@ -9,7 +9,7 @@ from voirdire.kinds.joint.problem import JointProblem, pose_joint
 from voirdire.kinds.joint.tables import VotesAndScores
 from voirdire.kinds.votes.held_out import of_votes
 from voirdire.model.specs import Model
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Ints
 
 

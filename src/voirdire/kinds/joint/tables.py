@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import positions
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 
 _TAKEN = (Votes.data, Scores.data)
 _ONE_OF_EACH = "a list of tables is one of votes and one of scores of the same items"

@@ -28,11 +28,11 @@ from voirdire.kinds.shares import of_judges
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
 
 

@@ -18,10 +18,10 @@ from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.tables.counts import Votes
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
 
 ONE_GROUP = "all"

@@ -9,12 +9,13 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.model.specs import Model
+from voirdire.tables.counts import Votes
 from voirdire.tables.joined import joined
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
 from voirdire.tables.read import read_columns
 from voirdire.tables.scores import numbers
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 
 NAME = "criteria"
 

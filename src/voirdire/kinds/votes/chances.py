@@ -16,7 +16,8 @@ from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
 from voirdire.model.terms.structure import perceived, tie_habits
 from voirdire.model.terms.ties import log_tie_parts
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.counts import Votes
+from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Ints
 
 MOST = 2_000_000  # items times contexts of a model with strengths by context

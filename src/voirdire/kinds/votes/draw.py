@@ -9,7 +9,7 @@ from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms.reliability import Values
-from voirdire.tables.votes import CountedVotes, Votes
+from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.typing import Floats
 
 

@@ -14,7 +14,7 @@ from voirdire.kinds.votes.contexts import by_context
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Bools, Ints
 
 

@@ -24,9 +24,10 @@ from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
 from voirdire.model.specs import Model
+from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
 
 

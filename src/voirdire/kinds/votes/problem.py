@@ -19,7 +19,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
 from voirdire.model.terms.parameters import Spread
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
 COLLAPSED = "overall"

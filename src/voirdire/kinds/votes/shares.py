@@ -10,7 +10,7 @@ from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.problem import VotesProblem
-from voirdire.tables.votes import Votes
+from voirdire.tables.counts import Votes
 from voirdire.typing import Floats
 
 DRAWS = 200  # that calibration averages over

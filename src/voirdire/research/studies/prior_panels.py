@@ -29,9 +29,9 @@ from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
 from voirdire.research.studies.score_panels import LEVELS, ScorePanel
+from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes, count_votes
 from voirdire.typing import Floats
 
 LABELS = ("a", "b", "c")

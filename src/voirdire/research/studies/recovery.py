@@ -20,7 +20,7 @@ from voirdire.simulate.judges import Accuracy
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import Truth
 from voirdire.simulate.votes import SimulatedArrays, VoteArrays, simulate_counts
-from voirdire.tables.votes import Votes, count_votes
+from voirdire.tables.counts import Votes, count_votes
 
 Floats = npt.NDArray[np.float64]
 Unit = tuple[int, tuple[int, ...]]  # a cell's number and the replicates to run together

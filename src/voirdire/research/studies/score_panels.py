@@ -15,8 +15,8 @@ from voirdire.model.specs import Model
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
+from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.scores import Scores
-from voirdire.tables.votes import Votes, count_votes
 from voirdire.typing import Floats
 
 LEVELS = (1.0, 2.0, 3.0, 4.0, 5.0)

@@ -8,9 +8,9 @@ import numpy as np
 
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.tables.counts import Votes
 from voirdire.tables.graph import components
 from voirdire.tables.pairs import pair_keys
-from voirdire.tables.votes import Votes
 from voirdire.typing import Floats, Ints
 
 

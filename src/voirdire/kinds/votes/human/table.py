@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.tables.counts import Votes
 from voirdire.tables.forms import unguard
 from voirdire.tables.pairs import pair_keys
 from voirdire.tables.problems import nearest
-from voirdire.tables.votes import Votes, read_votes
+from voirdire.tables.votes import read_votes
 
 PEOPLE = "people"
 _NAMED = 5  # names listed in a message before it only counts

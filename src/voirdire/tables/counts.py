@@ -1,0 +1,300 @@
+"""Votes as codes and counts: which of two items a judge finds better, per judge, criterion and ordered pair.
+
+The sufficient statistics of every model without covariates are the counts
+
+    n[judge, criterion, first, second] = (votes for first, votes for second, ties),
+
+where the order of the pair is the order in which it was shown, because judges can prefer a position.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.encode import IntArray
+
+_CODES = ("judge", "criterion", "first", "second", "counts")
+_KEPT = ("judges", "criteria", "items", *_CODES, "has_criteria", "order_unknown")
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """A table of votes as codes and counts.
+
+    Attributes
+    ----------
+    judges, criteria, items : tuple of str
+        The names that the codes stand for, sorted; ``("overall",)`` is the criterion of a table without one.
+    judge, criterion, first, second : int64 array, shape (cells,)
+        The distinct cells, in the order shown, sorted lexicographically by their codes.
+    counts : int64 array, shape (cells, 3)
+        Votes for the first item, for the second, and ties.
+    row_cell : int64 array, shape (rows,)
+        The cell of each vote, in the order of the table.
+    row_outcome : int64 array, shape (rows,)
+        0 where the first item won, 1 where the second did, 2 for a tie.
+    contexts : tuple of str
+        The names of the contexts, sorted; empty for a table without them.
+    row_context : int64 array, shape (rows,), or None
+        The context of each vote.
+    has_criteria : bool
+        Whether the table has a criterion column.
+    order_unknown : bool
+        Whether it is not known which item was shown first (a column ``order`` says ``unknown``).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = {"judge": "a", "first": ["x", "y"], "second": ["y", "x"], "winner": ["x", "tie"]}
+    >>> votes = read_votes(pd.DataFrame(table))
+    >>> votes.items, votes.first.tolist(), votes.counts.tolist()
+    (('x', 'y'), [0, 1], [[1, 0, 0], [0, 0, 1]])
+    """
+
+    data: ClassVar[str] = "votes"
+    called: ClassVar[str] = "the table has"
+    has_rows: ClassVar[bool] = True  # whether the order of the votes is known
+    question: ClassVar[tuple[str, ...]] = ("pair",)  # units whose votes are on one question
+
+    judges: tuple[str, ...]
+    criteria: tuple[str, ...]
+    items: tuple[str, ...]
+    judge: IntArray
+    criterion: IntArray
+    first: IntArray
+    second: IntArray
+    counts: IntArray
+    row_cell: IntArray
+    row_outcome: IntArray
+    contexts: tuple[str, ...] = ()
+    row_context: IntArray | None = None
+    has_criteria: bool = False
+    order_unknown: bool = False
+
+    def groupings(self) -> dict[str, IntArray | None]:
+        """What each vote belongs to, by the name of the unit, as codes of shape (rows,); None without such a column."""
+        cell = self.row_cell
+        low, high = np.minimum(self.first, self.second)[cell], np.maximum(self.first, self.second)[cell]
+        return {
+            "vote": np.arange(self.rows),
+            "pair": low * len(self.items) + high,
+            "context": self.row_context,
+            "criterion": self.criterion[cell],
+            "judge": self.judge[cell],
+        }
+
+    @property
+    def rows(self) -> int:
+        """The number of votes."""
+        return len(self.row_cell)
+
+    #: The column of answers, which tells tables apart.
+    answer: ClassVar[str] = "winner"
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The item that won each vote; -1 for a tie."""
+        first, second = self.first[self.row_cell], self.second[self.row_cell]
+        return np.select([self.row_outcome == 0, self.row_outcome == 1], [first, second], -1)
+
+    @property
+    def about(self) -> tuple[IntArray, ...]:
+        """Columns of codes that say what each vote is about: criterion, both items in either order, context."""
+        criterion, first, second = (one[self.row_cell] for one in (self.criterion, self.first, self.second))
+        columns = (criterion, np.minimum(first, second), np.maximum(first, second))
+        return columns if self.row_context is None else (*columns, self.row_context)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any vote is a tie."""
+        return bool(self.counts[:, 2].any())
+
+    def recoded(self, **changes: Any) -> Votes:
+        """The same votes with other names and codes of their cells, which stay in place.
+
+            Examples
+            --------
+            >>> import pandas as pd
+        >>> from voirdire.tables.votes import read_votes
+            >>> votes = read_votes(pd.DataFrame({"judge": ["a"], "first": "x", "second": "y", "winner": "x"}))
+            >>> votes.recoded(judges=("a", "b"), judge=votes.judge).judges
+            ('a', 'b')
+        """
+        return replace(self, **changes)
+
+    def subset(self, rows: NDArray[np.bool_]) -> Votes:
+        """Keep some votes, under the same names and codes.
+
+            Parameters
+            ----------
+            rows : bool array, shape (rows,)
+                Which votes to keep.
+
+            Returns
+            -------
+            Votes
+                The cells and counts of these votes only; names without a vote stay.
+
+            Raises
+            ------
+            ValueError
+                If `rows` is not a boolean mask with one entry per vote.
+
+            Examples
+            --------
+            >>> import pandas as pd
+        >>> from voirdire.tables.votes import read_votes
+            >>> table = {"judge": "a", "first": ["x", "y"], "second": "z", "winner": "first"}
+            >>> votes = read_votes(pd.DataFrame(table))
+            >>> votes.subset(votes.first[votes.row_cell] == 0).counts.tolist()
+            [[1, 0, 0]]
+        """
+        mask = np.asarray(rows)
+        if mask.dtype != np.bool_ or mask.shape != (self.rows,):
+            raise ValueError(
+                f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
+            )
+        cell = self.row_cell[mask]
+        return count_votes(
+            (self.judges, self.criteria, self.items),
+            (self.judge[cell], self.criterion[cell], self.first[cell], self.second[cell]),
+            self.row_outcome[mask],
+            self.contexts,
+            None if self.row_context is None else self.row_context[mask],
+            self.has_criteria,
+        ).recoded(order_unknown=self.order_unknown)
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class CountedVotes(Votes):
+    """Votes without their order and without contexts.
+
+    ``row_cell`` and ``row_outcome`` are made up from the counts when they are asked for: one entry per vote, cell by
+    cell. Nothing that a fit needs asks for them.
+
+    Examples
+    --------
+    >>> one = np.zeros(1, dtype=np.int64)
+    >>> votes = CountedVotes(("a",), ("overall",), ("x", "y"), one, one, one, one + 1, np.array([[2, 1, 0]]))
+    >>> votes.rows, votes.row_outcome.tolist()
+    (3, [0, 0, 1])
+    """
+
+    has_rows: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        judges: tuple[str, ...],
+        criteria: tuple[str, ...],
+        items: tuple[str, ...],
+        judge: IntArray,
+        criterion: IntArray,
+        first: IntArray,
+        second: IntArray,
+        counts: IntArray,
+        has_criteria: bool = False,
+        order_unknown: bool = False,
+    ) -> None:
+        codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
+        names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
+        names["order_unknown"] = order_unknown
+        for name, value in {**codes, **names, "contexts": (), "row_context": None}.items():
+            object.__setattr__(self, name, value)  # the class is frozen
+
+    @property
+    def rows(self) -> int:
+        """The number of votes."""
+        return int(self.counts.sum())
+
+    @cached_property  # type: ignore[misc]
+    def row_cell(self) -> IntArray:
+        """The cell of each vote, cell by cell."""
+        return np.repeat(np.arange(len(self.counts)), self.counts.sum(axis=1))
+
+    @cached_property  # type: ignore[misc]
+    def row_outcome(self) -> IntArray:
+        """The outcome of each vote, cell by cell."""
+        return np.repeat(np.tile(np.arange(3), len(self.counts)), self.counts.ravel())
+
+    def recoded(self, **changes: Any) -> Votes:
+        """As :meth:`.Votes.recoded`."""
+        return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
+
+
+def counted(votes: Votes) -> CountedVotes:
+    """Forget the order and the contexts of votes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x"], "second": "y", "winner": ["second", "first"]})
+    >>> counted(read_votes(table)).counts.tolist()
+    [[1, 1, 0]]
+    """
+    return CountedVotes(**{name: getattr(votes, name) for name in _KEPT})
+
+
+def count_votes(
+    names: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
+    codes: tuple[IntArray, IntArray, IntArray, IntArray],
+    outcome: IntArray,
+    contexts: tuple[str, ...] = (),
+    row_context: IntArray | None = None,
+    has_criteria: bool = False,
+    times: IntArray | None = None,
+) -> Votes:
+    """Count votes that are coded already; nothing is checked.
+
+    Parameters
+    ----------
+    names : tuple
+        Sorted names of judges, criteria and items.
+    codes : tuple of int64 array, shape (rows,)
+        Judge, criterion, first and second of each vote.
+    outcome : int64 array, shape (rows,)
+        0 first, 1 second, 2 tie.
+    times : int64 array, shape (rows,), optional
+        How many votes each row stands for; the result then knows the counts alone.
+
+    Examples
+    --------
+    >>> one = np.zeros(2, dtype=np.int64)
+    >>> count_votes((("ann",), ("overall",), ("x", "y")), (one, one, one, one + 1), np.array([0, 2])).counts.tolist()
+    [[1, 0, 1]]
+    """
+    judge, criterion, first, second = codes
+    # Ranks of the two halves, and not one product of all four, so that no table overflows int64.
+    left, row_left = _distinct(judge * len(names[1]) + criterion, len(names[0]) * len(names[1]))
+    right, row_right = _distinct(first * len(names[2]) + second, len(names[2]) ** 2)
+    cell, row_cell = _distinct(row_left * len(right) + row_right, len(left) * len(right))
+    left, right = left[cell // max(len(right), 1)], right[cell % max(len(right), 1)]
+    counts = np.bincount(row_cell * 3 + outcome, times, 3 * len(cell)).reshape(-1, 3).astype(np.int64)
+    at = (left // len(names[1]), left % len(names[1]), right // len(names[2]), right % len(names[2]))
+    if times is not None:
+        return CountedVotes(*names, *at, counts, has_criteria)
+    return Votes(
+        *names,
+        *at,
+        counts=counts,
+        row_cell=row_cell,
+        row_outcome=outcome,
+        contexts=contexts,
+        row_context=row_context,
+        has_criteria=has_criteria,
+    )
+
+
+def _distinct(keys: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """The distinct keys, which are below ``size``, in order, and the place of each key among them."""
+    if size > 4 * len(keys) + 1000:
+        found, place = np.unique(keys, return_inverse=True)
+        return found, place
+    seen = np.bincount(keys, minlength=size) > 0
+    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]

@@ -13,7 +13,7 @@ import voirdire
 from voirdire import InputError
 from voirdire.notices import listening
 from voirdire.tables.detect import read_table
-from voirdire.tables.formats import source
+from voirdire.tables.formats import streams
 from voirdire.tables.votes import read_votes
 
 
@@ -156,4 +156,4 @@ def test_standard_input_can_be_read_twice(monkeypatch: pytest.MonkeyPatch) -> No
     text = io.TextIOWrapper(io.BytesIO(b"judge,item,label\na,x,good\n"))
     monkeypatch.setattr(sys, "stdin", text)
     assert read_table("-").data == "labels"
-    assert source._spooled() == source._spooled()
+    assert streams._spooled() == streams._spooled()

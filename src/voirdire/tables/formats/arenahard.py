@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("games model judge")
 _VERDICTS = dict.fromkeys(("A>B", "A>>B", "B<A", "B<<A"), "first")

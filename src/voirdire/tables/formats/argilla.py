@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Odd, Refused, Row, answered, named
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("fields responses _server_id")
 _USERS = ".responses.users"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = {"eval_model_name", "response_model_name"}
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("prompt_id response metadata")
 _JUDGES = ("judge_score", "oracle_label")

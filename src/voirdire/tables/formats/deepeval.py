@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 
 def _detect(head: Head) -> bool:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, fault
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 
 @dataclass(frozen=True)

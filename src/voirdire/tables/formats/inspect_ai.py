@@ -11,8 +11,9 @@ from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, guarded, shown
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 
 def _detect(head: Head) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("pair_id judgments")
 _DECISIONS = {"A>B": "first", "B>A": "second", "A=B": "tie", "B=A": "tie", "A<B": "second", "B<A": "first"}

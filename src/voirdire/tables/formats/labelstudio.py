@@ -8,8 +8,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, each, has
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, Vote, named
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _SIDES = {"left": "first", "right": "second"}
 

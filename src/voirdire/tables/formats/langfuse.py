@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("dataType source name traceId", "dataType source name subject")
 

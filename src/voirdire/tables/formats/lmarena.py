@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Odd, Row, Vote, named, winner
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("model_a model_b winner", "model_a model_b winner_model_a winner_model_b winner_tie")
 _OWN = frozenset(("conv_metadata", "evaluation_session_id", "anony", "tstamp", "winner_tie"))

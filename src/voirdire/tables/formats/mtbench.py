@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     UNKNOWN,
     Odd,
@@ -18,7 +19,7 @@ from voirdire.tables.formats.rows import (
     number,
     winner,
 )
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _PAIR = keyed("g1_winner g2_winner model_1 model_2")
 _SINGLE = keyed("question_id model score judge turn")

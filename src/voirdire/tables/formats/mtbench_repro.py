@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Refused, Row, Score, Vote, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _PAIR = keyed("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
 _SINGLE = keyed("model_id judge_id score_turn1", "model_id judge_id score_turn2")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import UNKNOWN, Odd, Refused, Row, UnknownOrder, Vote, named
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _WINNERS = {"0": "tie", "Tie": "tie", "tie": "tie", "1": "first", "2": "second"}
 _RESULT = "_result"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("instance_id user_id labels", "id label_annotations")
 _STATE = "instance_id_to_label_to_value"

@@ -8,8 +8,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, guarded
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 
 _GRADED = {
     "llm-rubric", "g-eval", "factuality", "answer-relevance", "conversation-relevance", "search-rubric", "pi",

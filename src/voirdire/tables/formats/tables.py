@@ -7,8 +7,9 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, each
+from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, Vote, named, number
-from voirdire.tables.formats.source import Head, Record, Source
+from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.problems import nearest
 
 #: Other names of voirdire's columns; case, blanks, ``_`` and ``-`` do not count.

@@ -29,6 +29,7 @@ class Method(StrEnum):
     laplace = "laplace"
     nuts = "nuts"
     map = "map"
+    adam = "adam"
 
 
 class AnchorMode(StrEnum):
@@ -86,7 +87,8 @@ def fit(
         Method,
         typer.Option(
             help="auto: laplace, and where that does not hold its draws moved until they are the posterior's, or nuts; "
-            "laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals."
+            "laplace: intervals at once; nuts: sample the posterior; map: the mode, no intervals; "
+            "adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt)."
         ),
     ] = Method.auto,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,

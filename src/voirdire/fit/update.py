@@ -10,7 +10,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
-from voirdire.infer.method import UNHELD, Method, infer
+from voirdire.fit.likelihood import by_likelihood
+from voirdire.infer.method import BY_ADAM, UNHELD, Method, infer
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions
@@ -57,10 +58,13 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     everything = kind.join(known, votes)
     weighed = None if criteria is None else kind.on_criteria(known, everything.criteria, criteria)
     posed = kind.reposed(known, table=everything, criteria=weighed)
-    panel = weigh_answers(posed, fit.families, carried(fit.posterior.centre, known, posed))
     how = Method(fit.asked or fit.method, fit.seed, fit.sampler or "numpyro", *_sizes(fit))
+    if how.name == "adam":
+        panel = by_likelihood(posed, fit.seed)
+    else:
+        panel = weigh_answers(posed, fit.families, carried(fit.posterior.centre, known, posed))
     found = infer(panel.problem, panel.mode, how)
-    anew = ("Duplicate judges:", "Near-copies:", "Families:", UNHELD)  # of the table as it was
+    anew = ("Duplicate judges:", "Near-copies:", "Families:", UNHELD, BY_ADAM)  # of the table as it was
     kept = [note for note in fit.notes if not note.startswith(anew)]
     return replace(
         fit,

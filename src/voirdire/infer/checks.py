@@ -10,6 +10,8 @@ from voirdire.model.check import Check, Level
 RHAT = 1.01
 ESS = 400.0
 EBFMI = 0.3
+LAST = 500  # epochs of Adam over which it is looked whether anything still moves
+STILL = 0.1  # on coordinates: what moves farther over them runs away
 LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
 
 
@@ -25,6 +27,21 @@ def convergence(gradient: float, converged: bool) -> Check:
         gradient,
         f"The search for the mode stopped with a gradient of {gradient:.1e}; the numbers below are not the "
         "mode's. Use tighter priors or report the table.",
+    )
+
+
+def arrival(moved: float) -> Check:
+    """Whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
+    if moved <= STILL:
+        said = f"The last {LAST} epochs of Adam moved no number by more than {moved:.1e}."
+        return Check("convergence", "ok", moved, said)
+    return Check(
+        "convergence",
+        "warn",
+        moved,
+        f"The last {LAST} epochs of Adam still moved a number by {moved:.2g}: the likelihood has no highest point (an "
+        "item that always wins, a judge that never errs), and the numbers are where the epochs end. Use "
+        "method='map', whose priors hold them.",
     )
 
 

@@ -145,10 +145,10 @@ class Fit:
         Raises
         ------
         InputError
-            The fit has no draws (method "map").
+            The fit has no draws (methods "map" and "adam").
         """
         if self.posterior.draws is None:
-            raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+            raise InputError(f"method {self.method!r} has no draws; fit with method='laplace' or 'nuts'")
         density = self.problem.density
         values = {k: v for k, v in density.values(self.posterior.draws, np).items() if v.size}
         dims = {p.name: list(p.dims) for p in density.parameters}
@@ -298,8 +298,12 @@ class RankedFit(Fit):
         Raises
         ------
         InputError
-            The fit is one of a baseline of scores, or ``resamples`` are too few for its ``prob``.
+            The fit is one of a baseline of scores, or by method "adam", or ``resamples`` are too few for its ``prob``.
         """
+        if self.method == "adam":
+            raise InputError(
+                "bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'"
+            )
         if resamples < (least := least_draws(self.prob)):
             raise InputError(
                 f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter, Spread
@@ -113,6 +114,19 @@ class LogDensity(ABC):
     def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
         """More points to search from where the mode that was found, ``x``, might not be the highest."""
         return []
+
+    def likelihood_starts(self, rng: np.random.Generator, count: int) -> Floats:
+        """Points from which MAPLE's own estimator (:mod:`voirdire.infer.adam`) begins, shape (count, size).
+
+        Raises
+        ------
+        InputError
+            It is not for this model or table.
+        """
+        raise InputError(
+            f"method 'adam' is the estimator of MAPLE's paper, which is for votes; model {self.model.name} is of "
+            f"{self.model.data}: use method='map'"
+        )
 
     def by_hand(self, data: Data) -> ByHand | None:
         """The search's functions where derived by hand they are better than automatic ones."""

@@ -83,7 +83,7 @@ def _mirror(fit: Fit) -> None:
     if not fit.problem.density.has_mirror:
         raise InputError(f"model {fit.model.name} has no mirrored twin: its orientation is certain")
     if fit.posterior.draws is None:
-        raise InputError("method 'map' has no draws; fit with method='laplace' or 'nuts'")
+        raise InputError(f"method {fit.method!r} has no draws; fit with method='laplace' or 'nuts'")
 
 
 def _severity(fit: Fit) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
 from voirdire.kinds.votes.design import TYPICAL, of_a_vote, of_coins
 from voirdire.kinds.votes.doubt import starts_in_doubt
@@ -23,6 +24,8 @@ from voirdire.model.terms.strength import difference
 from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
+
+PAPER_START = 0.8  # reliability from which MAPLE's own estimator begins
 
 
 @dataclass(frozen=True)
@@ -156,6 +159,25 @@ class VotesDensity(VotesLayout):
     def starts(self, data: Data) -> list[Floats]:
         """A point that takes every judge as fairly reliable, so that it follows the majority."""
         return [starting_point(self, data, np.ones(self.judges))]
+
+    def likelihood_starts(self, rng: np.random.Generator, count: int) -> Floats:
+        """Strengths of Normal(0, 0.01), reliabilities of 0.8, weights equal: the models of the paper, without ties."""
+        model = self.model
+        if model.strength.kind != "normal" or model.reliability.kind not in ("one-coin", "fixed"):
+            raise InputError(
+                f"method 'adam' is the estimator of MAPLE's paper, for models with at most one coin a judge; "
+                f"{model.name} is another: name model='maple' or 'crowd-bt', or use method='map'"
+            )
+        if self.ties:
+            raise InputError(
+                f"method 'adam': the table has ties ({model.name}), and the likelihood of MAPLE's paper has none; "
+                "leave them out, or use method='map'"
+            )
+        starts = 0.01 * rng.standard_normal((count, self.size))
+        for name, part in self.slices.items():
+            if name != "strength":
+                starts[:, part] = np.log(PAPER_START / (1 - PAPER_START)) if name == "reliability" else 0.0
+        return starts
 
     def starts_in_doubt(self, x: Floats, data: Data) -> list[Floats]:
         """The mirror of the mode, and a start whose judges' signs come from how they agree; see :mod:`.votes.doubt`."""

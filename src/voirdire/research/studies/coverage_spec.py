@@ -31,7 +31,7 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
     >>> coverage_problems({"panels": [panel], "methods": ["auto"], "models": ["crowd-bt-position"]})
     ['panels[0]: items is 1; must be a whole number from 2']
     """
-    known = [name for name in METHODS if name != "map"]
+    known = [name for name in METHODS if name not in ("map", "adam")]
     problems = [
         f"methods: {name!r} is none of {', '.join(known)}"
         for name in settings["methods"]

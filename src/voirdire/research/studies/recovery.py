@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.infer.adam import adam_modes
 from voirdire.infer.mode import find_modes, pad
 from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.results import judges as judge_summary
 from voirdire.model.specs import Model, load_model
-from voirdire.research.studies.adam import adam_modes
 from voirdire.research.studies.study import Cell, Study, simulation
 from voirdire.simulate.judges import Accuracy
 from voirdire.simulate.panel import panel_from_spec
@@ -101,6 +101,8 @@ def _fitted(
     density, data = problems[0].density, [problem.data for problem in problems]
     if optimiser == "map":
         return [mode.x for mode in find_modes(density, data, roomy=roomy)]
+    if "reliability" not in density.slices:
+        return None  # the paper's procedure is for models with its coin
     return adam_modes(density, pad(data), len(data), seed)
 
 

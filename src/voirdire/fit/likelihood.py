@@ -1,0 +1,32 @@
+"""Fits by the estimator of MAPLE's paper, which knows the answers of judges and nothing else."""
+
+from __future__ import annotations
+
+from voirdire.errors import InputError
+from voirdire.fit.answer_weight import Panel
+from voirdire.model.problem import Problem
+
+
+def by_likelihood(problem: Problem, seed: int, families: object = None, anchors: object = None) -> Panel:
+    """A problem with the point of its likelihood that :mod:`voirdire.infer.adam` finds; no answer is weighed down.
+
+    Raises
+    ------
+    InputError
+        Families, anchors, changed priors, or a model or table that the procedure is not for.
+    """
+    given = [
+        ("families", families, "it counts every judge by itself"),
+        ("anchors", anchors, "it has no answers of people"),
+        ("priors", problem.model.overrides or None, "it has none"),
+    ]
+    problems = [
+        f"method 'adam' is the estimator of MAPLE's paper, and {why}; leave {name}= out, or use method='map'"
+        for name, value, why in given
+        if value is not None
+    ]
+    if problems:
+        raise InputError(problems)
+    from voirdire.infer.adam import find_adam
+
+    return Panel(problem, find_adam(problem, seed), None, ())

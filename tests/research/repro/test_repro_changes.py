@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from voirdire.cli import app
 from voirdire.research.repro import Row, judge_claims, load_system, system_names, unexplained
 from voirdire.research.repro.checks import public, studies
-from voirdire.research.repro.rerun import narrowed, rerun, used
+from voirdire.research.repro.rerun import CELL, narrowed, parts, rerun, used
 from voirdire.research.repro.transcribed import FILE, changes, sums
 from voirdire.research.studies import load_study
 
@@ -169,6 +169,19 @@ def test_a_rerun_simulates_the_cells_that_claims_speak_of() -> None:
     assert {one["name"] for one in study.settings["added"]} <= {"random", "always-first", "always-second"}
     whole = narrowed(load_study("rq1"), rows["rq1"])
     assert {panel["name"] for panel in whole.settings["panels"]} == {"60-100", "10-100", "0-90"}
+
+
+def test_a_rerun_simulates_no_other_cells() -> None:
+    """Of 72 cells of the position study claims speak of 21."""
+    for name, rows in used(load_system("maple")).items():
+        wanted = {tuple(row[key] for key in CELL) for row in rows}
+        study = load_study(studies.path_of(name).parent / "study.toml")
+        asked = [cell for part in parts(study, rows) for cell in part.cells()]
+        labels = [tuple(str(cell.labels[key]) for key in CELL) for cell in asked]
+        assert len(labels) == len(set(labels))
+        # a panel without added judges comes with those that have some
+        assert {label[1] for label in set(labels) - wanted} <= {"none"}
+        assert wanted <= set(labels)
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from voirdire.research.studies import Study, load_study, run_study
 Row = Mapping[str, str]
 #: Columns of results that say which cell it is.
 KEYS = ("panel", "added", "count", "design", "model", "optimiser", "measure")
+CELL = KEYS[:4]
 REPLICATES = 20
 
 
@@ -90,6 +91,23 @@ def narrowed(study: Study, rows: Sequence[Row]) -> Study:
     return replace(study, settings=own)
 
 
+def parts(study: Study, rows: Sequence[Row]) -> list[Study]:
+    """Studies that have the cells of the rows, and none beside but panels without added judges: one a panel and design.
+
+    Examples
+    --------
+    >>> from voirdire.research.repro.claims import load_system
+    >>> rows = used(load_system("maple"))["maple/position"]
+    >>> found = parts(load_study(path_of("maple/position").parent / "study.toml"), rows)
+    >>> sum(len(part.cells()) for part in found)
+    22
+    """
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["panel"], row["design"]), []).append(row)
+    return [narrowed(study, own) for own in groups.values()]
+
+
 def rerun(
     system: System,
     *,
@@ -120,15 +138,18 @@ def rerun(
     found: dict[str, list[Row]] = {}
     for name, rows in used(system).items():
         study = load_study(path_of(name).parent / "study.toml")
-        study = narrowed(study, rows).with_replicates(min(replicates, study.replicates))
+        study = study.with_replicates(min(replicates, study.replicates))
+        found[name] = []
+        for number, part in enumerate(split := parts(study, rows), start=1):
+            label = name if len(split) == 1 else f"{name}, part {number} of {len(split)}"
 
-        def told(done: int, of: int, name: str = name) -> None:
-            if progress is not None:
-                progress(name, done, of)
+            def told(done: int, of: int, label: str = label) -> None:
+                if progress is not None:
+                    progress(label, done, of)
 
-        folder = None if out is None else out / name.replace("/", "-")
-        table = run_study(study, jobs=jobs, out=folder, progress=told).table
-        found[name] = [
-            {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
-        ]
+            folder = None if out is None else out / f"{name.replace('/', '-')}-{number}"
+            table = run_study(part, jobs=jobs, out=folder, progress=told).table
+            found[name] += [
+                {str(key): str(value) for key, value in row.items()} for row in table.to_dict("records")
+            ]
     return found

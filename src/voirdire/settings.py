@@ -22,6 +22,9 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 
 from voirdire.errors import InputError
 
+#: Probability of an interval where none is given.
+PROB = 0.9
+
 
 def least_draws(prob: float, beyond: int = 1) -> int:
     """Draws of which so many are expected beyond each end of an interval: with fewer, nobody knows where it ends.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
@@ -25,7 +26,10 @@ from voirdire.agreement import (
     swap_consistency,
 )
 from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
+from voirdire.agreement.engine.intervals import bootstrap_interval
+from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, pass_interval
 from voirdire.cli.agree import agree
+from voirdire.cli.fit import fit
 from voirdire.cli.metaeval import metaeval
 from voirdire.errors import InputError
 from voirdire.report.rows_page import rows_page
@@ -62,7 +66,7 @@ def run(app: typer.Typer, *arguments: str) -> str:
 
 def test_json_is_one_object_with_the_agreed_rows(app, scores) -> None:
     for arguments in (
-        ["agree", scores, "--measure", "cohen_kappa", "--measure", "spearman", "--seed", "3"],
+        ["agree", scores, "--measures", "cohen_kappa,spearman", "--seed", "3"],
         ["metaeval", scores, "--human", "human", "--level", "context"],
     ):
         found = json.loads(run(app, *arguments, "--resamples", "50", "--json"))
@@ -84,9 +88,8 @@ def test_tables_show_names_as_they_are(app, scores) -> None:
 
 def test_options_reach_the_verb(app, scores) -> None:
     found = json.loads(
-        run(app, "agree", scores, "--against", "human", "--measure", "agreement_rate", "--level", "1", "--level", "2",
-            "--level", "3",
-            "--level", "4", "--level", "5", "--unit", "context", "--interval", "basic", "--prob", "0.8",
+        run(app, "agree", scores, "--against", "human", "--measures", "agreement_rate",
+            "--levels", "1,2,3,4,5", "--unit", "context", "--interval", "basic", "--prob", "0.8",
             "--resamples", "40", "--json")
     )["rows"]  # fmt: skip
     assert [row["judges"] for row in found] == [["[b]", "human"], ["gpt", "human"]]
@@ -96,6 +99,27 @@ def test_options_reach_the_verb(app, scores) -> None:
             "--measure", "kendall_tau_c", "--resamples", "40", "--json")
     )["rows"]  # fmt: skip
     assert [(row["measure"], row["judges"]) for row in pooled] == [("kendall_tau_c", ["gpt", "human"])]
+
+
+def test_words_of_the_last_release_still_do(app, scores) -> None:
+    now = ["agree", scores, "--measures", "cohen_kappa_linear,agreement_rate", "--levels", "1,2,3,4,5"]
+    then = ["agree", scores, "--measure", "cohen_kappa_linear", "--measure", "agreement_rate"]
+    then += [word for level in "12345" for word in ("--level", level)]
+    shown = [CliRunner().invoke(app, [*asked, "--resamples", "40", "--json"]) for asked in (now, then)]
+    assert shown[0].stdout == shown[1].stdout
+    assert ["--levels A,B now" in one.stderr for one in shown] == [False, True]
+    with pytest.warns(DeprecationWarning, match="coefficients= is measures= now"):
+        old = voirdire.metaeval(scores, "human", coefficients="pearson", resamples=20)
+    assert old.equals(voirdire.metaeval(scores, "human", measures="pearson", resamples=20))
+    with pytest.warns(DeprecationWarning, match="coefficients= is measures= now"):
+        human_ceiling(scores, ["human", "gpt"], coefficients="pearson", resamples=20)
+
+
+def test_intervals_hold_what_is_true_nine_times_in_ten_everywhere() -> None:
+    """One default of `prob`, of fits, of agreement and of its questions, in Python and on the command line."""
+    verbs = [voirdire.fit, fit, agree, metaeval, voirdire.agreement.Resampling, bootstrap_interval, gate]
+    verbs += [compare_systems, pass_interval, compare_pass_rates, compare_means]
+    assert [inspect.signature(verb).parameters["prob"].default for verb in verbs] == [0.9] * len(verbs)
 
 
 def test_wrong_requests_are_input_errors(app, scores) -> None:
@@ -195,7 +219,7 @@ ADJUSTED = {"permutations": 99, "adjustment": "bh"}
         ("metaeval", "scores", ["--human", "e1", "--compare", "--measure", "pearson"], compare_metrics, ["e1"],
          {"measure": "pearson"}),
         ("metaeval", "scores", [*TWO_PEOPLE, "--ceiling", "--measure", "pearson"], human_ceiling, [["e1", "e2"]],
-         {"coefficients": "pearson"}),
+         {"measures": "pearson"}),
     ],
 )  # fmt: skip
 def test_every_question_has_a_door_on_the_command_line(
@@ -218,8 +242,12 @@ def test_every_question_has_a_door_on_the_command_line(
         ("labels", ["--truth", "e1", "--runs"], "--truth and --runs are two questions"),
         ("labels", ["--leave-one-out"], "--leave-one-out is for --experts"),
         ("labels", ["--reference", "e1"], "--reference is for --swap"),
-        ("labels", ["--truth", "e1", "--measure", "cohen_kappa"], "--measure is not for --truth"),
-        ("labels", ["--compare", "e1", "--measure", "a", "--measure", "b"], "--compare takes one --measure"),
+        ("labels", ["--truth", "e1", "--measures", "cohen_kappa"], "--measures is not for --truth"),
+        (
+            "labels",
+            ["--compare", "e1", "--measures", "a", "--measure", "b"],
+            "--compare takes one of --measures",
+        ),
         ("labels", ["--permutations", "9"], "--permutations is not for this"),
         ("systems", ["--between", "a", "b", "--runs"], "--runs and --between are two questions"),
         ("scores", ["--gate", "3"], "--gate '3' is not CRITERION=SCORE"),

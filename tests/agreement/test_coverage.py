@@ -32,7 +32,7 @@ TRUTH = {
     "spearman": 6 / np.pi * np.arcsin(CORRELATION / 2),
 }
 # The resamples' own noise costs coverage, but hardly any from 999 on.
-RESAMPLES = 999
+RESAMPLES, PROB = 999, 0.95
 
 
 def answers(knows: np.ndarray, truth: np.ndarray, rng: np.random.Generator) -> Ratings:
@@ -74,9 +74,9 @@ def coverage_of_items(n: int, replicates: int) -> dict[str, dict[str, float]]:
     held = {method: dict.fromkeys(TRUTH, 0) for method in ("percentile", "bca")}
     for seed in range(replicates):
         made = single(n, rng)
-        found = bootstrap(list(made.values()), resamples=RESAMPLES, seed=seed, interval="bca")
+        found = bootstrap(list(made.values()), resamples=RESAMPLES, prob=PROB, seed=seed, interval="bca")
         for name, one in zip(made, found, strict=True):
-            plain = bootstrap_interval(one.estimate, one.draws)
+            plain = bootstrap_interval(one.estimate, one.draws, PROB)
             for method, ends in (("percentile", plain), ("bca", one.interval)):
                 held[method][name] += bool(ends.low <= TRUTH[name] <= ends.high)
     return {method: {name: hits / replicates for name, hits in of.items()} for method, of in held.items()}
@@ -89,7 +89,9 @@ def coverage_of_contexts(replicates: int, contexts: int = 80, size: int = 5) -> 
     for seed in range(replicates):
         made, groups = clustered(contexts, size, rng)
         for unit in held:
-            found = bootstrap(list(made.values()), unit=unit, groups=groups, resamples=RESAMPLES, seed=seed)
+            found = bootstrap(
+                list(made.values()), unit=unit, groups=groups, resamples=RESAMPLES, prob=PROB, seed=seed
+            )
             for name, one in zip(made, found, strict=True):
                 held[unit][name] += bool(one.interval.low <= TRUTH[name] <= one.interval.high)
     return {unit: {name: hits / replicates for name, hits in of.items()} for unit, of in held.items()}

@@ -60,9 +60,9 @@ def humans(tmp_path: Path) -> Path:
 
 def test_runs_beside_people_are_named_by_protocol(debate: Path, single: Path, humans: Path) -> None:
     with listening(lambda _: None):
-        found = voirdire.metaeval([debate, single], humans=humans, coefficients="spearman", resamples=100)
+        found = voirdire.metaeval([debate, single], humans=humans, measures="spearman", resamples=100)
         first = voirdire.metaeval(
-            [debate], humans=humans, phase="initial", coefficients="spearman", resamples=100
+            [debate], humans=humans, phase="initial", measures="spearman", resamples=100
         )
     of = {row["judges"][0]: row["value"] for row in found.to_dict("records")}
     assert set(of) == {"debate", "g-eval"}

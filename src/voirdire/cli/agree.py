@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import console
+from voirdire.settings import PROB
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,9 +75,14 @@ def agree(
             "as CSV, Parquet or JSONL.",
         ),
     ],
-    measure: Annotated[
+    measures: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A measure; repeatable. Default: those that suit the table."),
+        typer.Option(
+            "--measures",
+            "--measure",
+            metavar="A,B,...",
+            help="Measures; repeatable. Default: those that suit the table.",
+        ),
     ] = None,
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A judge to compare; repeatable. Default: all.")
@@ -91,9 +97,13 @@ def agree(
         bool | None,
         typer.Option("--pairs/--no-pairs", help="Compare judges two by two (default: up to 8 judges)."),
     ] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(metavar="A,B,...", help="All answers there may be, lowest first."),
+    ] = None,
     level: Annotated[
         list[str] | None,
-        typer.Option(metavar="LEVEL", help="An answer there may be; repeat it for each, lowest first."),
+        typer.Option(metavar="LEVEL", hidden=True, help="The old name of --levels: one of them."),
     ] = None,
     repeats: Annotated[
         Repeats | None,
@@ -208,7 +218,7 @@ def agree(
         ),
     ] = None,
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
     out: Annotated[
@@ -234,9 +244,11 @@ def agree(
     )
     from voirdire.agreement import gate as pass_rates
     from voirdire.agreement.verb import agreement
-    from voirdire.cli.results import answer, check_out, emit, keep_rows
+    from voirdire.cli.results import answer, check_out, emit, keep_rows, names
 
     check_out(out, overwrite)
+    if level:
+        console.tell("--level A --level B is --levels A,B now; the old name goes with the next release")
     asked: dict[str, Any] = {
         "--experts": experts,
         "--compare": compare,
@@ -271,11 +283,11 @@ def agree(
         verb,
         (table, *first),
         {
-            "--measure": ("measures", measure),
+            "--measures": ("measures", names(measures)),
             "--judge": ("judges", judge),
             "--against": ("against", against),
             "--pairs": ("pairs", pairs),
-            "--level": ("levels", level),
+            "--levels": ("levels", level if levels is None else names([levels])),
             "--repeats": ("repeats", repeats),
             "--adjustment": ("adjustment", adjustment),
             "--permutations": ("permutations", permutations),

@@ -14,6 +14,7 @@ from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
+from voirdire.settings import PROB
 from voirdire.tables.chosen import chosen
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def fit(
             "adam: the estimator of MAPLE's paper, no prior, no intervals (votes, --model maple or crowd-bt)."
         ),
     ] = Method.auto,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     prior: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ import typer
 
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
 from voirdire.cli.import_ import pairs
+from voirdire.settings import PROB
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,9 +73,14 @@ def metaeval(
         list[str] | None,
         typer.Option(metavar="NAME", help="A judge to examine; repeatable. Default: all others."),
     ] = None,
-    measure: Annotated[
+    measures: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A coefficient; repeatable. Default: those of the level."),
+        typer.Option(
+            "--measures",
+            "--measure",
+            metavar="A,B,...",
+            help="Coefficients; repeatable. Default: those of the level.",
+        ),
     ] = None,
     level: Annotated[
         Level, typer.Option(help="Over all items, within contexts, or over systems.")
@@ -119,7 +125,7 @@ def metaeval(
     ] = None,
     interval: Annotated[Interval, typer.Option(help="Kind of interval.")] = Interval.percentile,
     resamples: Annotated[int, typer.Option(help="Number of resamples.")] = 10_000,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the resamples.")] = 0,
     jobs: Annotated[int, typer.Option(help="Threads that share the work.")] = 1,
     out: Annotated[
@@ -141,7 +147,7 @@ def metaeval(
     from voirdire.agreement import compare_metrics, human_ceiling
     from voirdire.agreement.correlation.people import beside_people
     from voirdire.agreement.correlation.verb import metaeval as correlate
-    from voirdire.cli.results import answer, check_out, emit, keep_rows, printed
+    from voirdire.cli.results import answer, check_out, emit, keep_rows, names, printed
     from voirdire.tables.run_folders import run_folder
 
     check_out(out, overwrite)
@@ -166,7 +172,7 @@ def metaeval(
         verb,
         (scores, human),
         {
-            "--measure": ("coefficients", measure),
+            "--measures": ("measures", names(measures)),
             "--metric": ("metrics", metric),
             "--level": ("level", level),
             "--average": ("average", average),

@@ -53,15 +53,26 @@ def answer(
     for option, (keyword, value) in options.items():
         if value is None:
             continue
-        if keyword not in known and "measure" in known and option == "--measure":
+        if keyword not in known and "measure" in known and option == "--measures":
             if len(value) > 1:
-                raise typer.BadParameter(f"{question} takes one --measure")
+                raise typer.BadParameter(f"{question} takes one of --measures")
             keyword, value = "measure", value[0]
         if keyword not in known and not ("settings" in known and keyword in ("unit", "interval")):
             raise typer.BadParameter(f"{option} is not for {question or 'this'}")
         keywords[keyword] = value.value if isinstance(value, Enum) else value
     usual = {name: value for name, value in settings.items() if name in known or "settings" in known}
     return verb(*first, **keywords, **usual)
+
+
+def names(given: Sequence[str] | None) -> list[str] | None:
+    """The names of an option that may be repeated and may hold several, with commas between.
+
+    Examples
+    --------
+    >>> names(["icc_1_1,pearson", "spearman"])
+    ['icc_1_1', 'pearson', 'spearman']
+    """
+    return [name for several in given for name in several.split(",")] if given else None
 
 
 def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -> None:

@@ -23,7 +23,7 @@ from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, Priors, load_model
 from voirdire.notices import listening
-from voirdire.settings import least_draws
+from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -35,7 +35,7 @@ def fit(
     *,
     model: str | Path | Model | None = None,
     method: str = "auto",
-    prob: float = 0.9,
+    prob: float = PROB,
     seed: int = 0,
     priors: Priors | None = None,
     anchors: object = None,

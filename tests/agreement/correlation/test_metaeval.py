@@ -77,7 +77,7 @@ def test_context_level_is_the_mean_over_contexts() -> None:
         row = cell(found, measure, "good")
         assert row["value"] == pytest.approx(np.mean(values), abs=1e-9)
         assert row["n"] == CONTEXTS
-    fisher = metaeval(TABLE, "human", level="context", average="fisher", coefficients="pearson", resamples=50)
+    fisher = metaeval(TABLE, "human", level="context", average="fisher", measures="pearson", resamples=50)
     assert cell(fisher, "pearson", "good")["value"] == pytest.approx(
         np.tanh(np.mean(np.arctanh(by_hand["pearson"]))), abs=1e-9
     )
@@ -117,7 +117,7 @@ def test_a_perfect_context_has_no_fisher_z() -> None:
         "human",
         level="context",
         average="fisher",
-        coefficients="pearson",
+        measures="pearson",
         resamples=20,
     ).iloc[0]
     assert np.isnan(found["value"])
@@ -131,9 +131,10 @@ def test_intervals_of_contexts_systems_and_both_by_hand() -> None:
 
     settings = {
         "level": "system",
-        "coefficients": "pearson",
+        "measures": "pearson",
         "metrics": ["good"],
         "resamples": 300,
+        "prob": 0.95,
         "seed": 5,
     }
     drawn = np.random.default_rng(5).integers(0, CONTEXTS, (300, CONTEXTS))
@@ -156,7 +157,7 @@ def test_intervals_of_contexts_systems_and_both_by_hand() -> None:
 
 
 def test_pooled_correlation_can_resample_contexts_and_systems() -> None:
-    settings = {"coefficients": "spearman", "metrics": ["good"], "resamples": 200, "seed": 1}
+    settings = {"measures": "spearman", "metrics": ["good"], "resamples": 200, "prob": 0.95, "seed": 1}
     values = {
         metaeval(TABLE, "human", unit=unit, **settings).iloc[0]["value"]
         for unit in ("item", "context", "both")
@@ -196,7 +197,7 @@ def test_metrics_of_different_items_are_compared_on_common_ones() -> None:
     part = GOOD.copy()
     part[:4] = np.nan
     found = metaeval(
-        grid_table({"human": HUMAN, "bad": BAD, "part": part}), "human", coefficients="pearson", resamples=300
+        grid_table({"human": HUMAN, "bad": BAD, "part": part}), "human", measures="pearson", resamples=300
     )
     bad, good = cell(found, "pearson", "bad"), cell(found, "pearson", "part")
     assert (bad["n"], good["n"]) == (60, 40)
@@ -208,13 +209,13 @@ def test_metrics_of_different_items_are_compared_on_common_ones() -> None:
 
 def test_annotators_make_a_mean_and_a_ceiling(newsroom) -> None:
     raters = ["rater-1", "rater-2", "rater-3"]
-    found = human_ceiling(newsroom, raters, coefficients=["pearson", "spearman"], resamples=200)
+    found = human_ceiling(newsroom, raters, measures=["pearson", "spearman"], resamples=200)
     wide = newsroom[newsroom["criterion"] == "coherence"].pivot(index="item", columns="judge", values="score")
     part = found[(found["criterion"] == "coherence") & (found["measure"] == "spearman")]
     by_hand = [stats.spearmanr(wide[one], wide.drop(columns=one).mean(axis=1))[0] for one in raters]
     assert part["value"].tolist() == pytest.approx([*by_hand, np.mean(by_hand)], abs=1e-9)
     assert part["low"].iloc[-1] < part["value"].iloc[-1] < part["high"].iloc[-1]
-    mean = metaeval(newsroom, raters[:2], coefficients="pearson", resamples=20)
+    mean = metaeval(newsroom, raters[:2], measures="pearson", resamples=20)
     row = mean[mean["criterion"] == "coherence"].iloc[0]
     assert row["judges"] == ("rater-3", "mean of the annotators")
     assert row["value"] == pytest.approx(
@@ -237,7 +238,7 @@ def test_ties_of_means_do_not_depend_on_who_gave_which_score() -> None:
     table = pd.DataFrame([(j, f"i{i}", s) for j, row in scores.items() for i, s in enumerate(row)])
     table.columns = ["judge", "item", "score"]
     for people in (["p", "q", "r"], ["r", "q", "p"], ["q", "p", "r"]):
-        found = metaeval(table, people, coefficients=["kendall_tau_b", "spearman"], resamples=10)
+        found = metaeval(table, people, measures=["kendall_tau_b", "spearman"], resamples=10)
         tau, rho = found.set_index("measure")["value"][["kendall_tau_b", "spearman"]]
         assert tau == pytest.approx(stats.kendalltau([1, 2, 3, 4], [1, 1, 2, 3]).statistic, abs=1e-12)
         assert rho == pytest.approx(stats.spearmanr([1, 2, 3, 4], [1, 1, 2, 3]).statistic, abs=1e-12)
@@ -251,7 +252,7 @@ def test_annotators_who_skip_items_are_counted() -> None:
             "score": [1, 2, 1, 3, 3, 2, 2, 4, 3, 5, 5, 4],
         }
     )
-    found = metaeval(table.drop(index=1), ["p", "q"], coefficients="pearson", resamples=20).iloc[0]
+    found = metaeval(table.drop(index=1), ["p", "q"], measures="pearson", resamples=20).iloc[0]
     assert found["n"] == 4
     assert "mean of the annotators: 1 item scored by some annotators only" in found["note"]
 
@@ -273,11 +274,11 @@ def test_posterior_draws_widen_the_interval_by_their_own_uncertainty() -> None:
     widths = {}
     for name, arrays in (("sure", np.stack([GOOD] * 60)), ("unsure", spread)):
         found = metaeval(
-            table, "human", draws=draws_table({"fit": arrays}), coefficients="pearson", resamples=3000
+            table, "human", draws=draws_table({"fit": arrays}), measures="pearson", resamples=3000
         ).iloc[0]
         assert found["value"] == pytest.approx(stats.pearsonr(GOOD.ravel(), HUMAN.ravel())[0], abs=1e-9)
         widths[name] = found["high"] - found["low"]
-    plain = metaeval(TABLE, "human", metrics=["good"], coefficients="pearson", resamples=3000).iloc[0]
+    plain = metaeval(TABLE, "human", metrics=["good"], measures="pearson", resamples=3000).iloc[0]
     assert widths["sure"] == pytest.approx(plain["high"] - plain["low"], rel=0.05)
     assert widths["unsure"] > 1.1 * widths["sure"]
 
@@ -286,7 +287,7 @@ def test_posterior_draws_widen_the_interval_by_their_own_uncertainty() -> None:
 def test_posterior_draws_at_every_level(level: str) -> None:
     draws = draws_table({"fit": GOOD + 0.1 * RNG.normal(size=(7, *GOOD.shape))})
     found = metaeval(
-        TABLE, "human", level=level, draws=draws, coefficients=["spearman", "pairwise_accuracy"], resamples=60
+        TABLE, "human", level=level, draws=draws, measures=["spearman", "pairwise_accuracy"], resamples=60
     )
     rows = found[found["judges"].str[0] == "fit"]
     assert np.isfinite(rows[["value", "low", "high"]].to_numpy(float)).all()
@@ -311,12 +312,12 @@ def test_a_fit_in_place_of_scores() -> None:
         ]
     fitted = fit(pd.DataFrame(rows), model="bradley-terry")
     people = pd.DataFrame({"judge": "people", "item": [f"x{i:02d}" for i in range(12)], "score": strength})
-    found = metaeval(people, "people", draws=fitted, coefficients="pearson", resamples=500).iloc[0]
+    found = metaeval(people, "people", draws=fitted, measures="pearson", resamples=500).iloc[0]
     assert found["judges"] == ("fit", "people")
     scores = fitted.ranking().set_index("item")["score"].sort_index()
     assert found["value"] == pytest.approx(stats.pearsonr(scores, strength)[0], abs=0.02)
     assert found["low"] < found["value"] < found["high"]
-    named = metaeval(people, "people", draws={"bt": fitted}, coefficients="pearson", resamples=50).iloc[0]
+    named = metaeval(people, "people", draws={"bt": fitted}, measures="pearson", resamples=50).iloc[0]
     assert named["judges"] == ("bt", "people")
     with pytest.raises(InputError, match="is a fit by map, which has no draws; use laplace or nuts"):
         metaeval(people, "people", draws=fit(pd.DataFrame(rows), model="bradley-terry", method="map"))
@@ -353,7 +354,7 @@ def test_comparison_of_two_metrics() -> None:
     equal = grid_table({"human": HUMAN, "a": GOOD, "b": 2 * HUMAN - GOOD})
     for level in ("pooled", "context", "system"):
         found = compare_metrics(
-            equal, "human", measure="spearman", level=level, resamples=300, permutations=300
+            equal, "human", measure="spearman", level=level, resamples=300, permutations=300, prob=0.95
         ).iloc[0]
         assert found["low"] < 0 < found["high"]
         assert found["p_permutation"] > 0.05
@@ -451,12 +452,12 @@ def test_items_may_stand_for_systems() -> None:
         (TABLE, "human", {"metrics": ["better"]}, "metric 'better' is not a judge of the table"),
         (TABLE, ["human", "good", "bad"], {}, "every judge of the table is human"),
         (TABLE, [], {}, "human is empty"),
-        (TABLE, "human", {"coefficients": "kappa"}, "coefficient 'kappa' is not known"),
+        (TABLE, "human", {"measures": "kappa"}, "measure 'kappa' is not known"),
         (TABLE, "human", {"level": "segment"}, "level 'segment' is not known"),
         (TABLE, "human", {"unit": "judge"}, "unit 'judge' is not offered here"),
         (TABLE, "human", {"level": "context", "unit": "item"}, "'item' is not offered here; give one of context"),
         (TABLE, "human", {"average": "median"}, "average 'median' is not known"),
-        (TABLE, "human", {"average": "fisher", "coefficients": "pairwise_accuracy"}, "'fisher' is for correlations"),
+        (TABLE, "human", {"average": "fisher", "measures": "pairwise_accuracy"}, "'fisher' is for correlations"),
         (TABLE, "human", {"resamples": 0}, "resamples 0 is not a positive whole number"),
         (TABLE, "human", {"phase": "final"}, "phase 'final' is asked for, and the table has no column 'phase'"),
         (TABLE.assign(phase="final"), "human", {}, "the table has phases 'final'; name one of them"),

@@ -61,7 +61,7 @@ def test_intervals_are_scipys_on_the_same_resamples(ours: str, theirs: str) -> N
         (pearson(X, Y), lambda x, y: np.corrcoef(x, y)[0, 1]),
         (spearman(X, Y), lambda x, y: stats.spearmanr(x, y)[0]),
     ):
-        found = bootstrap([statistic], resamples=400, seed=11, interval=ours)[0]
+        found = bootstrap([statistic], resamples=400, prob=0.95, seed=11, interval=ours)[0]
         expected = stats.bootstrap(
             (X, Y),
             function,
@@ -83,8 +83,8 @@ def test_bca_counts_ties_with_the_estimate_half() -> None:
 
 
 def test_bca_jackknifes_the_data_not_the_resamples() -> None:
-    one = bootstrap([mean_of_x()], resamples=200, interval="bca")[0]
-    two = bootstrap([mean_of_x()], resamples=5000, interval="bca")[0]
+    one = bootstrap([mean_of_x()], resamples=200, prob=0.95, interval="bca")[0]
+    two = bootstrap([mean_of_x()], resamples=5000, prob=0.95, interval="bca")[0]
     values = np.array([np.delete(X, u).mean() for u in range(60)])
     a = np.sum((values.mean() - values) ** 3) / (6 * np.sum((values.mean() - values) ** 2) ** 1.5)
     z0 = stats.norm.ppf(np.mean(two.draws < X.mean()))
@@ -95,7 +95,7 @@ def test_bca_jackknifes_the_data_not_the_resamples() -> None:
 
 
 def test_studentised_interval_by_hand() -> None:
-    found = bootstrap([mean_of_x()], resamples=500, seed=2, interval="studentised")[0]
+    found = bootstrap([mean_of_x()], resamples=500, prob=0.95, seed=2, interval="studentised")[0]
     drawn = X[np.random.default_rng(2).integers(0, 60, (500, 60))]
     t = (drawn.mean(axis=1) - X.mean()) / (drawn.std(axis=1, ddof=1) / 60**0.5)
     spread = X.std(ddof=1) / 60**0.5

@@ -63,11 +63,11 @@ def intervals(resamples: int = 10_000, seed: int = 0) -> list[tuple[str, int, fl
     for (dataset, judge), (wins, losses, ties, low, high) in TABLE_3.items():
         outcome = np.repeat([0, 1, 2], [wins, losses, ties])
         statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
-        found = bootstrap([statistic], resamples=resamples, seed=seed)[0].interval
+        found = bootstrap([statistic], resamples=resamples, prob=0.95, seed=seed)[0].interval
         rows.append((f"3 {dataset} {judge}", len(outcome), 100 * found.low, 100 * found.high, low, high))
     for (section, dataset), (hits, n, low, high) in TABLE_7.items():
         share = share_of(np.ones(n, bool), np.arange(n) < hits)
-        found = bootstrap([share], resamples=resamples, seed=seed)[0].interval
+        found = bootstrap([share], resamples=resamples, prob=0.95, seed=seed)[0].interval
         rows.append((f"7{section} {dataset}", n, 100 * found.low, 100 * found.high, low, high))
     return rows
 
@@ -101,7 +101,7 @@ def test_the_interval_of_the_abstract_through_the_public_function() -> None:
         {"judge": "GPT-4", "first": "Llama-2", "second": "GPT-3.5", "context": range(47), "winner": winners}
     )
     other = votes.assign(judge="other")
-    found = agreement(pd.concat([votes, other]), measures="win_rate", resamples=200_000)
+    found = agreement(pd.concat([votes, other]), measures="win_rate", resamples=200_000, prob=0.95)
     row = found[(found["level"] == "Llama-2") & (found["judges"] == ("GPT-4",))].iloc[0]
     assert row["value"] == pytest.approx(0.6)
     assert (100 * row["low"], 100 * row["high"]) == pytest.approx((42.3, 77.3), abs=0.5)
@@ -125,7 +125,7 @@ def test_detection_metrics_of_table_5(task: str) -> None:
     said = np.repeat(["false", "true", "false", "true"], [hits, misses, alarms, rejections])
     n = len(truth)
     table = pd.DataFrame({"judge": np.repeat(["people", "framework"], n), "item": [*range(n)] * 2})
-    found = detection(table.assign(label=[*truth, *said]), "people", empty="zero")
+    found = detection(table.assign(label=[*truth, *said]), "people", empty="zero", prob=0.95)
     macro = found[found["level"].isin([None, "macro"]) | (found["measure"] == "accuracy")].set_index(
         "measure"
     )

@@ -291,7 +291,7 @@ def test_gate() -> None:
             "score": [1, 1, 0, 1, 4, 2, 5],
         }
     )
-    found = gate(table, {"true": 1, "fluent": 3}).set_index("criterion")
+    found = gate(table, {"true": 1, "fluent": 3}, prob=0.95).set_index("criterion")
     assert found["value"].to_dict() == {
         "true": 0.75,
         "fluent": pytest.approx(2 / 3),
@@ -307,8 +307,8 @@ def test_gate() -> None:
 
 def test_pass_rates_of_marevals_table_4() -> None:
     # Table 4: G-Eval 76.1% and 91.0% of 2,500; MAREval 98.6% and 100.0% of 5,000.
-    soft = compare_pass_rates(4930, 5000, 1902, 2500)
-    hard = compare_pass_rates(5000, 5000, 2275, 2500)
+    soft = compare_pass_rates(4930, 5000, 1902, 2500, prob=0.95)
+    hard = compare_pass_rates(5000, 5000, 2275, 2500, prob=0.95)
     for found, counts in ((soft, (4930, 5000, 1902, 2500)), (hard, (5000, 5000, 2275, 2500))):
         assert (found.low, found.high) == pytest.approx(
             confint_proportions_2indep(*counts, method="newcomb", compare="diff"), abs=1e-12
@@ -321,7 +321,7 @@ def test_pass_rates_of_marevals_table_4() -> None:
 
 def test_pass_rates_newcombes_own_example() -> None:
     """Newcombe (1998), Table II: 56/70 and 48/80, method 10: 0.0524 to 0.3339."""
-    found = compare_pass_rates(56, 70, 48, 80)
+    found = compare_pass_rates(56, 70, 48, 80, prob=0.95)
     assert (found.low, found.high) == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
@@ -339,7 +339,7 @@ def test_the_lifts_interval_holds_it_and_inverts(a: tuple[int, int], b: tuple[in
 
 
 def test_the_lifts_interval_is_katzs_in_large_samples() -> None:
-    found = compare_pass_rates(50_300, 100_000, 50_000, 100_000)
+    found = compare_pass_rates(50_300, 100_000, 50_000, 100_000, prob=0.95)
     half = 1.959964 * (1 / 50_300 + 1 / 50_000 - 2 / 100_000) ** 0.5
     assert 1 + found.lift_low == pytest.approx(1.006 * np.exp(-half), rel=1e-5)
     assert 1 + found.lift_high == pytest.approx(1.006 * np.exp(half), rel=1e-5)
@@ -362,7 +362,7 @@ def test_pass_rates_at_the_edges() -> None:
 def test_means_are_compared_as_by_scipy() -> None:
     rng = np.random.default_rng(0)
     a, b = rng.normal(5.2, 1, 80), rng.normal(5, 2, 50)
-    found = compare_means(a, b)
+    found = compare_means(a, b, prob=0.95)
     welch = stats.ttest_ind(a, b, equal_var=False)
     ends = welch.confidence_interval()
     assert (found.low, found.high) == pytest.approx((ends.low, ends.high), abs=1e-12)

@@ -14,6 +14,8 @@ from voirdire.agreement.ppi.intervals import PoweredMethod, powered_interval, wi
 from voirdire.agreement.ppi.sample import Sample
 from voirdire.errors import InputError
 
+AT_95 = Resampling(prob=0.95)
+
 
 def sample_of(y, f, humans, groups=None, below=None) -> Sample:
     """A mean of y predicted by f, or a ratio: `below` holds the denominators of both."""
@@ -44,7 +46,7 @@ def test_means_are_those_of_ppi_python(n: int, others: int, scale: float, weight
     low, high = ppi_mean_ci(y[:n], f[:n], f[n:], alpha=0.05, lam=weight)
     sample = sample_of(y, f, n)
     found = estimate(sample, weight)
-    ours = powered_interval(sample, found, "normal", share=False)
+    ours = powered_interval(sample, found, "normal", share=False, how=AT_95)
     assert [found.value, ours.low, ours.high] == pytest.approx(
         [theirs.item(), low.item(), high.item()], abs=1e-9
     )
@@ -66,7 +68,7 @@ def test_human_answers_alone_give_the_usual_intervals() -> None:
     rng = np.random.default_rng(0)
     y, f = normal(rng, 15, 40, 0.5)
     sample = sample_of(y, f, 15)
-    found = powered_interval(sample, estimate(sample, 0.0), "t", share=False)
+    found = powered_interval(sample, estimate(sample, 0.0), "t", share=False, how=AT_95)
     usual = stats.t.interval(0.95, 14, y[:15].mean(), stats.sem(y[:15]))
     assert (found.low, found.high) == pytest.approx(usual, abs=1e-12)
     # Wilson's, from his formula, where Student's t would be the normal.
@@ -189,7 +191,7 @@ def simulate(kind: str, n: int, replicates: int, others: int = 400) -> dict[str,
         sample = sample_of(y, f, n, groups)
         for name, weight in (("tuned", None), ("human", 0.0)):
             found = powered_interval(
-                sample, estimate(sample, weight), method, share=method == "wilson", weight=weight
+                sample, estimate(sample, weight), method, share=method == "wilson", weight=weight, how=AT_95
             )
             hits[name] += found.low <= truth <= found.high
             widths[name][r] = found.high - found.low
@@ -245,7 +247,7 @@ def test_without_clusters_the_intervals_of_clustered_data_are_too_narrow() -> No
         f = effects[0] + effects[1] + 0.5 * rng.normal(size=480)
         for name, groups in (("item", None), ("context", np.repeat(np.arange(120), 4))):
             sample = sample_of(y, f, 160, groups)
-            found = powered_interval(sample, estimate(sample), "t", share=False)
+            found = powered_interval(sample, estimate(sample), "t", share=False, how=AT_95)
             hits[name] += found.low <= 0 <= found.high
     # 500 replicates: a standard error of 1%.
     assert hits["context"] / 500 >= 0.92

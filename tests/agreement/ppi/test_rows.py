@@ -58,7 +58,7 @@ def test_mean_scores_are_those_of_ppi_python() -> None:
     from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
     judged, human, quality = scores()
-    found = agreement(judged, humans=human, measures="mean_score", interval="normal")
+    found = agreement(judged, humans=human, measures="mean_score", interval="normal", prob=0.95)
     assert tuple(found.columns) == POWERED_COLUMNS
     assert found["level"].tolist() == [None, "new", "old"]
     mean = judged.groupby(["context", "system"])["score"].mean()
@@ -84,7 +84,7 @@ def test_agreement_with_humans_is_predicted_by_the_other_judges() -> None:
     from ppi_py import ppi_mean_ci
 
     judged, human = labels()
-    found = agreement(judged, humans=human, interval="normal").set_index("judges")
+    found = agreement(judged, humans=human, interval="normal", prob=0.95).set_index("judges")
     assert list(found.index) == [
         ("a", "human"), ("b", "human"), ("c", "human"), ("majority of the judges", "human")]  # fmt: skip
     wide = judged.pivot(index="item", columns="judge", values="label")

@@ -21,6 +21,7 @@ from voirdire.agreement.engine.combine import as_fixed, mean_of
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import Statistic
 from voirdire.errors import InputError
+from voirdire.renamed import argument_now
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ def human_ceiling(
     annotators: Sequence[str],
     *,
     level: Level = "pooled",
-    coefficients: str | Iterable[str] | None = None,
+    measures: str | Iterable[str] | None = None,
     average: Average = "mean",
     phase: str | None = None,
+    coefficients: str | Iterable[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate each annotator with the mean of the others, and average.
@@ -48,7 +50,7 @@ def human_ceiling(
         Scores of the annotators, among others.
     annotators : sequence of str
         The judges who are people, two or more.
-    level, coefficients, average, phase, **settings
+    level, measures, average, phase, **settings
         As in `voirdire.agreement.correlation.verb.metaeval`; unit "item" or "context", by default contexts at every
         level but the pooled one.
 
@@ -69,13 +71,15 @@ def human_ceiling(
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": ["p", "q", "r"] * 4, "item": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
     ...                       "score": [1, 1, 2, 2, 3, 2, 3, 2, 3, 4, 4, 4]})
-    >>> human_ceiling(table, ["p", "q", "r"], coefficients="pearson", resamples=100)["value"].round(3).tolist()
+    >>> human_ceiling(table, ["p", "q", "r"], measures="pearson", resamples=100)["value"].round(3).tolist()
     [0.939, 0.757, 0.853, 0.85]
     """
+    if coefficients is not None:
+        measures = argument_now(coefficients, "coefficients", "measures")
     if len(set(annotators)) < 2:
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)
-    asked = request(scores, annotators[:1], annotators[1:], coefficients, level, average, phase, None)
+    asked = request(scores, annotators[:1], annotators[1:], measures, level, average, phase, None)
     by_default: Settings = {"unit": settings.get("unit") or ("item" if level == "pooled" else "context")}
     grouping = Grouping.of(level, average, settings | by_default, asked.grids[0])
     if grouping.how.unit in ("system", "both"):
@@ -83,7 +87,7 @@ def human_ceiling(
             f"unit {grouping.how.unit!r} is not offered for the human ceiling; resample items or contexts"
         )
     rows: list[Row] = []
-    for grid, name in product(grids(scores, phase), asked.coefficients):
+    for grid, name in product(grids(scores, phase), asked.measures):
         by = "" if grid.criterion is None else f" by criterion {grid.criterion!r}"
         parts: list[Statistic] = []
         for annotator in annotators:

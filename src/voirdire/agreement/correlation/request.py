@@ -34,7 +34,7 @@ class Request:
         One per criterion, with a column for people and one for each metric.
     human : str
         The column of people.
-    metrics, coefficients : tuple of str
+    metrics, measures : tuple of str
         The columns to compare with it, and how.
     draws : list of dict of str to float array of shape (draws, items)
         Per criterion, the posterior draws of the metrics that have some.
@@ -43,7 +43,7 @@ class Request:
     grids: list[Grid]
     human: str
     metrics: tuple[str, ...]
-    coefficients: tuple[str, ...]
+    measures: tuple[str, ...]
     draws: list[dict[str, FloatArray]]
 
 
@@ -51,7 +51,7 @@ def request(
     table: object,
     human: str | Sequence[str],
     metrics: Sequence[str] | None,
-    coefficients: str | Iterable[str] | None,
+    measures: str | Iterable[str] | None,
     level: str,
     average: str,
     phase: str | None,
@@ -61,7 +61,7 @@ def request(
 
     Parameters
     ----------
-    table, human, metrics, coefficients, level, average, phase, draws
+    table, human, metrics, measures, level, average, phase, draws
         As given to `voirdire.agreement.correlation.verb.metaeval`.
 
     Returns
@@ -86,7 +86,7 @@ def request(
     drawn = None if draws is None else read_draws(draws, scores)
     known = (*scores.judges, *(drawn.judges if drawn else ()))
     chosen = [one for one in known if one not in people] if metrics is None else list(dict.fromkeys(metrics))
-    names = _coefficients(coefficients, level)
+    names = _measures(measures, level)
     problems = [
         f"human {one!r} is not a judge of the table; its judges are {known_names(scores.judges)}"
         for one in people
@@ -104,7 +104,7 @@ def request(
         if drawn and one in drawn.judges
     ]
     problems += [
-        f"coefficient {one!r} is not known; give some of {', '.join(COEFFICIENTS)}"
+        f"measure {one!r} is not known; give some of {', '.join(COEFFICIENTS)}"
         for one in names
         if one not in COEFFICIENTS
     ]
@@ -132,10 +132,10 @@ def request(
     return Request(found, name, tuple(chosen), names, posterior)
 
 
-def _coefficients(coefficients: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
-    if coefficients is None:
+def _measures(measures: str | Iterable[str] | None, level: str) -> tuple[str, ...]:
+    if measures is None:
         return _DEFAULTS.get(level, _DEFAULTS["pooled"])
-    return (coefficients,) if isinstance(coefficients, str) else tuple(dict.fromkeys(coefficients))
+    return (measures,) if isinstance(measures, str) else tuple(dict.fromkeys(measures))
 
 
 def _with_means(grid: Grid, judges: Sequence[str], draws: dict[str, FloatArray]) -> Grid:

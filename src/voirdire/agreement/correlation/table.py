@@ -42,7 +42,7 @@ def metric_table(found: pd.DataFrame, digits: int = 2) -> pd.DataFrame:
     >>> from voirdire.agreement.correlation.verb import metaeval
     >>> table = pd.DataFrame({"judge": ["human"] * 9 + ["a"] * 9 + ["b"] * 9, "item": list(range(9)) * 3,
     ...                       "score": [*range(9), *range(9), *range(8, -1, -1)]})
-    >>> metric_table(metaeval(table, "human", coefficients="spearman", resamples=100)).iloc[:, 0].tolist()
+    >>> metric_table(metaeval(table, "human", measures="spearman", resamples=100)).iloc[:, 0].tolist()
     ['**1.00**', '_-1.00_']
     """
     import pandas as pd

@@ -22,6 +22,7 @@ from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
+from voirdire.renamed import argument_now
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +37,12 @@ def metaeval(
     *,
     metrics: Sequence[str] | None = None,
     level: Level = "pooled",
-    coefficients: str | Iterable[str] | None = None,
+    measures: str | Iterable[str] | None = None,
     average: Average = "mean",
     phase: str | None = None,
     draws: object | None = None,
     humans: object = None,
+    coefficients: str | Iterable[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate the scores of metrics and judges with those of people.
@@ -56,7 +58,7 @@ def metaeval(
         The judges to examine; all others by default.
     level : {"pooled", "context", "system"}
         Correlate over all items; within each context, then average; or the means of systems.
-    coefficients : str or iterable of str, optional
+    measures : str or iterable of str, optional
         Some of pearson, spearman, kendall_tau_b, kendall_tau_c, pairwise_accuracy (ties calibrated, except
         at system level) and concordance_index.
     average : {"mean", "fisher"}
@@ -92,23 +94,25 @@ def metaeval(
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": ["human", "metric"] * 5, "item": [1, 1, 2, 2, 3, 3, 4, 4, 5, 5],
     ...                       "score": [1, 0.2, 2, 0.1, 3, 0.5, 4, 0.6, 5, 0.9]})
-    >>> found = metaeval(table, "human", coefficients="spearman", resamples=200)
+    >>> found = metaeval(table, "human", measures="spearman", resamples=200)
     >>> found[["measure", "value", "n"]].values.tolist()
     [['spearman', 0.9, 5]]
     """
     import pandas as pd
 
+    if coefficients is not None:
+        measures = argument_now(coefficients, "coefficients", "measures")
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]
         table, named = beside_people(several, humans, phase=phase)
         human, phase = human or named, None
-    asked = request(table, human, metrics, coefficients, level, average, phase, draws)
+    asked = request(table, human, metrics, measures, level, average, phase, draws)
     grouping = Grouping.of(level, average, settings, asked.grids[0])
     if draws is not None and grouping.how.interval not in ("percentile", "basic"):
         raise InputError(
             f"a {grouping.how.interval} interval has no room for posterior draws; use percentile or basic"
         )
-    parts = product(range(len(asked.grids)), asked.coefficients)
+    parts = product(range(len(asked.grids)), asked.measures)
     found = grouping.how.map(lambda part: _compare(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}

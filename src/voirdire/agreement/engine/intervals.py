@@ -25,7 +25,7 @@ import numpy as np
 from voirdire.agreement.engine.resampling import Method
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
-from voirdire.settings import least_draws
+from voirdire.settings import PROB, least_draws
 
 # An interval that leaves out more resamples than this is not one.
 UNDEFINED_LIMIT = 0.05
@@ -49,7 +49,7 @@ class Interval:
 def bootstrap_interval(
     estimate: float,
     draws: FloatArray,
-    prob: float = 0.95,
+    prob: float = PROB,
     method: str | None = "percentile",
     *,
     jackknife: FloatArray | None = None,

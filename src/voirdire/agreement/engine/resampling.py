@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.settings import PROB
 
 Unit: TypeAlias = Literal["item", "context", "judge", "system", "both"]
 Method: TypeAlias = Literal["percentile", "basic", "bca", "studentised"]
@@ -67,7 +68,7 @@ class Resampling:
     resamples: int = RESAMPLES
     unit: Unit | None = None
     interval: str | None = None
-    prob: float = 0.95
+    prob: float = PROB
     seed: int = 0
     jobs: int = 1
 
@@ -80,7 +81,9 @@ class Resampling:
         if not isinstance(self.seed, int | np.integer) or self.seed < 0:
             problems.append(f"seed {self.seed!r} is not a whole number of at least 0")
         if not 0 < self.prob < 1:
-            problems.append(f"prob {self.prob!r} is not between 0 and 1; 0.95 gives a 95% interval")
+            problems.append(
+                f"prob {self.prob!r} is not between 0 and 1; {PROB} gives a {100 * PROB:g}% interval"
+            )
         if self.unit == "both" and self.interval in ("bca", "studentised"):
             problems.append(
                 f"a {self.interval} interval is not defined when judges and items are resampled together; "
@@ -119,7 +122,7 @@ class Resampling:
         Examples
         --------
         >>> Resampling.of({"seed": 3})
-        Resampling(resamples=10000, unit='item', interval='percentile', prob=0.95, seed=3, jobs=1)
+        Resampling(resamples=10000, unit='item', interval='percentile', prob=0.9, seed=3, jobs=1)
         """
         given = {name: value for name, value in settings.items() if value is not None}
         whole: Any = given.pop("resampling", None) or cls()

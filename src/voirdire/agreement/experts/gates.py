@@ -26,6 +26,7 @@ from voirdire.agreement.coefficients.rows import Row, frame_of
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.errors import InputError
+from voirdire.settings import PROB
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Comparison:
     note: str = ""
 
 
-def gate(table: object, thresholds: Mapping[str, float], *, prob: float = 0.95) -> pd.DataFrame:
+def gate(table: object, thresholds: Mapping[str, float], *, prob: float = PROB) -> pd.DataFrame:
     """Pass rates of items at an acceptance gate: each criterion's score must reach its threshold.
 
     Parameters
@@ -92,7 +93,7 @@ def gate(table: object, thresholds: Mapping[str, float], *, prob: float = 0.95) 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "gpt", "item": [1, 2, 3, 4], "criterion": "safe", "score": [1, 1, 1, 0]})
     >>> gate(table, {"safe": 1})[["value", "low", "high"]].round(3).values.tolist()
-    [[0.75, 0.301, 0.954]]
+    [[0.75, 0.356, 0.942]]
     """
     Resampling(prob=prob)
     scores = read_scores(table)
@@ -131,7 +132,7 @@ def _rate(judge: str, criterion: str, passed: FloatArray, prob: float) -> Row:
     return Row("pass_rate", (judge,), criterion, None, float(known.mean()), low, high, n)
 
 
-def pass_interval(passes: int, n: int, prob: float = 0.95) -> tuple[float, float]:
+def pass_interval(passes: int, n: int, prob: float = PROB) -> tuple[float, float]:
     """Wilson's interval of a pass rate.
 
     Raises
@@ -143,7 +144,7 @@ def pass_interval(passes: int, n: int, prob: float = 0.95) -> tuple[float, float
     --------
     >>> low, high = pass_interval(45, 50)
     >>> round(low, 3), round(high, 3)
-    (0.786, 0.957)
+    (0.808, 0.95)
     """
     from statsmodels.stats.proportion import proportion_confint
 
@@ -153,7 +154,7 @@ def pass_interval(passes: int, n: int, prob: float = 0.95) -> tuple[float, float
     return float(low), float(high)
 
 
-def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob: float = 0.95) -> Comparison:
+def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob: float = PROB) -> Comparison:
     """Compare the pass rates of two independent groups of items.
 
     Parameters
@@ -177,7 +178,7 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     --------
     >>> found = compare_pass_rates(90, 100, 70, 100)
     >>> round(found.difference, 3), round(found.low, 3), round(found.high, 3), round(found.p_value, 5)
-    (0.2, 0.09, 0.306, 0.00041)
+    (0.2, 0.108, 0.289, 0.00041)
     """
     from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
 
@@ -215,7 +216,7 @@ def _ratio_interval(passes_a: int, n_a: int, passes_b: int, n_b: int, prob: floa
     return end(low_a, high_b, -1), end(high_a, low_b, 1)
 
 
-def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = 0.95) -> Comparison:
+def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparison:
     """Compare the means of two independent groups, such as treatment and control of an A/B test.
 
     Parameters

@@ -15,6 +15,7 @@ from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates
 from voirdire.errors import InputError
+from voirdire.settings import PROB
 from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def compare_systems(
     judges: Sequence[str] | None = None,
     *,
     adjustment: Adjustment = "holm",
-    prob: float = 0.95,
+    prob: float = PROB,
 ) -> pd.DataFrame:
     """Compare two systems, such as treatment and control, by the scores that judges gave their items.
 

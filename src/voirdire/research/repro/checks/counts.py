@@ -14,7 +14,7 @@ from voirdire.research.repro.checks.base import Check, Context, Found, Settings,
 from voirdire.research.repro.tables import Cell
 from voirdire.simulate.votes import simulate_counts
 
-RESAMPLES, SEED = 10_000, 0
+RESAMPLES, SEED, PROB = 10_000, 0, 0.95  # as published: most papers give 95% intervals
 
 
 def share(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -117,7 +117,9 @@ def _outcomes(context: Context, cell: Cell, settings: Settings) -> tuple[tuple[i
 
 @cache
 def _share_interval(hits: int, n: int) -> tuple[float, float]:
-    found = bootstrap([share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, seed=SEED)[0]
+    found = bootstrap(
+        [share_of(np.ones(n, bool), np.arange(n) < hits)], resamples=RESAMPLES, prob=PROB, seed=SEED
+    )[0]
     return _ends(found.interval.low, found.interval.high)
 
 
@@ -133,7 +135,7 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
     """
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
-    found = bootstrap([statistic], resamples=RESAMPLES, seed=SEED)[0]
+    found = bootstrap([statistic], resamples=RESAMPLES, prob=PROB, seed=SEED)[0]
     return _ends(found.interval.low, found.interval.high)
 
 
@@ -147,7 +149,7 @@ def _detection(counts: tuple[int, int, int, int]) -> dict[str, tuple[float, floa
     n = len(truth)
     table = pd.DataFrame({"judge": np.repeat(["people", "model"], n), "item": [*range(n)] * 2})
     rows = detection(
-        table.assign(label=[*truth, *said]), "people", empty="zero", resamples=RESAMPLES, seed=SEED
+        table.assign(label=[*truth, *said]), "people", empty="zero", resamples=RESAMPLES, prob=PROB, seed=SEED
     )
     found = {}
     for row in rows.to_dict("records"):

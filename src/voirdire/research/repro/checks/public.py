@@ -95,7 +95,7 @@ def _correlations(dataset: str, metric: str, human: str, level: Level, name: str
     # the intervals are not compared with anything: few resamples do
     table = _loaded(dataset)
     assert not isinstance(table, str)
-    found = voirdire.metaeval(table, human, metrics=[metric], level=level, coefficients=[name], resamples=100)
+    found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}
 
 

@@ -65,7 +65,7 @@ def coefficients(job: Job, scores: pd.DataFrame) -> list[dict[str, Any]]:
     # where there is one score for all criteria it is compared with people's on those they judged
     both = pd.concat([scores[scores["criterion"].isin(human["criterion"])], human])
     names = {_MEASURES[name]: name for name in how["coefficients"] if name in _MEASURES}
-    table = voirdire.metaeval(both, HUMAN, level=how["level"], coefficients=list(names), resamples=100)
+    table = voirdire.metaeval(both, HUMAN, level=how["level"], measures=list(names), resamples=100)
     rows = [
         {
             "judge": row["judges"][0],

@@ -12,8 +12,8 @@ reshaping) also notes how a change of its input is handed on, and one that works
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,17 +22,12 @@ from voirdire.typing import Floats
 Linear: TypeAlias = Callable[[Floats], Floats]
 Curves: TypeAlias = Callable[[], list[tuple[Any, Any, Any]]]
 
+#: What an array was made of: a node ``source``; ``back``, which turns the gradient of the result by the array into that
+#: by ``source``; and ``ahead``, which turns a change of ``source`` into that of the array, where that is no product,
+#: number by number, with what ``back`` makes of ones. Plain tuples: a tape makes some hundred at every point.
+Origin: TypeAlias = "tuple[Node, Linear, Linear | None]"
 
-class Origin(NamedTuple):
-    """What an array was made of.
-
-    ``back`` turns the gradient of the result by the array into that by ``source``; ``ahead`` a change of ``source``
-    into that of the array, where that is no product, number by number, with what ``back`` makes of ones.
-    """
-
-    source: Any
-    back: Linear
-    ahead: Linear | None = None
+_FLOAT = np.dtype(float)
 
 
 class Node:
@@ -41,7 +36,7 @@ class Node:
     Attributes
     ----------
     value : array
-    inputs : list of Origin
+    inputs : tuple of Origin
         The nodes that the array was made of.
     curves : function or None
         Gives the second derivatives that are not zero, number by number, as (input, input, array); mixed ones in both
@@ -55,12 +50,14 @@ class Node:
     __slots__ = ("curves", "inputs", "slope", "tape", "value")
     __array_ufunc__ = None  # so that NumPy leaves array + Node to Node
 
-    def __init__(self, value: Any, inputs: Sequence[Origin] = (), curves: Curves | None = None) -> None:
-        self.value = np.asarray(value, dtype=float)
-        self.inputs = [origin for origin in inputs if isinstance(origin.source, Node)]
+    def __init__(self, value: Any, inputs: tuple[Origin, ...] = (), curves: Curves | None = None) -> None:
+        if type(value) is not np.ndarray or value.dtype is not _FLOAT:
+            value = np.asarray(value, dtype=float)
+        self.value: Floats = value
+        self.inputs = inputs
         self.curves = curves
         self.slope: Floats | None = None
-        self.tape: list[Node] = self.inputs[0].source.tape if self.inputs else []
+        self.tape: list[Node] = inputs[0][0].tape if inputs else []
         self.tape.append(self)
 
     @property
@@ -74,79 +71,99 @@ class Node:
         return self.value.ndim
 
     def __neg__(self) -> Node:
-        return Node(-self.value, [Origin(self, np.negative, np.negative)])
+        return Node(-self.value, ((self, np.negative, np.negative),))
 
     def __abs__(self) -> Node:
         # at zero the slope of one side: smooth functions of |x| then have their second derivatives there too
-        return Node(np.abs(self.value), [Origin(self, lambda g: np.where(self.value < 0, -g, g))])
+        return Node(np.abs(self.value), ((self, lambda g: np.where(self.value < 0, -g, g), None),))
 
     def __add__(self, other: Any) -> Node:
-        return Node(_value(self) + _value(other), [Origin(self, _same, _same), Origin(other, _same, _same)])
+        if not isinstance(other, Node):
+            return Node(self.value + other, ((self, _same, _same),))
+        return Node(self.value + other.value, ((self, _same, _same), (other, _same, _same)))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Node:
-        inputs = [Origin(self, _same, _same), Origin(other, np.negative, np.negative)]
-        return Node(self.value - _value(other), inputs)
+        if not isinstance(other, Node):
+            return Node(self.value - other, ((self, _same, _same),))
+        return Node(self.value - other.value, ((self, _same, _same), (other, np.negative, np.negative)))
 
     def __rsub__(self, other: Any) -> Node:
-        return Node(other - self.value, [Origin(self, np.negative, np.negative)])
+        return Node(other - self.value, ((self, np.negative, np.negative),))
 
     def __mul__(self, other: Any) -> Node:
-        a, b = self.value, _value(other)
-        inputs = [Origin(self, lambda g: g * b), Origin(other, lambda g: g * a)]
+        if not isinstance(other, Node):
+            return Node(self.value * other, ((self, lambda g: g * other, None),))
+        a, b = self.value, other.value
+        inputs = (self, lambda g: g * b, None), (other, lambda g: g * a, None)
         return Node(a * b, inputs, lambda: [(self, other, 1.0), (other, self, 1.0)])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Node:
-        a, b = self.value, _value(other)
-        inputs = [Origin(self, lambda g: g / b), Origin(other, lambda g: -g * a / (b * b))]
+        if not isinstance(other, Node):
+            return Node(self.value / other, ((self, lambda g: g / other, None),))
+        a, b = self.value, other.value
 
         def curves() -> list[tuple[Any, Any, Any]]:
             mixed = -1.0 / (b * b)
             return [(self, other, mixed), (other, self, mixed), (other, other, -2.0 * a / b * mixed)]
 
-        return Node(a / b, inputs, curves)
+        return Node(a / b, ((self, lambda g: g / b, None), (other, lambda g: -g * a / (b * b), None)), curves)
 
     def __rtruediv__(self, other: Any) -> Node:
-        inputs = [Origin(self, lambda g: -g * other / (self.value * self.value))]
+        inputs = ((self, lambda g: -g * other / (self.value * self.value), None),)
         return Node(other / self.value, inputs, lambda: [(self, self, 2.0 * other / self.value**3)])
 
     def __pow__(self, power: float) -> Node:
         return Node(
             self.value**power,
-            [Origin(self, lambda g: g * power * self.value ** (power - 1))],
+            ((self, lambda g: g * power * self.value ** (power - 1), None),),
             lambda: [(self, self, power * (power - 1) * self.value ** (power - 2))],
         )
 
     def __getitem__(self, index: Any) -> Node:
+        places = index[1] if type(index) is tuple and len(index) == 2 and index[0] is Ellipsis else index
+        if self.value.ndim == 1 and type(places) is np.ndarray and places.dtype.kind in "iu":
+            return self._gathered(places)
         back: Linear = lambda g: _scattered(g, self.value.shape, index)  # noqa: E731
-        return Node(self.value[index], [Origin(self, back, lambda t: t[index])])
+        return Node(self.value[index], ((self, back, lambda t: t[index]),))
+
+    def _gathered(self, index: Any) -> Node:
+        """Numbers of a vector, at places that may repeat."""
+        flat, size = index.ravel(), len(self.value)
+        back: Linear = lambda g: np.bincount(flat, g.ravel(), size).astype(float, copy=False)  # noqa: E731
+        return Node(self.value.take(index), ((self, back, lambda t: t.take(index)),))
 
     def reshape(self, *shape: Any) -> Node:
         """As NumPy's."""
         back: Linear = lambda g: g.reshape(self.value.shape)  # noqa: E731
-        return Node(self.value.reshape(*shape), [Origin(self, back, lambda t: t.reshape(*shape))])
+        return Node(self.value.reshape(*shape), ((self, back, lambda t: t.reshape(*shape)),))
 
     def transpose(self, *axes: int) -> Node:
         """As NumPy's."""
         order = np.argsort(axes)
-        inputs = [Origin(self, lambda g: g.transpose(order), lambda t: t.transpose(axes))]
+        inputs = ((self, lambda g: g.transpose(order), lambda t: t.transpose(axes)),)
         return Node(self.value.transpose(axes), inputs)
 
     def sum(self, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
 
         def back(g: Floats) -> Floats:
-            if axis is not None and not keepdims:
-                g = np.expand_dims(g, axis)
-            return np.broadcast_to(g, self.value.shape)
+            out = np.empty(self.value.shape)  # NumPy's broadcast_to takes ten times as long
+            if axis is None or keepdims:
+                out[...] = g
+            elif axis == -1:
+                out[...] = g[..., None]
+            else:
+                out[...] = np.expand_dims(g, axis)
+            return out
 
         def ahead(t: Floats) -> Floats:
             return np.asarray(t.sum(axis=axis, keepdims=keepdims))
 
-        return Node(ahead(self.value), [Origin(self, back, ahead)])
+        return Node(ahead(self.value), ((self, back, ahead),))
 
     def mean(self, axis: int | None = None, keepdims: bool = False) -> Node:
         """As NumPy's."""
@@ -165,7 +182,7 @@ class Node:
         def ahead(t: Floats) -> Floats:
             return np.asarray((share * t).sum(axis=axis, keepdims=keepdims))
 
-        return Node(top if keepdims else top.squeeze(axis), [Origin(self, back, ahead)])
+        return Node(top if keepdims else top.squeeze(axis), ((self, back, ahead),))
 
 
 class _Taped:
@@ -175,19 +192,19 @@ class _Taped:
         if not isinstance(x, Node):
             return np.exp(x)
         out = np.exp(x.value)
-        return Node(out, [Origin(x, lambda g: g * out)], lambda: [(x, x, out)])
+        return Node(out, ((x, lambda g: g * out, None),), lambda: [(x, x, out)])
 
     def log(self, x: Any) -> Any:
         if not isinstance(x, Node):
             return np.log(x)
-        return Node(np.log(x.value), [Origin(x, lambda g: g / x.value)], lambda: [(x, x, -1.0 / x.value**2)])
+        return Node(np.log(x.value), ((x, lambda g: g / x.value, None),), lambda: [(x, x, -1.0 / x.value**2)])
 
     def log1p(self, x: Any) -> Any:
         if not isinstance(x, Node):
             return np.log1p(x)
         return Node(
             np.log1p(x.value),
-            [Origin(x, lambda g: g / (1.0 + x.value))],
+            ((x, lambda g: g / (1.0 + x.value), None),),
             lambda: [(x, x, -1.0 / (1.0 + x.value) ** 2)],
         )
 
@@ -195,7 +212,7 @@ class _Taped:
         if not isinstance(x, Node):
             return np.expm1(x)
         out = np.expm1(x.value)
-        return Node(out, [Origin(x, lambda g: g * (out + 1.0))], lambda: [(x, x, out + 1.0)])
+        return Node(out, ((x, lambda g: g * (out + 1.0), None),), lambda: [(x, x, out + 1.0)])
 
     def log_normal_cdf(self, x: Any) -> Any:
         from scipy.special import log_ndtr
@@ -204,7 +221,7 @@ class _Taped:
             return log_ndtr(x)
         out = log_ndtr(x.value)
         slope = np.exp(-0.5 * x.value**2 - 0.5 * np.log(2.0 * np.pi) - out)
-        return Node(out, [Origin(x, lambda g: g * slope)], lambda: [(x, x, -slope * (x.value + slope))])
+        return Node(out, ((x, lambda g: g * slope, None),), lambda: [(x, x, -slope * (x.value + slope))])
 
     def logaddexp(self, x: Any, y: Any) -> Any:
         a, b = np.asarray(_value(x), dtype=float), np.asarray(_value(y), dtype=float)
@@ -225,21 +242,34 @@ class _Taped:
             both = share(True) * share(False)
             return [(x, x, both), (y, y, both), (x, y, -both), (y, x, -both)]
 
-        inputs = [Origin(x, lambda g: g * share(True)), Origin(y, lambda g: g * share(False))]
-        return Node(out, inputs, curves)
+        inputs = (x, lambda g: g * share(True), None), (y, lambda g: g * share(False), None)
+        return Node(out, _nodes(inputs), curves)
+
+    def log_sigmoid(self, x: Any) -> Any:
+        """As :func:`voirdire.model.terms.arrays.log_sigmoid` has it of NumPy, on one node instead of three."""
+        value = _value(x)
+        less = np.exp(-np.abs(value))
+        out = -(np.maximum(-value, 0.0) + np.log1p(less))
+        if not isinstance(x, Node):
+            return out
+
+        def slope() -> Floats:
+            return np.asarray(np.where(value < 0, 1.0, less) / (1.0 + less))
+
+        return Node(out, ((x, lambda g: g * slope(), None),), lambda: [(x, x, -less / (1.0 + less) ** 2)])
 
     def where(self, condition: Any, x: Any, y: Any) -> Any:
-        inputs = [
-            Origin(x, lambda g: np.where(condition, g, 0.0)),
-            Origin(y, lambda g: np.where(condition, 0.0, g)),
-        ]
-        return Node(np.where(condition, _value(x), _value(y)), inputs)
+        inputs = (
+            (x, lambda g: np.where(condition, g, 0.0), None),
+            (y, lambda g: np.where(condition, 0.0, g), None),
+        )
+        return Node(np.where(condition, _value(x), _value(y)), _nodes(inputs))
 
     def dot(self, x: Any, y: Any) -> Any:
         """Products of matrices; the left one is plain."""
         if not isinstance(y, Node):
             return np.dot(x, y)
-        return Node(x @ y.value, [Origin(y, lambda g: x.T @ g, lambda t: x @ t)])
+        return Node(x @ y.value, ((y, lambda g: x.T @ g, lambda t: x @ t),))
 
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
         values = [_value(part) for part in parts]
@@ -250,7 +280,7 @@ class _Taped:
             where = [slice(None)] * value.ndim
             where[axis] = slice(end - value.shape[axis], end)
             inputs.append(_part(part, tuple(where), joined.shape))
-        return Node(joined, inputs)
+        return Node(joined, _nodes(inputs))
 
     def stack(self, parts: Sequence[Any], axis: int = -1) -> Any:
         """Along a new last axis; ``axis`` is there for NumPy's sake."""
@@ -289,7 +319,9 @@ def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
         if node.slope is None:
             continue
         for source, back, _ in node.inputs:
-            part = fitted(back(node.slope), source.value.shape)
+            part = back(node.slope)
+            if part.shape != source.value.shape:
+                part = fitted(part, source.value.shape)
             source.slope = part if source.slope is None else source.slope + part
     return start, end
 
@@ -298,7 +330,7 @@ def _same(x: Floats) -> Floats:
     return x
 
 
-def _part(part: Any, where: tuple[slice, ...], shape: tuple[int, ...]) -> Origin:
+def _part(part: Any, where: tuple[slice, ...], shape: tuple[int, ...]) -> tuple[Any, Linear, Linear]:
     """A part of a concatenation, which stands at ``where``."""
 
     def ahead(t: Floats) -> Floats:
@@ -306,7 +338,12 @@ def _part(part: Any, where: tuple[slice, ...], shape: tuple[int, ...]) -> Origin
         out[where] = t
         return out
 
-    return Origin(part, lambda g: g[where], ahead)
+    return part, lambda g: g[where], ahead
+
+
+def _nodes(inputs: Iterable[Any]) -> tuple[Origin, ...]:
+    """Those of the inputs that are no plain arrays."""
+    return tuple(origin for origin in inputs if isinstance(origin[0], Node))
 
 
 def _value(x: Any) -> Any:
@@ -324,10 +361,10 @@ def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
 
 def _scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
     """Add a gradient to the places that it was gathered from."""
-    if isinstance(index, tuple) and len(index) == 2 and index[0] is Ellipsis and index[1] is not None:
-        index = index[1] if len(shape) == 1 else index
-    if isinstance(index, np.ndarray) and len(shape) == 1 and index.ndim == 1 and index.dtype != bool:
-        return np.bincount(index, g, shape[0]).astype(float, copy=False)
+    if isinstance(index, slice | int):
+        out = np.zeros(shape)
+        out[index] = g
+        return out
     parts = index if isinstance(index, tuple) else (index,)
     if any(isinstance(part, np.ndarray | list) for part in parts):
         size = math.prod(shape)

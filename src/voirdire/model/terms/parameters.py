@@ -29,7 +29,7 @@ class Normal:
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at ``x``, elementwise."""
         z = (x - self.mean) / self.sd
-        return -0.5 * z * z - math.log(self.sd) - 0.5 * math.log(2.0 * math.pi)
+        return -0.5 * z * z - (math.log(self.sd) + 0.5 * math.log(2.0 * math.pi))
 
 
 @dataclass(frozen=True)

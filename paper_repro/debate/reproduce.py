@@ -1,7 +1,8 @@
 """DEBATE: claims, figures and runs.
 
 voirdire repro debate                    the claims
-voirdire repro debate --figures DIR      Figure 2, as far as its points are printed
+voirdire repro debate --figures DIR      Figure 2, as far as its points are printed; with --results also our run's
+voirdire repro debate --tables DIR       its tables as CSV, LaTeX and HTML; with --results also our run's
 voirdire repro debate --run summeval --data FILE --out DIR
 """
 
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from voirdire.cli import app
 from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, save, unprinted
+from voirdire.research.repro.draw import COLOURS, canvas, curve, save, unprinted
 
 PANELS = {
     "persona of the critic": ("plain", "weakly negative", "moderately negative", "strictly negative"),
@@ -25,8 +26,11 @@ PRINTED = {
 }
 
 
-def draw(system: System, folder: Path) -> None:
-    """Figure 2: GPT-4 on SummEval by rounds, persona of the critic and style; points that Table 1 prints."""
+def draw(system: System, folder: Path, results: Path | None = None) -> None:
+    """Figure 2: GPT-4 on SummEval by rounds, persona of the critic and style; points that Table 1 prints.
+
+    With ``results`` also what a run of ours on SummEval had come to after each iteration.
+    """
     table = system.tables["table1"]
     figure, axes = canvas(1, 3, width=10)
     for axis in axes:
@@ -36,7 +40,16 @@ def draw(system: System, folder: Path) -> None:
     axes[0].set_xlim(0.5, 5.5)
     axes[0].set_xlabel("most rounds", fontsize=8)
     axes[0].set_title("rounds (after Figure 2)", fontsize=9)
-    unprinted(axes[0], 3, "no point is printed; the text says that\nit rises up to 4 and falls a little at 5")
+    ours = curve(system, "figure2-rounds", results)
+    if ours:
+        axes[0].set_xlim(min(ours) - 0.5, 5.5)
+        axes[0].set_ylim(min(0.44, *ours.values()) - 0.02, max(0.62, *ours.values()) + 0.02)
+        axes[0].plot(list(ours), list(ours.values()), "o-", color=COLOURS[2], label="our run, spearman")
+        axes[0].legend(fontsize=7)
+    else:
+        unprinted(
+            axes[0], 3, "no point is printed; the text says that\nit rises up to 4 and falls a little at 5"
+        )
     for axis, (title, entries) in zip(axes[1:], PANELS.items(), strict=True):
         for number, coefficient in enumerate(("spearman", "kendall")):
             shown = []
@@ -57,7 +70,8 @@ def draw(system: System, folder: Path) -> None:
     save(
         figure,
         folder / "debate-figure2.png",
-        "The paper's figures, Table 1 (GPT-4, SummEval, average of aspects).",
+        "The paper's figures, Table 1 (GPT-4, SummEval, average of aspects)"
+        + ("; by rounds our run." if ours else "."),
     )
 
 

@@ -2,6 +2,7 @@
 
 voirdire repro maj_eval                  the claims
 voirdire repro maj_eval --figures DIR    Figures 3 to 5
+voirdire repro maj_eval --tables DIR   its tables as CSV, LaTeX and HTML; with --results also our run's
 voirdire repro maj_eval --run storysparkqa --data FILE --out DIR
 """
 
@@ -93,7 +94,7 @@ def by_group(path: Path, system: System, model: str, number: int) -> None:
     )
 
 
-def draw(system: System, folder: Path) -> None:
+def draw(system: System, folder: Path, results: Path | None = None) -> None:
     """Figures 3 to 5."""
     by_dimension(folder / "maj_eval-figure3.png", system)
     by_group(folder / "maj_eval-figure4.png", system, "Claude-3.7-Sonnet", 4)

@@ -2,6 +2,7 @@
 
     voirdire repro maple                     the claims
     voirdire repro maple --figures DIR       Figures 1 to 6
+    voirdire repro maple --tables DIR   its tables as CSV, LaTeX and HTML; with --results also our run's
     voirdire repro maple --run asap2 --data FILE --out DIR
 
 Bars of Figures 1, 2 and 4 are not printed as numbers in the paper: they are drawn from a synthetic panel
@@ -181,7 +182,7 @@ def first_picks(path: Path) -> None:
     )
 
 
-def draw(system: System, folder: Path) -> None:
+def draw(system: System, folder: Path, results: Path | None = None) -> None:
     """Figures 1 to 6."""
     against_singles(folder / "maple-figure1.png", "maple", "Each judge alone by MAPLE (after Figure 1)")
     against_singles(

@@ -2,6 +2,7 @@
 
 voirdire repro mareval                   the claims
 voirdire repro mareval --figures DIR     Figure 3, as far as its points are printed
+voirdire repro mareval --tables DIR   its tables as CSV, LaTeX and HTML; with --results also our run's
 voirdire repro mareval --run topical-chat --out DIR
 """
 
@@ -12,14 +13,17 @@ from pathlib import Path
 
 from voirdire.cli import app
 from voirdire.research.repro.claims import System
-from voirdire.research.repro.draw import COLOURS, canvas, column, save, unprinted
+from voirdire.research.repro.draw import COLOURS, canvas, column, curve, save, unprinted
 
 #: The text's range of Kendall's coefficient with more than four evaluators.
 BEYOND_FOUR = (0.468, 0.475)
 
 
-def draw(system: System, folder: Path) -> None:
-    """Figure 3: correlation against Monte Carlo runs (a) and evaluators (b), as far as it is printed."""
+def draw(system: System, folder: Path, results: Path | None = None) -> None:
+    """Figure 3: correlation against Monte Carlo runs (a) and evaluators (b), as far as it is printed.
+
+    With ``results`` also Pearson's coefficient of a run of ours with each number of Monte Carlo runs.
+    """
     two = {claim.id: claim.figures[0].value for claim in system.claims if claim.id.startswith("figure3-two")}
     four = column(
         system.tables["table1"],
@@ -47,9 +51,19 @@ def draw(system: System, folder: Path) -> None:
     axes[1].set_title("Evaluators (after Figure 3b)", fontsize=9)
     axes[0].set_ylabel("correlation with people", fontsize=8)
     axes[1].legend(fontsize=7, loc="upper left")
-    unprinted(axes[0], 3, "other points\nare not printed")
+    ours = curve(system, "figure3-runs", results)
+    if ours:
+        axes[0].set_ylim(min(0.4, *ours.values()) - 0.02, max(0.6, *ours.values()) + 0.02)
+        axes[0].plot(list(ours), list(ours.values()), "o-", color=COLOURS[2], label="our run, Pearson")
+        axes[0].legend(fontsize=7)
+    else:
+        unprinted(axes[0], 3, "other points\nare not printed")
     unprinted(axes[1], 4, "other points are not printed")
-    save(figure, folder / "mareval-figure3.png", "The paper's figures (section 4.6, Table 1).")
+    save(
+        figure,
+        folder / "mareval-figure3.png",
+        "The paper's figures (section 4.6, Table 1)" + ("; by runs also our run." if ours else "."),
+    )
 
 
 if __name__ == "__main__":

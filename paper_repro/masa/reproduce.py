@@ -2,6 +2,7 @@
 
 voirdire repro masa                      the claims
 voirdire repro masa --figures DIR        win rates with intervals (Table 3; the paper draws none)
+voirdire repro masa --tables DIR   its tables as CSV, LaTeX and HTML; with --results also our run's
 voirdire repro masa --run masa --data FILE --out DIR
 """
 
@@ -15,7 +16,7 @@ from voirdire.research.repro.claims import System
 from voirdire.research.repro.draw import COLOURS, canvas, column, points, save
 
 
-def draw(system: System, folder: Path) -> None:
+def draw(system: System, folder: Path, results: Path | None = None) -> None:
     """Llama-2's win rate without ties, by data set and judge, with the published intervals."""
     table = system.tables["table3"]
     names = [name for name in dict.fromkeys(cell.by["dataset"] for cell in table.cells) if name != "average"]

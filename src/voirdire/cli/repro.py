@@ -164,7 +164,7 @@ def _made(
             "--figures, --tables and --run are of one paper; name it: voirdire repro PAPER --run NAME"
         )
     system = load_system(paper)
-    made = draw(system, figures) if figures is not None else []
+    made = draw(system, figures, results) if figures is not None else []
     made += print_tables(system, tables, results) if tables is not None else []
     if run is not None:
         made.append(collect(system, run, data=data, panel=panel, limit=limit, smoke=smoke, out=out))

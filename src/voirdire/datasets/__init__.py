@@ -80,7 +80,7 @@ def available() -> list[str]:
     Examples
     --------
     >>> available()
-    ['demo', 'llmfao', 'topical-chat-unieval']
+    ['demo', 'llmfao', 'mslr-cochrane', 'summeval-unieval', 'topical-chat-unieval']
     """
     return sorted(REGISTRY)
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voirdire.errors import InputError
-from voirdire.folders import cache_dir
+from voirdire.folders import cache_dir, write_file
 
 
 @dataclass(frozen=True)
 class RemoteFile:
     """A file at a fixed public address: ``url``, and the ``sha256`` its bytes must have (64 hex digits).
+
+    Without a ``sha256`` the address must name a commit, which says which bytes they are; what the first download had is
+    noted beside the file, and it must stay that.
 
     Examples
     --------
@@ -21,7 +24,7 @@ class RemoteFile:
     """
 
     url: str
-    sha256: str
+    sha256: str = ""
 
     @property
     def filename(self) -> str:
@@ -63,8 +66,13 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
     paths, problems = [], []
     for file in files:
         target = folder / file.filename
+        note = folder / f"{file.filename}.sha256"
+        wanted = file.sha256 or (note.read_text(encoding="ascii").strip() if note.is_file() else "")
         try:
-            pooch.retrieve(file.url, known_hash=f"sha256:{file.sha256}", fname=file.filename, path=folder)
+            known = f"sha256:{wanted}" if wanted else None
+            pooch.retrieve(file.url, known_hash=known, fname=file.filename, path=folder)
+            if not wanted:
+                write_file(note, pooch.file_hash(str(target)) + "\n")
         except OSError as error:
             # What the network does wrong has no number of the system's; requests' errors are OSErrors too.
             stored = isinstance(error, PermissionError) or error.errno is not None
@@ -78,7 +86,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
         except ValueError as error:
             # Pooch's word for a download whose hash differs; it has already removed the bytes.
             problems.append(
-                f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {file.sha256}: try "
+                f"data set '{name}': what {file.url} sent was refused, its SHA-256 is not {wanted}: try "
                 f"again, and if it stays so the file has changed upstream ({error})"
             )
         paths.append(target)

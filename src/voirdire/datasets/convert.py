@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,6 +124,115 @@ def topical_chat(result: Path) -> pd.DataFrame:
         for criterion, score in reply[field].items()
     ]
     return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
+
+
+def summeval(result: Path) -> pd.DataFrame:
+    """UniEval's SummEval result file as a scores table.
+
+    Each record is one summary: its article (``doc_id``), its ``system_id``, ``scores`` (the experts' mean per
+    criterion, judge ``human``; ``overall`` is the mean of the four) and ``predict_scores`` (judge ``unieval``).
+
+    Parameters
+    ----------
+    result : Path
+        ``summeval_result.json``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns context, system, criterion, judge, score (float); per summary the human scores come first.
+
+    Raises
+    ------
+    KeyError
+        A record lacks one of the four fields (it is not the registered file).
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> summary = {"doc_id": "d1", "system_id": "M0", "scores": {"fluency": 4.5}, "predict_scores": {"fluency": 0.9}}
+    >>> path = Path(tempfile.mkdtemp()) / "result.json"
+    >>> _ = path.write_text(json.dumps([summary]))
+    >>> summeval(path).values.tolist()
+    [['d1', 'M0', 'fluency', 'human', 4.5], ['d1', 'M0', 'fluency', 'unieval', 0.9]]
+    """
+    import json
+
+    import pandas as pd
+
+    rows = [
+        (str(one["doc_id"]), one["system_id"], criterion, judge, float(score))
+        for one in json.loads(result.read_text(encoding="utf-8"))
+        for judge, field in (("human", "scores"), ("unieval", "predict_scores"))
+        for criterion, score in one[field].items()
+    ]
+    return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
+
+
+def mslr_cochrane(result: Path) -> pd.DataFrame:
+    """The annotated summaries of the MSLR shared task's Cochrane set as a scores table.
+
+    Judges: ``human`` (the mean over annotators), ``bertscore`` and ``rouge-l`` (F, as the data set's authors computed
+    them, one score whatever the criterion). Criteria as :func:`of_annotation` makes them of an annotation.
+
+    Parameters
+    ----------
+    result : Path
+        ``data_with_overlap_scores.json``, one review a line.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns context (the review), system, criterion, judge, score (float).
+
+    Raises
+    ------
+    KeyError
+        A record lacks a field (it is not the registered file).
+    """
+    import json
+
+    import pandas as pd
+
+    rows = []
+    for line in result.read_text(encoding="utf-8").split("\n"):
+        review = json.loads(line) if line.strip() else {}
+        for one in review.get("predictions", []) if review.get("subtask") == "Cochrane" else []:
+            parts = [of_annotation(annotation) for annotation in one["annotations"]]
+            for criterion in parts[0] if parts else ():
+                values = {
+                    "human": sum(part[criterion] for part in parts) / len(parts),
+                    "bertscore": float(one["scores"]["bertscore_f"]),
+                    "rouge-l": float(one["scores"]["rougeL_f"]),
+                }
+                where = (review["review_id"], one["exp_short"], criterion)
+                rows += [(*where, judge, value) for judge, value in values.items()]
+    return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
+
+
+def of_annotation(annotation: Mapping[str, Any]) -> dict[str, float]:
+    """Scores by criterion of one annotation of the MSLR set.
+
+    Fluency (0 to 2), PIO consistency (mean of population, intervention and outcome, 0 to 2), effect direction and
+    evidence strength (whether they agree with the target's, 0 or 1), and overall, the mean of these four from 0 to 1
+    (our definition).
+
+    Examples
+    --------
+    >>> marks = {"fluency": 2, "population": 2, "intervention": 1, "outcome": 0}
+    >>> marks |= {"ed_agree": True, "strength_agree": False}
+    >>> of_annotation(marks)["overall"]
+    0.625
+    """
+    pio = sum(float(annotation[key]) for key in ("population", "intervention", "outcome")) / 3
+    found = {
+        "fluency": float(annotation["fluency"]),
+        "PIO consistency": pio,
+        "effect direction": float(annotation["ed_agree"]),
+        "evidence strength": float(annotation["strength_agree"]),
+    }
+    halves = found["fluency"] / 2 + found["PIO consistency"] / 2
+    return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
 
 
 def demo_votes() -> pd.DataFrame:

@@ -36,6 +36,7 @@ class Entry:
 _RAW = "https://raw.githubusercontent.com"
 _LLMFAO = f"{_RAW}/dustalov/llmfao/9e224e94a40129fd6e1e1529b962307e84af40da"
 _UNIEVAL = f"{_RAW}/maszhongming/UniEval/d33e7b6cfebe97b2bafe435adbd818230d5a416a"
+_MSLR = f"{_RAW}/allenai/mslr-annotated-dataset/2d2c6bb9a629d8bcb3c5fe1f45758c310f03c260"
 
 REGISTRY: dict[str, Entry] = {
     "demo": Entry(
@@ -98,5 +99,37 @@ REGISTRY: dict[str, Entry] = {
             "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
         ),
         source="https://github.com/maszhongming/UniEval/tree/d33e7b6cfebe97b2bafe435adbd818230d5a416a",
+    ),
+    "summeval-unieval": Entry(
+        kind="scores",
+        files=(RemoteFile(f"{_UNIEVAL}/reproduce/unieval_predict/summarization/summeval_result.json"),),
+        convert=convert.summeval,
+        description=(
+            "Human (mean of three experts) and UniEval scores, on 4 criteria and overall, of 16 systems' summaries of "
+            "100 news articles."
+        ),
+        licence="MIT (the UniEval and SummEval repositories)",
+        citation=(
+            "Human scores: Alexander R. Fabbri et al. (2021). SummEval: Re-evaluating Summarization Evaluation. "
+            "TACL 9, https://doi.org/10.1162/tacl_a_00373. "
+            "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
+            "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
+        ),
+        source="https://github.com/maszhongming/UniEval/tree/d33e7b6cfebe97b2bafe435adbd818230d5a416a",
+    ),
+    "mslr-cochrane": Entry(
+        kind="scores",
+        files=(RemoteFile(f"{_MSLR}/data/data_with_overlap_scores.json"),),
+        convert=convert.mslr_cochrane,
+        description=(
+            "Human scores, BERTScore and ROUGE-L of 6 systems' summaries of groups of medical studies, 100 groups "
+            "each, from the MSLR shared task's Cochrane set."
+        ),
+        licence="not stated by its authors",
+        citation=(
+            "Lucy Lu Wang et al. (2023). Automated Metrics for Medical Multi-Document Summarization Disagree with "
+            "Human Evaluations. ACL 2023."
+        ),
+        source="https://github.com/allenai/mslr-annotated-dataset/tree/2d2c6bb9a629d8bcb3c5fe1f45758c310f03c260",
     ),
 }

@@ -34,7 +34,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "g-eval": {"weighting": "samples", "samples": 3},
     "chat-eval": {"combine": "majority"},
     "rouge-l": {},
+    "bert-score": {"model": "."},
 }
+#: Protocols that ask nobody.
+METRICS = ("rouge-l", "bert-score")
 
 READERS = {
     "votes": read_votes,
@@ -43,6 +46,9 @@ READERS = {
     "scores": read_scores,
     "labels": read_labels,
 }
+
+
+pytestmark = pytest.mark.usefixtures("bert_score")
 
 
 @pytest.fixture(scope="session")
@@ -107,7 +113,7 @@ def test_the_tables_can_be_read(name, entries, settle, carry_out, script, tmp_pa
     assert all(isinstance(row["text"], str) and row["kind"] for row in texts)
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "rouge-l"])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in METRICS])
 def test_a_model_that_never_answers_leaves_missing_rows_and_nothing_else(
     name, entries, settle, script
 ) -> None:
@@ -126,7 +132,7 @@ def test_a_model_that_never_answers_leaves_missing_rows_and_nothing_else(
     assert all(row.values["reason"] and row.values["key"] for row in rows)
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "rouge-l"])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in METRICS])
 def test_whatever_is_missing_tables_stay_readable(name, entries, settle, script) -> None:
     """One answer in five is missing, by a hash of its key."""
     import asyncio

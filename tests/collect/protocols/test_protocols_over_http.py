@@ -34,7 +34,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "g-eval": {"weighting": "samples", "samples": 3},
     "chat-eval": {},
     "rouge-l": {},
+    "bert-score": {"model": "."},
 }
+METRICS = ("rouge-l", "bert-score")
+pytestmark = pytest.mark.usefixtures("bert_score")
 
 READERS = {"votes": read_votes, "criteria": read_votes, "scores": read_scores, "labels": read_labels}
 ITEMS = pd.DataFrame(
@@ -275,7 +278,7 @@ def test_every_protocol_runs_and_resumes_to_the_same_tables(serve, tmp_path, nam
     assert set(OPTIONS) == set(listed["project"]["entry-points"]["voirdire.protocols"])
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "rouge-l"])
+@pytest.mark.parametrize("name", [name for name in OPTIONS if name not in METRICS])
 def test_a_run_stopped_half_way_ends_with_the_same_tables(serve, tmp_path, name) -> None:
     server, whole = run(serve, fitting, tmp_path / "whole", name, judges="jkl", **OPTIONS[name])
     tables = {path.name: path.read_bytes() for path in whole.folder.glob("*.csv")}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import runpy
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -48,6 +50,53 @@ def test_figures_are_drawn(
     for name, source in said.items():
         assert source.startswith(("The paper's figures", "Our run")), source
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("system", "run", "claim", "axis"),
+    [
+        ("debate", "summeval", "figure2-rounds", "most rounds"),
+        ("mareval", "topical-chat", "figure3-runs", "Monte"),
+    ],
+)
+def test_a_run_of_ours_draws_its_curve(
+    system: str,
+    run: str,
+    claim: str,
+    axis: str,
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The iterations or runs that were tried, and what the correlation came to, stand in the paper's figure."""
+    kept = tmp_path / system / run
+    kept.mkdir(parents=True)
+    (kept / "curves.csv").write_text(
+        f"claim,tried,value\nother,1,0.9\n{claim},1,0.41\n{claim},2,0.47\n{claim},3,0.52\n", encoding="utf-8"
+    )
+    drawn: list[Any] = []
+    module = reproduce(project, system)
+    monkeypatch.setattr(module, "save", lambda figure, path, source: drawn.append((figure, source)))
+    module.draw(load_system(system), tmp_path, tmp_path)
+    ((figure, source),) = drawn
+    (axes,) = [one for one in figure.axes if axis in one.get_xlabel()]
+    lines = [list(zip(*line.get_data(), strict=True)) for line in axes.lines]
+    assert [(1, 0.41), (2, 0.47), (3, 0.52)] in lines
+    assert "our run" in source
+
+
+def test_the_program_of_a_paper_writes_its_tables(project: Path, tmp_path: Path) -> None:
+    """``python paper_repro/masa/reproduce.py --tables DIR``: CSV, LaTeX and HTML of every table."""
+    program = project / "paper_repro" / "masa" / "reproduce.py"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", [str(program), "--tables", str(tmp_path)])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(str(program), run_name="__main__")
+    assert ended.value.code in (0, None)
+    tables = load_system("masa").tables
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"masa-{name}.{suffix}" for name in tables for suffix in ("csv", "tex", "html")
+    }
 
 
 def test_the_command_draws_and_runs(tmp_path: Path) -> None:

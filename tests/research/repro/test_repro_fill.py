@@ -140,6 +140,9 @@ def test_stages_of_a_debate_and_the_best_of_them(tmp_path: Path, monkeypatch: py
     filled = STATISTICS["correlation"](job(tmp_path, [part], texts=[text]))
     assert values(filled)["m", "overall", "spearman"] == pytest.approx(1)
     assert filled.texts == {"c": 1.0}
+    # the curve: the scores before the debate run against people's, one iteration turns them round
+    assert filled.curves["c"] == pytest.approx({0: -1.0, 1: 1.0, 2: 1.0, 3: filled.curves["c"][3]})
+    assert filled.curves["c"][3] < 0.5
 
 
 def test_orders_and_single_values_of_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,6 +292,8 @@ def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             "first": ["Llama-2-70B", "GPT-3.5", "Llama-2-70B", "GPT-3.5"],
             "second": ["GPT-3.5", "Llama-2-70B", "GPT-3.5", "Llama-2-70B"],
             "winner": ["first", "second", "tie", "first"],
+            "shown_first": ["Llama-2-70B", "Llama-2-70B", "GPT-3.5", "GPT-3.5"],
+            "shown_second": ["Llama-2-70B", "Llama-2-70B", "Llama-2-70B", "GPT-3.5"],
         }
     )
 
@@ -313,6 +318,8 @@ def test_shares_against_a_reference(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     low = found["table3-runs/MeQSum, GPT-4, Llama-2, low"]
     high = found["table3-runs/MeQSum, GPT-4, Llama-2, high"]
     assert low < 200 / 3 < high
+    # one of four verdicts changes with the order
+    assert found["table4-position-runs/B, position bias, MeQSum, value"] == 25
 
 
 def test_all_judges_beside_each_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,7 +30,7 @@ INVENTED = {
 }  # fmt: skip
 #: Claims some of whose figures no run fills, how many, and why.
 NOT_FILLED = {
-    "maj_eval": {"table5-runs": "the printed example is not among the invented items"},
+    "debate": {"bertscore-topical-chat": "no original reply is among the invented items"},
 }
 
 
@@ -64,13 +64,13 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
             return folder
         if protocol == "masa":
             rows = [
-                (judge, other, "GPT-3.5", f"{dataset}/{k}", winner)
+                (judge, other, "GPT-3.5", f"{dataset}/{k}", winner, "GPT-3.5", "tie")
                 for judge in options["evaluators"]
                 for other in options["summarizers"]
                 for dataset in ("MEDIQA-QS", "MeQSum", "MEDIQA-ANS", "MEDIQA-MAS", "MedDialog-EN")
                 for k, winner in enumerate(["first", "second", "tie", "first"])
             ]
-            columns = ["judge", "first", "second", "context", "winner"]
+            columns = ["judge", "first", "second", "context", "winner", "shown_first", "shown_second"]
             pd.DataFrame(rows, columns=columns).to_csv(folder / "decisions.csv", index=False)
             return folder
         rows = []
@@ -96,7 +96,10 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
     def with_people(*given: Any) -> Job:
         # people who differ on every criterion, so that every coefficient is one
         human = given[5].assign(score=rng.normal(size=len(given[5])))
-        return Job(*given[:5], human, *given[6:])
+        spec = given[1]
+        if "example" in spec:  # an invented item in the printed one's place
+            spec = {**spec, "example": {**spec["example"], "text": given[4]["text"].iloc[0]}}
+        return Job(given[0], spec, *given[2:5], human, *given[6:])
 
     monkeypatch.setattr(runs, "Job", with_people)
     monkeypatch.setattr(runs, "read_run", many)
@@ -118,7 +121,12 @@ def test_every_figure_that_needs_models_has_a_run_that_fills_it(
             pd.DataFrame(rows, columns=columns).assign(essay_id=lambda t: t.index).to_csv(own, index=False)
         runs.run(system, path.parent.name, data=own or toy, out=tmp_path / "out")
     rows = judge_claims(system, fetch=False, results=tmp_path / "out")
-    wanted = {c.id for c in system.claims if c.kind == "needs-llm" and c.figures[0].keys}
+    wanted = {
+        c.id
+        for c in system.claims
+        if c.kind in ("needs-llm", "needs-metric") and c.figures[0].keys and c.runs
+    }
+    assert {c.id for c in system.claims if c.kind == "needs-llm" and not c.runs} == set()
     empty = [row for row in rows if row.claim in wanted and row.ours is None]
     left = sorted({row.id for row in empty if row.claim not in NOT_FILLED.get(name, {})})
     assert not left, f"{len(left)} of {sum(row.claim in wanted for row in rows)}: {left[:12]}"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from voirdire.errors import InputError
+from voirdire.research.repro import items as loaders
 from voirdire.research.repro.items import columns, mslr_cochrane, summeval, topical_chat
 
 
@@ -28,8 +29,16 @@ def test_summeval(tmp_path: Path) -> None:
         }
     ]
     assert human[["criterion", "score"]].values.tolist() == [["coherence", 4.5], ["fluency", 5.0]]
-    with pytest.raises(InputError, match="give --data PATH, model_annotations"):
-        summeval(None)
+
+
+def test_without_a_network_a_path_can_be_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(name: str, files: object) -> list[Path]:
+        raise InputError(f"data set {name!r}: no network")
+
+    monkeypatch.setattr(loaders, "fetch", fetch)
+    for load in (summeval, mslr_cochrane, topical_chat):
+        with pytest.raises(InputError, match="no network; or give --data PATH"):
+            load(None)
 
 
 def test_mslr_cochrane(tmp_path: Path) -> None:
@@ -98,3 +107,26 @@ def test_a_file_that_is_no_json_is_named(tmp_path: Path) -> None:
     path.write_text("[{]")
     with pytest.raises(InputError, match=r"replies\.json: cannot be read as JSON"):
         topical_chat(path)
+
+
+def test_original_replies_are_the_references_of_the_others(public_data: Path) -> None:
+    items, _ = topical_chat(None)
+    own = items[items["system"] == "Original Ground Truth"].set_index("context")["text"]
+    others = items[items["system"] != "Original Ground Truth"]
+    assert (others["reference"] == others["context"].map(own)).all()
+    assert set(items.loc[items["system"] == "Original Ground Truth", "reference"]) == {""}
+
+
+def test_summeval_as_unieval_gives_it(tmp_path: Path) -> None:
+    path = tmp_path / "summeval_result.json"
+    one = {
+        "doc_id": "d1", "system_id": "M0", "source": "An article.", "reference": "Its gist.", "system_output": "Gist.",
+        "scores": {"fluency": 4.0, "overall": 4.5}, "predict_scores": {"fluency": 0.9, "overall": 0.8},
+    }  # fmt: skip
+    path.write_text(json.dumps([one]), encoding="utf-8")
+    items, scores = summeval(path)
+    assert items.to_dict("records") == [
+        {"id": "d1/M0", "text": "Gist.", "context": "d1", "system": "M0", "source": "An article.",
+         "reference": "Its gist."}
+    ]  # fmt: skip
+    assert scores.values.tolist() == [["human", "d1/M0", "fluency", 4.0, "d1"]]

@@ -361,7 +361,7 @@ def smaller(spec: dict[str, Any]) -> dict[str, Any]:
             "options": {k: min(v, FEWER[k]) if k in FEWER else v for k, v in part.get("options", {}).items()},
         }
         for part in spec["parts"]
-        if "column" not in part and part["protocol"] != "rouge-l"
+        if "column" not in part and part["protocol"] not in ("rouge-l", "bert-score")
     ]
     statistic = {**spec["statistic"], **({"samples": 2} if "samples" in spec["statistic"] else {})}
     kept = {key: value for key, value in spec.items() if key not in ("spread", "texts", "example")}

@@ -40,6 +40,21 @@ def unknown(setting: Setting, options: Mapping[str, Sequence[str]]) -> list[str]
     return found
 
 
+def without_reference(items: Sequence[Item], protocol: str) -> list[str]:
+    """A sentence on items that lack the reference which the protocol compares them with.
+
+    Examples
+    --------
+    >>> without_reference([Item("a", "x"), Item("b", "y", reference="z")], "rouge-l")
+    ["items: 1 have no reference ('a'); rouge-l needs one for each item"]
+    """
+    lacking = [item.id for item in items if not item.reference]
+    if not lacking:
+        return []
+    shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
+    return [f"items: {len(lacking)} have no reference ({shown}); {protocol} needs one for each item"]
+
+
 def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")) -> list[str]:
     """Sentences on columns that some items have and others lack: tables made of them could not be read.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from voirdire.collect.protocol import Answer, Ask, Calls, Row, Setting, missing
-from voirdire.collect.protocols.roles import belongs, uneven
+from voirdire.collect.protocols.roles import belongs, uneven, without_reference
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,7 @@ class RougeL:
 
     def problems(self, setting: Setting) -> list[str]:
         """Items without a reference; the package is not there."""
-        found = uneven(setting.items)
-        lacking = [item.id for item in setting.items if not item.reference]
-        if lacking:
-            shown = ", ".join(map(repr, lacking[:5])) + (", ..." if len(lacking) > 5 else "")
-            found.append(
-                f"items: {len(lacking)} have no reference ({shown}); rouge-l needs one for each item"
-            )
+        found = uneven(setting.items) + without_reference(setting.items, self.name)
         if importlib.util.find_spec("rouge_score") is None:
             found.append("the package rouge-score is not installed; run pip install 'voirdire[rouge]'")
         return found

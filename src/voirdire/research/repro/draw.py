@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import runpy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from voirdire.errors import InputError
 from voirdire.research.repro.claims import System
 from voirdire.research.repro.tables import Table
+from voirdire.research.repro.verdicts import CURVES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 
 
-def figures(system: System, folder: Path) -> list[Path]:
+def figures(system: System, folder: Path, results: Path | None = None) -> list[Path]:
     """Draw a paper's figures into a folder, by the function ``draw`` of its ``reproduce.py``; the pictures, sorted.
+
+    ``results`` are what ``voirdire repro --run`` has written, for figures that show a run of ours.
 
     Raises
     ------
@@ -30,8 +34,18 @@ def figures(system: System, folder: Path) -> list[Path]:
     program = system.folder / "reproduce.py"
     if not program.is_file():
         raise InputError(f"{system.folder}: there is no reproduce.py that draws figures of {system.paper}")
-    runpy.run_path(str(program))["draw"](system, folder)
+    runpy.run_path(str(program))["draw"](system, folder, results)
     return sorted(folder.glob(f"{system.system}-*.png"))
+
+
+def curve(system: System, claim: str, results: Path | None) -> dict[int, float]:
+    """What a run of ours found of a claim for each number of iterations or runs that it tried; empty without one."""
+    for path in [] if results is None else sorted((results / system.system).glob(f"*/{CURVES}")):
+        with path.open(encoding="utf-8", newline="") as file:
+            own = {int(r["tried"]): float(r["value"]) for r in csv.DictReader(file) if r["claim"] == claim}
+        if own:
+            return own
+    return {}
 
 
 def canvas(

@@ -18,7 +18,7 @@ KINDS = {
     "rederive": "it follows from other published figures",
     "public-data": "it follows from data that anyone can fetch",
     "needs-llm": "a protocol must be run with paid or large models",
-    "needs-metric": "a metric with a trained model of its own must be run, which voirdire does not do",
+    "needs-metric": "a metric with a trained model of its own must be run: BERTScore by a run, others elsewhere",
     "not-available": "the data are not public",
 }
 COMPUTED = ("rerun", "rederive", "public-data")

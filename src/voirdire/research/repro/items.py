@@ -1,8 +1,7 @@
 """Items of public data sets, and what people said of them, in the collector's and the agreement tables' columns.
 
 A loader returns items (``id, text, context, system, source, reference``) and people's scores (``judge`` "human",
-``item, criterion, score, context``). None of these files has an address whose bytes are registered, but for
-Topical-Chat's: the path is given by the user.
+``item, criterion, score, context``). Files with a public address are fetched and checked, unless a path is given.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.datasets.cache import fetch
+from voirdire.datasets.convert import of_annotation
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
 
@@ -20,31 +20,46 @@ if TYPE_CHECKING:
     import pandas as pd
 
 HUMAN = "human"
+ORIGINAL = "Original Ground Truth"
+#: Data sets that loaders fetch where no path is given.
+DATASETS = {
+    "topical-chat": "topical-chat-unieval",
+    "summeval": "summeval-unieval",
+    "mslr-cochrane": "mslr-cochrane",
+}
 
 
 def topical_chat(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The 360 replies of UniEval's result file; fetched and checked, unless a path is given."""
-    name = "topical-chat-unieval"
-    replies = _json(path if path is not None else fetch(name, REGISTRY[name].files)[0])
+    """The 360 replies of UniEval's result file; fetched and checked, unless a path is given.
+
+    The dialogue's original reply is the reference of the others and has none itself.
+    """
+    replies = _json(path or _fetched("topical-chat"))
     numbers: dict[str, int] = {}
+    original = {r["source"]: r["system_output"] for r in replies if r["system_id"] == ORIGINAL}
     items, scores = [], []
     for reply in replies:
         context = f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
         source = f"{reply['source']}\n\nFact: {reply['context']}"
-        items.append(_item(context, reply["system_id"], reply["system_output"], source))
+        reference = original.get(reply["source"]) if reply["system_id"] != ORIGINAL else None
+        items.append(_item(context, reply["system_id"], reply["system_output"], source, reference))
         scores += _scores(items[-1], reply["scores"])
     return _frames(items, scores)
 
 
 def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The 1,600 summaries of SummEval: ``model_annotations.aligned.paired.jsonl`` of its authors.
+    """The 1,600 summaries of SummEval, from UniEval's result file; fetched, unless a path is given.
 
-    One JSON object a line with ``id``, ``model_id``, ``decoded``, ``text``, ``references`` and
-    ``expert_annotations``; the mean of the experts counts.
+    Also ``model_annotations.aligned.paired.jsonl`` of SummEval's authors: one JSON object a line with ``id``,
+    ``model_id``, ``decoded``, ``text``, ``references`` and ``expert_annotations``; the mean of the experts counts.
     """
     items, scores = [], []
-    where = "model_annotations.aligned.paired.jsonl of https://github.com/Yale-LILY/SummEval"
-    for row in _json(_needed(path, "summeval", where)):
+    for row in _json(path or _fetched("summeval")):
+        if "system_output" in row:
+            article = (row["doc_id"], row["system_id"], row["system_output"])
+            items.append(_item(*article, row.get("source"), row.get("reference")))
+            scores += _scores(items[-1], {k: v for k, v in row["scores"].items() if k != "overall"})
+            continue
         reference = row["references"][0] if row.get("references") else None
         items.append(_item(row["id"], row["model_id"], row["decoded"], row.get("text"), reference))
         experts = row["expert_annotations"]
@@ -53,16 +68,13 @@ def summeval(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors.
+    """Annotated summaries of the MSLR shared task: ``data_with_overlap_scores.json`` of its authors, fetched or given.
 
-    Per line a review with its ``target`` and ``predictions`` with ``annotations`` and the ``scores`` of metrics, which
-    become columns of the items. Criteria: fluency (0 to 2), PIO consistency (mean
-    of population, intervention and outcome, 0 to 2), effect direction and evidence strength (whether they agree with
-    the target's, 0 or 1), and overall, the mean of these four from 0 to 1 (our definition).
+    Per line a review with its ``target`` and ``predictions`` with ``annotations`` (see :func:`.convert.of_annotation`)
+    and the ``scores`` of metrics, which become columns of the items.
     """
     items, scores = [], []
-    where = "data/data_with_overlap_scores.json of https://github.com/allenai/mslr-annotated-dataset"
-    for review in _json(_needed(path, "mslr", where)):
+    for review in _json(path or _fetched("mslr-cochrane")):
         if review.get("subtask", "Cochrane") != "Cochrane":
             continue
         for one in review["predictions"]:
@@ -71,7 +83,7 @@ def mslr_cochrane(path: Path | None) -> tuple[pd.DataFrame, pd.DataFrame]:
             item = _item(review["review_id"], one["exp_short"], one["prediction"], reference=review["target"])
             item["review"] = item.pop("context")  # a number: nothing to show a judge
             item |= {name: str(value) for name, value in one.get("scores", {}).items()}
-            parts = [_mslr(annotation) for annotation in one["annotations"]]
+            parts = [of_annotation(annotation) for annotation in one["annotations"]]
             items.append(item)
             scores += _scores(item, {key: sum(p[key] for p in parts) / len(parts) for key in parts[0]})
     return _frames(items, scores)
@@ -142,6 +154,14 @@ LOADERS: dict[str, Callable[[Path | None], tuple[Any, Any]]] = {
 }
 
 
+def _fetched(loader: str) -> Path:
+    name = DATASETS[loader]
+    try:
+        return fetch(name, REGISTRY[name].files)[0]
+    except InputError as error:
+        raise InputError([f"{problem}; or give --data PATH" for problem in error.problems]) from error
+
+
 def _text(row: Mapping[Any, Any], column: str | list[str]) -> str:
     return str(row[column]) if isinstance(column, str) else "\n".join(str(row[one]) for one in column)
 
@@ -182,18 +202,6 @@ def _scores(item: Mapping[str, str], said: Mapping[str, float]) -> list[dict[str
         }
         for key, value in said.items()
     ]
-
-
-def _mslr(annotation: Mapping[str, Any]) -> dict[str, float]:
-    pio = sum(float(annotation[key]) for key in ("population", "intervention", "outcome")) / 3
-    found = {
-        "fluency": float(annotation["fluency"]),
-        "PIO consistency": pio,
-        "effect direction": float(annotation["ed_agree"]),
-        "evidence strength": float(annotation["strength_agree"]),
-    }
-    halves = found["fluency"] / 2 + found["PIO consistency"] / 2
-    return found | {"overall": (halves + found["effect direction"] + found["evidence strength"]) / 4}
 
 
 def _frames(items: list[dict[str, str]], scores: list[dict[str, Any]]) -> tuple[pd.DataFrame, pd.DataFrame]:

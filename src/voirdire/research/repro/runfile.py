@@ -21,6 +21,7 @@ NEEDED = ("title", "data", "statistic", "parts")
 PART = {
     "name": TEXT, "protocol": TEXT, "column": TEXT, "options": TABLE, "scaled": FLAG, "criteria": ANY, "fills": TABLES,
     "groups": ANY, "alpha": ANY, "until": ANY, "spread": ANY, "alone": ANY, "example": TEXT,
+    "optional": FLAG, "referenced": FLAG,
 }  # fmt: skip
 EXAMPLE = {
     "text": ANY, "table": TEXT, "column": TEXT, "criterion": ANY, "people": TEXT, "unit": ANY, "keys": TABLE,

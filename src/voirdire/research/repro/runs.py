@@ -88,7 +88,7 @@ def run(
     loader = spec["data"]
     items, human = columns(data, spec["columns"]) if loader == "columns" else LOADERS[loader](data)
     if "sample" in spec:
-        items = _sample(items, spec["sample"])
+        items = sample(items, spec["sample"], spec.get("example", {}).get("text"))
     if limit is not None:
         items = items.head(limit)
     if not human.empty:
@@ -120,14 +120,27 @@ def _layout(job: Job) -> Layout:
     return Layout("a run", {**tables, **own})
 
 
-def _sample(items: pd.DataFrame, how: Mapping[str, Any]) -> pd.DataFrame:
-    """So many items of each entry of a column, drawn by a seed, in the file's order."""
+def sample(items: pd.DataFrame, how: Mapping[str, Any], example: str | None = None) -> pd.DataFrame:
+    """So many items of each entry of a column, drawn by a seed, in the file's order.
+
+    The item that the paper prints as its example is among those that the paper drew, so it is drawn too.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"id": list("abcdef"), "text": list("ABCDEF"), "system": ["x"] * 3 + ["y"] * 3})
+    >>> sorted(sample(items, {"by": "system", "size": 1, "seed": 1}, example="f")["id"])[-1]
+    'f'
+    """
     import numpy as np
 
     generator = np.random.default_rng(how["seed"])
+    items = items.reset_index(drop=True)
+    wanted = items["text"].str.contains(example, case=False, regex=False) if example else items["id"] == ""
     taken: list[int] = []
-    for _, rows in items.reset_index(drop=True).groupby(how["by"]):
-        taken += generator.permutation(rows.index.to_numpy())[: how["size"]].tolist()
+    for _, rows in items.groupby(how["by"]):
+        drawn = generator.permutation(rows.index.to_numpy())
+        taken += sorted(drawn, key=lambda row: not wanted[row])[: how["size"]]
     return items.iloc[sorted(taken)].reset_index(drop=True)
 
 
@@ -211,7 +224,7 @@ def _tell(job: Job, name: str, label: str, out: Path) -> None:
         "items": len(job.items),
         "requests": int(sum(one["requests"] for one in job.asked)),
         "missing": int(sum(one.get("missing", 0) for one in job.asked)),
-        "parts": [part["name"] for part in job.spec["parts"]],
+        "parts": [part["name"] for part in job.spec["parts"] if not part.get("optional")],
         "figures": dict(counted),
     }
     write_file(job.folder / "smoke.json", json.dumps(found, indent=1) + "\n")

@@ -27,11 +27,14 @@ SMALL: dict[str, dict[str, Any]] = {
     "g-eval": {"samples": 1, "longest": 30},
     "chat-eval": {"rounds": 1, "longest": 30},
     "rouge-l": {},
+    "bert-score": {},
 }
 
 
 #: Protocols in which judges score each by itself: one of them is enough.
-ONE_JUDGE = tuple(name for name in SMALL if name not in ("maple", "pairwise", "masa", "rouge-l"))
+ONE_JUDGE = tuple(
+    name for name in SMALL if name not in ("maple", "pairwise", "masa", "rouge-l", "bert-score")
+)
 _COMPARE = 2  # judges who compare; one evaluates summaries
 
 

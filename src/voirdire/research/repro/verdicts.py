@@ -147,7 +147,7 @@ def _rows(
                 if claim.check.get("study") in context.fresh:
                     error = _ERRORS * found.error
             except NotFetched as reason:
-                note = str(reason)
+                note, ours = str(reason), _from_runs(claim, cell, own)
         else:
             ours = _from_runs(claim, cell, own)
         published = _figure(cell)

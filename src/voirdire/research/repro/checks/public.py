@@ -9,6 +9,8 @@ import voirdire
 from voirdire import datasets
 from voirdire.errors import InputError
 from voirdire.research.repro.checks.base import Check, Context, Found, NotFetched, Settings, related
+from voirdire.research.repro.items import DATASETS, LOADERS
+from voirdire.research.repro.rouge import rouge_l
 from voirdire.research.repro.tables import Cell
 
 if TYPE_CHECKING:
@@ -22,16 +24,16 @@ _COEFFICIENTS = {"pearson": "pearson", "spearman": "spearman", "kendall": "kenda
 def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
     """The correlation of ``metric`` with ``human`` that the figure's keys (aspect, coefficient) name.
 
-    The aspect ``average`` is the mean over the aspects of the published table.
+    ``by`` is the column of aspects where it has another name; the aspect ``average`` is the mean over the aspects of
+    the published table. With ``computed`` the metric is ROUGE-L, computed here of texts that have a reference.
     """
-    table = _table(context, settings["dataset"])
+    computed, by = settings.get("computed", False), settings.get("by", "aspect")
+    table = _table(context, settings["dataset"], computed)
     name = _COEFFICIENTS[cell.by["coefficient"]]
-    aspect = cell.by["aspect"]
-    others = related(context, cell, {"over": "aspect"}) if aspect == "average" else []
-    wanted = [one.by["aspect"] for one in others] or [aspect]
-    values = _correlations(
-        settings["dataset"], settings["metric"], settings["human"], settings["level"], name
-    )
+    others = related(context, cell, {"over": by}) if cell.by[by] == "average" else []
+    wanted = [one.by[by] for one in others] or [cell.by[by]]
+    how = (settings["metric"], settings["human"], settings["level"], name)
+    values = _correlations((settings["dataset"], computed), *how)
     note = f"{len(table)} scores, {settings['level']}"
     return Found(sum(values[one] for one in wanted) / len(wanted), note=note)
 
@@ -45,6 +47,21 @@ def size(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found(float(len(table[columns].drop_duplicates())))
 
 
+def example(context: Context, cell: Cell, settings: Settings) -> Found:
+    """What people said on average of the one text of a data set that holds ``text``, by ``criterion``."""
+    if not context.fetch:
+        raise NotFetched(f"data set {settings['dataset']} not looked for")
+    found = _texts(settings["dataset"])
+    if isinstance(found, str):
+        raise NotFetched(found)
+    items, human = found
+    here = items.loc[items["text"].str.contains(settings["text"], case=False, regex=False), "id"]
+    if len(here) != 1:
+        raise NotFetched(f"{len(here)} texts of {settings['dataset']} hold {settings['text']!r}")
+    said = human[(human["item"] == here.iloc[0]) & (human["criterion"] == settings["criterion"])]
+    return Found(float(said["score"].mean()))
+
+
 def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
     """Whether, over the aspects, the ratio of the two printed columns is nearer to tau over rho or to rho over r.
 
@@ -52,12 +69,8 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
     aspect, nearer to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's.
     """
     _table(context, settings["dataset"])
-    values = {
-        name: _correlations(
-            settings["dataset"], settings["metric"], settings["human"], settings["level"], name
-        )
-        for name in _COEFFICIENTS.values()
-    }
+    how = ((settings["dataset"], False), settings["metric"], settings["human"], settings["level"])
+    values = {name: _correlations(*how, name) for name in _COEFFICIENTS.values()}
     table = context.tables[settings["table"]]
     nearer, shown = [], []
     for aspect in settings["aspects"]:
@@ -72,35 +85,61 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
     return Found("tau / rho" if all(nearer) else "rho / r", note="; ".join(shown))
 
 
-def _table(context: Context, name: str) -> pd.DataFrame:
+def _table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
     if not context.fetch:
         raise NotFetched(f"data set {name} not looked for")
-    found = _loaded(name)
+    found = _loaded(name, computed)
     if isinstance(found, str):
         raise NotFetched(found)
     return found
 
 
-@lru_cache(maxsize=4)
-def _loaded(name: str) -> pd.DataFrame | str:
+@lru_cache(maxsize=8)
+def _loaded(name: str, computed: bool = False) -> pd.DataFrame | str:
     """The table, or why there is none: what cannot be fetched is tried once."""
+    if computed:
+        found = _texts(name)
+        return found if isinstance(found, str) else _with_rouge(*found)
     try:
         return datasets.load(name).table
     except InputError as error:
         return f"data not fetched: {error.problems[0]}"
 
 
+@lru_cache(maxsize=4)
+def _texts(name: str) -> tuple[pd.DataFrame, pd.DataFrame] | str:
+    """Texts and people's scores of a loader of :mod:`voirdire.research.repro.items`, or why there are none."""
+    fetched = _loaded(DATASETS[name])
+    return fetched if isinstance(fetched, str) else LOADERS[name](None)
+
+
+def _with_rouge(items: pd.DataFrame, human: pd.DataFrame) -> pd.DataFrame:
+    """People's scores, and as judge ``rouge-l`` each text's ROUGE-L by every criterion."""
+    import pandas as pd
+
+    items = items[items["reference"] != ""]
+    value = {
+        one["id"]: rouge_l(one["text"], one["reference"])
+        for one in items[["id", "text", "reference"]].to_dict("records")
+    }
+    human = human[human["item"].isin(items["id"])]
+    return pd.concat([human, human.assign(judge="rouge-l", score=human["item"].map(value))])
+
+
 @cache
-def _correlations(dataset: str, metric: str, human: str, level: Level, name: str) -> dict[str, float]:
+def _correlations(
+    data: tuple[str, bool], metric: str, human: str, level: Level, name: str
+) -> dict[str, float]:
     # the intervals are not compared with anything: few resamples do
-    table = _loaded(dataset)
+    table = _loaded(*data)
     assert not isinstance(table, str)
     found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}
 
 
 PUBLIC = {
-    "correlation": Check(correlation, ("dataset", "metric", "human", "level")),
+    "correlation": Check(correlation, ("dataset", "metric", "human", "level"), ("by", "computed")),
+    "example": Check(example, ("dataset", "text", "criterion")),
     "size": Check(size, ("dataset", "count")),
     "ratio-of-columns": Check(ratio_of, ("dataset", "metric", "human", "level", "table", "where", "aspects")),
 }

@@ -20,7 +20,8 @@ def shares(job: Job) -> Filled:
     """Tables 2 and 3 by judge and data set, in percent; items are called SET/NUMBER.
 
     ``statistic`` names the ``reference``, the tables of shares and of rates (``shares``, ``rates``) and, by the
-    summariser's name, whom the table of rates calls what (``called``).
+    summariser's name, whom the table of rates calls what (``called``); ``position`` the table and keys of the share of
+    pairs whose verdict changes with their order, and the ``judge`` and ``summariser`` that it is of.
     """
     import pandas as pd
 
@@ -42,7 +43,20 @@ def shares(job: Job) -> Filled:
             if name in how["called"]:
                 names = (how["called"][name], how["reference"])
                 _add_rates(filled, how["rates"], {"judge": str(judge)}, names, counts)
+            where = how.get("position", {})
+            if (judge, name) == (where.get("judge"), where.get("summariser")) and "shown_first" in own:
+                _add_turned(filled, where, own)
     return filled
+
+
+def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> None:
+    """Percent of pairs whose verdict in one order is another than in the other."""
+    turned = (own["shown_first"] != own["shown_second"]).groupby(own["dataset"], sort=False).mean()
+    for dataset, share in turned.items():
+        filled.add(
+            where["table"], **where["keys"], dataset=str(dataset), statistic="value", value=100 * float(share)
+        )
+    _add_mean(filled, where["table"], {**where["keys"], "dataset": AVERAGE}, list(100 * turned))
 
 
 def _outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voirdire.errors import InputError
 from voirdire.research.repro.job import Job
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
     """All rows of a part's scores, of every scale; ``context`` is the item's.
 
     A part that is not ``scaled``, or that takes a ``column`` of the data set's file, gives one score whatever the
-    criterion: it counts for each, as that of the judge "none".
+    criterion: it counts for each, as that of the judge "none". An ``optional`` part whose package or model is not there
+    is left out, and said.
     """
     import pandas as pd
 
@@ -42,7 +45,18 @@ def collected(job: Job, part: Mapping[str, Any], repeat: int = 0) -> pd.DataFram
         place = Path(part["name"] + (f"-repeat-{repeat}" if repeat else "")) / str(number)
         # at toy size two items, the least that a protocol takes, are enough for what fills no table
         items = job.items.head(2) if job.smoke and not part.get("fills") else job.items
-        path = job.collect(part["protocol"], options, place, items, repeat=repeat) / "scores.csv"
+        if part.get("referenced", False):
+            items = items[items["reference"] != ""] if "reference" in items else items.head(0)
+            if items.empty:
+                print(f"{place}: left out: no item has a reference", file=sys.stderr)
+                break
+        try:
+            path = job.collect(part["protocol"], options, place, items, repeat=repeat) / "scores.csv"
+        except InputError as error:
+            if not part.get("optional", False):
+                raise
+            print(f"{place}: left out: {'; '.join(error.problems)}", file=sys.stderr)
+            break
         if path.is_file():
             found.append(pd.read_csv(path, dtype={"item": str, "run": str}))
     scores = pd.concat(found, ignore_index=True)

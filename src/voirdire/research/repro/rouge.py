@@ -1,0 +1,40 @@
+"""ROUGE-L of many texts without a library: what published rows of it are compared with.
+
+F = 2 L / (words of the text + words of the reference), L the length of the longest common subsequence of their words
+(Lin 2004); words are runs of a-z and digits, in lower case, not stemmed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+
+def rouge_l(text: str, reference: str) -> float:
+    """F of a text; 0 where the two share no word.
+
+    Examples
+    --------
+    >>> round(rouge_l("The cat sat.", "the cat sat down"), 4)  # P = 3/3, R = 3/4
+    0.8571
+    """
+    ours, theirs = _words(text), _words(reference)
+    common = _common(ours, theirs)
+    return 2 * common / (len(ours) + len(theirs)) if common else 0.0
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9]+", text.lower())
+
+
+def _common(ours: Sequence[str], theirs: Sequence[str]) -> int:
+    """Length of the longest common subsequence, a word of ``theirs`` a step: bits of one whole number (Hyyrö 2004)."""
+    at: dict[str, int] = {}
+    for place, word in enumerate(ours):
+        at[word] = at.get(word, 0) | 1 << place
+    every = (1 << len(ours)) - 1
+    rows = every
+    for word in theirs:
+        hit = rows & at.get(word, 0)
+        rows = (rows + hit | rows - hit) & every
+    return len(ours) - rows.bit_count()

@@ -38,6 +38,7 @@ __all__ = [
     "InputError",
     "agreement",
     "collect",
+    "covariates",
     "cross_validate",
     "datasets",
     "fit",
@@ -68,6 +69,7 @@ keep_old_paths()
 # Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
 FIT_VERBS = {
     "accuracy": "voirdire.fit.accuracy",
+    "board": "voirdire.fit.board.board",
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
     "notebook": "voirdire.report.notebook",
@@ -79,6 +81,8 @@ FIT_VERBS = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "covariates":
+        return importlib.import_module("voirdire.tables.covariates")
     if name in _MODULES:
         return importlib.import_module(f"voirdire.{name}")
     if name in _HOMES:

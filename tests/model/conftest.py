@@ -16,6 +16,7 @@ from voirdire.kinds.labels.problem import pose_labels
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model, model_names
+from voirdire.tables.covariates import attached, columns_of
 from voirdire.tables.labels import read_labels
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
@@ -44,6 +45,8 @@ def random_rows(names: list[str], judges: list[str], count: int, ties: bool, see
 class Case:
     """A model posed to a random table: repeated votes, both orders, and a judge who votes on criteria alone."""
 
+    covariates = False
+
     def __init__(self, name: str, ties: bool) -> None:
         self.name, self.ties, self.model = name, ties, load_model(name)
         self.votes = random_rows(ITEMS, JUDGES, 70, ties, seed=1)
@@ -52,8 +55,17 @@ class Case:
         if self.model.context is not None:
             for table, seed in ((self.votes, 7), (self.new_votes, 8)):
                 table["context"] = np.random.default_rng(seed).choice(CONTEXTS, len(table))
+        # the variant with ties is one with covariates, too, where the model has slopes for them
+        self.covariates = ties and self.model.covariates is not None
+        if self.covariates:
+            for table, seed in ((self.votes, 9), (self.new_votes, 10)):
+                for name in ("length", "lists"):
+                    for side in ("first", "second"):
+                        table[f"{name}_{side}"] = np.random.default_rng(seed).integers(1, 5, len(table))
+                        seed += 20
         given = read_votes(self.on_criteria) if self.model.criteria == "separate" else None
-        self.problem = pose(self.model, read_votes(self.votes), given)
+        votes = read_votes(self.votes, keep=columns_of(["length", "lists"]))
+        self.problem = pose(self.model, attached(votes, "length,lists") if self.covariates else votes, given)
         self.density = self.problem.density
         rng = np.random.default_rng(3)
         # two ordinary points, a wide one with near-certain coins, and the origin

@@ -26,10 +26,13 @@ from voirdire.infer.pymc_model import point, pymc_model
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import by_context, context_of
 from voirdire.model.specs import load_model, locate
+from voirdire.tables.covariates import attached, columns_of
 from voirdire.tables.votes import read_votes
 
 # PyTensor's wheels come without BLAS and say so; no model here multiplies matrices.
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
+
+COVARIATES = ["length", "lists"]
 
 Row = tuple[
     str, str | None, str, str, str
@@ -446,6 +449,14 @@ def in_context(v: dict[str, Any], k: int, c: int, i: int, j: int, x: int) -> tup
     return more, habit
 
 
+def by_covariates(v: dict[str, Any], k: int, first: list[float], second: list[float]) -> float:
+    """What covariates of both items, in standard deviations, add to the difference that judge k perceives."""
+    return sum(
+        (v["slope"][c] + v["judge_slope"][c][k]) * (a - b)
+        for c, (a, b) in enumerate(zip(first, second, strict=True))
+    )
+
+
 def majority(rows: list[Row]) -> list[Row]:
     """One vote per unordered pair, for the item with more votes."""
     lead: Counter[tuple[str, str]] = Counter()
@@ -468,6 +479,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
     columns = ["judge", "criterion", "first", "second", "winner"]
     rows: list[Row] = list(case.votes[columns].itertuples(index=False, name=None))
     contexts = list(case.votes.get("context", []))
+    sides = standardised(case.votes) if case.covariates else []
     if name == "majority-vote":
         rows = majority(rows)
     separate = case.model.criteria == "separate"
@@ -487,9 +499,23 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
             i, j = names.index(first), names.index(second)
             more, habit = in_context(v, k, c, i, j, sorted(set(contexts)).index(contexts[number]))
             d += more
+        if sides and c is not None:
+            d += by_covariates(v, k, *sides[number])
         chances = three_chances(name, v, k, c, d, problem.density.ties, habit)
         total += math.log(chances[["first", "second", "tie"].index(winner)])
     return total
+
+
+def standardised(table: Any) -> list[tuple[list[float], list[float]]]:
+    """Covariates of both items of every vote, each from its mean over both columns in its standard deviation there."""
+    found: list[tuple[list[float], list[float]]] = [([], []) for _ in range(len(table))]
+    for name in COVARIATES:
+        both = [*table[f"{name}_first"], *table[f"{name}_second"]]
+        mean, sd = statistics.fmean(both), statistics.pstdev(both)
+        for row, (a, b) in enumerate(zip(table[f"{name}_first"], table[f"{name}_second"], strict=True)):
+            found[row][0].append((a - mean) / sd)
+            found[row][1].append((b - mean) / sd)
+    return found
 
 
 def test_every_file_has_its_equation_here() -> None:
@@ -571,6 +597,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_noise_people": lambda v: normal(v, file["anchors"]["mean"], file["anchors"]["sd"]),
         "tie": lambda v: normal(v, file["ties"]["mean"], file["ties"]["sd"]),
         "tie_judge": lambda v: normal(v, 0.0, file["ties"]["judge_sd"]),
+        "slope": lambda v: normal(v, 0.0, file["covariates"]["sd"]),
+        "judge_slope": lambda v: normal(v, 0.0, file["covariates"]["judge_sd"]),
     }
     for x in case.points[:2]:
         values = case.values(x)
@@ -622,6 +650,11 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
     for section, name in (("context", "context_strength"), ("taste", "taste")):
         found[name] = over(f"log_{section}_spread")
         rates[f"log_{section}_spread"] = file.get(section, {}).get("rate")
+    if "judge_slope" in v:
+        found["judge_slope"] = lambda value: float(
+            stats.norm.logpdf(np.asarray(value) / np.exp(v["log_slope_spread"])[:, None]).sum()
+        )
+        rates["log_slope_spread"] = file["covariates"]["rate"]
     return found | {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
 
 
@@ -773,20 +806,24 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         "criteria": case.problem.votes.criteria,
         "items": case.problem.items,
     }
-    votes = read_votes(case.new_votes, **known)
-    votes = by_context(votes) if case.model.context is not None else votes
+    votes = read_votes(case.new_votes, **known, keep=columns_of(COVARIATES))
+    if case.covariates:
+        votes = attached(votes, COVARIATES)
+    votes = by_context(votes) if case.model.context is not None or case.covariates else votes
     separate = case.model.criteria == "separate"
     for x in case.points:
         values = case.values(x)
         got = probabilities(case.model, case.density, [values], votes)
         assert (got >= 0).all()
         np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
-        context = context_of(votes)
+        context, sides = context_of(votes), getattr(votes, "sides", None)
         cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
         for n, (row, (k, c, first, second)) in enumerate(zip(got, cells, strict=True)):
             theta, more, habit = values["strength"][c if separate else 0], 0.0, 0.0
             if context is not None:
                 more, habit = in_context(values, k, c if separate else 0, first, second, context[n])
             d = theta[first] - theta[second] + more
+            if sides is not None:
+                d += by_covariates(values, k, *sides[n])
             expected = three_chances(case.name, values, k, c, d, case.density.ties, habit)
             np.testing.assert_allclose(row, expected, rtol=1e-11)

@@ -81,11 +81,16 @@ def test_the_equation_names_every_number_of_the_prior(path: Path) -> None:
         "repeats",
         "context",
         "taste",
+        "covariates",
         *["anchors"] * (content["data"] == "scores"),
     ):
         for key in content.get(section, {}):
             # "sd" belongs to several sections, so the equation must say whose it is
-            wanted = rf"\b{section}\.{key}\b" if key in ("sd", "mean", "judge_sd") else rf"\b{key}\b"
+            wanted = (
+                rf"\b{section}\.{key}\b"
+                if key in ("sd", "mean", "judge_sd") or section == "covariates"
+                else rf"\b{key}\b"
+            )
             assert key == "kind" or re.search(wanted, content["equation"]), f"{section}.{key}"
 
 
@@ -94,7 +99,7 @@ def turned(values: dict[str, Any]) -> dict[str, Any]:
     out = {**values, "strength": -values["strength"]}
     for name in (
         *("weight", "reliability", "reliability_deviation", "raw_discrimination"),
-        *("context_strength", "taste"),
+        *("context_strength", "taste", "slope", "judge_slope"),
     ):
         if name in values:
             out[name] = -values[name]

@@ -22,6 +22,7 @@ import typer.core
 from voirdire import __version__
 from voirdire.cli import signals
 from voirdire.cli.agree import agree
+from voirdire.cli.board import board
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
 from voirdire.cli.console import fail, tell
@@ -44,6 +45,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     demo,
     models,
     fit,
+    board,
     agree,
     metaeval,
     simulate,

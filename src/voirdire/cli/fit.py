@@ -120,6 +120,32 @@ def fit(
             metavar="FILE", readable=False, help="Judges that share a base model: columns judge, family."
         ),
     ] = None,
+    item_families: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Families of items, columns item, family: with --families how much judges favour their own.",
+        ),
+    ] = None,
+    without_own_family: Annotated[
+        bool,
+        typer.Option("--without-own-family", help="Leave out votes of a judge on an item of its own family."),
+    ] = False,
+    covariates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME,...",
+            help="What is held fixed when items are compared (length, style): a table with columns item, optionally "
+            "context, and numbers; or names of which the votes have columns NAME_first and NAME_second.",
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Groups of contexts, such as category: what items are worth in each."
+        ),
+    ] = None,
     levels: Annotated[
         str | None,
         typer.Option(
@@ -193,6 +219,10 @@ def fit(
             levels=None if levels is None else levels.split(","),
             classes=None if classes is None else classes.split(","),
             over=over.value,
+            covariates=covariates,
+            item_families=item_families,
+            without_own_family=without_own_family,
+            by=by,
             progress=progress,
             **sizes,
         )
@@ -260,6 +290,7 @@ def show(result: Fit) -> None:
         # of pairs that nothing links there is no ranking worth reading
         ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob, unit=unit)
         parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
+    parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:
             out.print()

@@ -19,7 +19,11 @@ _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 def ranking(
-    rows: Sequence[Row], prob: float, true_ranks: Mapping[str, int] | None = None, unit: str = "log-odds"
+    rows: Sequence[Row],
+    prob: float,
+    true_ranks: Mapping[str, int] | None = None,
+    unit: str = "log-odds",
+    title: str = "Items, best first",
 ) -> RenderableType:
     """The best items: score, interval, ranks and probability of being best; with true ranks if they are known.
 
@@ -32,27 +36,51 @@ def ranking(
     true_ranks : mapping, optional
     unit : str
         Of the scores; named where they are not in log-odds.
+    title : str
     """
     sure = rows[0]["low"] is not None
-    table = _table("Items, best first", prob if sure else None)
+    table = _table(title, prob if sure else None)
     table.add_column("rank", justify="right")
     if true_ranks:
         table.add_column("true", justify="right")
     table.add_column("item", overflow="fold")
     table.add_column("score" if unit == "log-odds" else unit, justify="right")
+    adjusted = "unadjusted" in rows[0]
+    if adjusted:
+        table.add_column("unadjusted", justify="right")
+    ranked = sure and "rank_low" in rows[0]
     if sure:
         table.add_column("interval", justify="right")
+    if ranked:
         table.add_column("ranks", justify="right")
+    if sure:
         table.add_column("best", justify="right")
     for row in rows[:LIMIT]:
         cells = [f"{row['rank']:.0f}"]
         cells += [str(true_ranks[row["item"]])] if true_ranks else []
         cells += [row["item"], number(row["score"])]
+        cells += [number(row["unadjusted"])] if adjusted else []
         if sure:
-            ranks = f"{row['rank_low']:.0f} to {row['rank_high']:.0f}"
-            cells += [_interval(row["low"], row["high"]), ranks, f"{row['p_best']:.0%}"]
+            ranks = [f"{row['rank_low']:.0f} to {row['rank_high']:.0f}"] if ranked else []
+            cells += [_interval(row["low"], row["high"]), *ranks, f"{row['p_best']:.0%}"]
         _add(table, cells)
     return _with_rest(table, len(rows) - LIMIT, "items")
+
+
+def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: float) -> RenderableType | None:
+    """Effects of covariates, and of own families judge by judge; None where there are none."""
+    if not rows:
+        return None
+    table = _table("Held fixed, log-odds", prob)
+    for name in ("covariate", "effect", "interval", "for each"):
+        table.add_column(name, justify="left" if name == "covariate" else "right", overflow="fold")
+    for row in rows:
+        unit = f"{row['unit']:.4g}"
+        _add(table, [row["name"], number(row["effect"]), _interval(row["low"], row["high"]), unit])
+    for row in own or ():
+        if row["judge"] is not None:
+            _add(table, [f"  {row['judge']}", number(row["effect"]), _interval(row["low"], row["high"]), ""])
+    return table
 
 
 def judges(

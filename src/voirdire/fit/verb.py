@@ -44,6 +44,10 @@ def fit(
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
     over: str = "new",
+    covariates: object = None,
+    item_families: object = None,
+    without_own_family: bool = False,
+    by: str | None = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -106,6 +110,18 @@ def fit(
     over : "new" or "these"
         Of votes in several contexts (prompts): whether scores are over contexts like these, so that intervals hold for
         others, or over these alone.
+    covariates : path, dataframe, or names, optional
+        Of votes: what is held fixed when items are compared, such as their length: a table with columns ``item``,
+        optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first`` and
+        ``NAME_second``. :func:`voirdire.covariates.text` counts what texts look like.
+    item_families : mapping, path or dataframe, optional
+        Of votes: the family of items (item to family, or columns item and family), such as the lab that made them: how
+        much judges favour their own family (``families``; a judge that is not named there is of no item's) is
+        estimated and held fixed.
+    without_own_family : bool
+        Leave votes out in which a judge compares an item of its own family, and say how many, instead of estimating.
+    by : str, optional
+        Of votes: a column that groups contexts (such as category): what items are worth in each, beside over all.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -135,10 +151,22 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob, over)
     _check_anchor_request(anchors, anchor_mode)
-    request = Request(criteria, anchors, anchor_mode, families, levels, classes, over)
+    request = Request(
+        criteria,
+        anchors,
+        anchor_mode,
+        families,
+        levels,
+        classes,
+        over,
+        covariates,
+        item_families,
+        without_own_family,
+        by,
+    )
     notes: list[str] = []
     with listening(notes.append):
-        table = read_answers(votes, levels)
+        table = read_answers(votes, levels, keep=request.columns)
     kind = KINDS[table.data]
     if model is None:
         model, why = kind.default_model(table, request)
@@ -185,11 +213,13 @@ def fit(
     )
 
 
-def read_answers(table: object, levels: Sequence[object] | None = None, *, rows: bool = False) -> Any:
+def read_answers(
+    table: object, levels: Sequence[object] | None = None, *, rows: bool = False, keep: Sequence[str] = ()
+) -> Any:
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows)
-    return read_table(table, levels=levels, votes=True, rows=rows)
+    return read_table(table, levels=levels, votes=True, rows=rows, keep=keep)
 
 
 def _check_request(how: Method, prob: float, over: str) -> None:

@@ -285,6 +285,11 @@ class RankedFit(Fit):
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
         return frame(self.strength_columns())
 
+    def board(self) -> dict[str, Any]:
+        """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
+        found: dict[str, Any] = verb("board")(self)
+        return found
+
     def strength_columns(self) -> Columns:
         """As :meth:`strengths`, as columns."""
         raise NotImplementedError

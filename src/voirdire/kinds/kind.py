@@ -19,6 +19,8 @@ from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
+from voirdire.tables.covariates import columns_of
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
@@ -39,6 +41,16 @@ class Request:
     levels: Sequence[object] | None = None
     classes: Sequence[object] | None = None
     over: str = "new"
+    covariates: object = None
+    item_families: object = None
+    without_own_family: bool = False
+    by: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of votes that are read for it beside those that every table has."""
+        covariates = () if self.covariates is None else columns_of(self.covariates)
+        return covariates if self.by is None else (*covariates, self.by)
 
 
 class Packed(NamedTuple):
@@ -166,6 +178,10 @@ class Kind(ABC, Generic[T, P]):
 
     def fixed_order(self, problem: P) -> str | None:
         """Why position bias cannot be told from the items' strength, in words; None where it can."""
+        return None
+
+    def compared_votes(self, problem: P) -> Votes | None:
+        """The votes of a problem; None where it has none."""
         return None
 
     def uses_families(self, problem: P) -> bool:

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from voirdire.tables.counts import CountedVotes, Votes
+from voirdire.tables.details import Details
 from voirdire.tables.labels import Labels
 from voirdire.tables.scores import Scores
 
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
 _ROWS = ("row_cell", "row_outcome", "row_context")
-_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria")
+_NAMES = ("judges", "criteria", "items", "contexts", "has_criteria", "order_unknown")
 
 
 def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -25,6 +26,9 @@ def pack_votes(tables: dict[str, Votes | None]) -> tuple[dict[str, Any], dict[st
             names[key] = {name: getattr(votes, name) for name in _NAMES}
             stored = [name for name in _CODES if votes.has_rows or name not in _ROWS]
             codes = {name: getattr(votes, name) for name in stored}
+            if votes.details is not None:
+                names[key]["details"], more = votes.details.pack()
+                codes |= {f"details_{name}": value for name, value in more.items()}
             arrays |= {f"{key}_{name}": value for name, value in codes.items() if value is not None}
     return names, arrays
 
@@ -33,6 +37,10 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
     """A table of votes, from what :func:`pack_votes` made (after JSON made lists of tuples)."""
     content: dict[str, Any] = {name: arrays.get(f"{key}_{name}") for name in _CODES}
     content |= listed(names[key])
+    if "details" in content:
+        start = f"{key}_details_"
+        found = {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
+        content["details"] = Details(**listed(content["details"]), **found)
     if content["row_cell"] is None:
         for name in ("contexts", *_ROWS):
             del content[name]

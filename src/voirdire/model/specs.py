@@ -14,6 +14,7 @@ from voirdire.model.terms import (
     CLASSES,
     CONFUSION,
     CONTEXT,
+    COVARIATES,
     CUTPOINTS,
     LINKED,
     RATERS,
@@ -66,6 +67,7 @@ GRAMMARS = {
             "anchors": ANCHORS,
             "context": CONTEXT,
             "taste": TASTE,
+            "covariates": COVARIATES,
         },
         ("strength", "reliability"),
         weighs=True,
@@ -171,6 +173,7 @@ class Model:
     repeats: Section | None = None
     context: Section | None = None
     taste: Section | None = None
+    covariates: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())

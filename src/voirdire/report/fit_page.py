@@ -61,7 +61,7 @@ def _sections(fit: Fit, result: dict[str, Any], human: Sequence[str]) -> Iterato
         yield Section("criteria", "What matters?", "Criteria", tuple(matters(fit, result)))
     if result.get("shares"):
         yield Section("shares", "How common are the classes?", "Shares", tuple(shares(fit, result)))
-    if len(result.get("groups", ())) > 1:
+    if len(fit.tables.get("groups", {}).get("group", ())) > 1:
         yield Section("groups", "Do groups of judges differ?", "Groups", tuple(groups(fit, result)))
     yield Section("people", "How well does it agree with people?", "People", tuple(people.blocks(fit, human)))
     yield Section("made", "How was it made?", "Method", (*made(fit), *_further(result)))

@@ -30,6 +30,7 @@ _OWNERS = (
     "mean",
     "difference",
     "p_first",
+    "effect",
 )
 _HEADS = {
     "p_best": "best",

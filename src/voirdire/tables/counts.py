@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.tables.details import Details
 from voirdire.tables.encode import IntArray
 
 _CODES = ("judge", "criterion", "first", "second", "counts")
@@ -46,6 +47,8 @@ class Votes:
         Whether the table has a criterion column.
     order_unknown : bool
         Whether it is not known which item was shown first (a column ``order`` says ``unknown``).
+    details : Details or None
+        What is known of single votes beside these.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Votes:
     row_context: IntArray | None = None
     has_criteria: bool = False
     order_unknown: bool = False
+    details: Details | None = None
 
     def groupings(self) -> dict[str, IntArray | None]:
         """What each vote belongs to, by the name of the unit, as codes of shape (rows,); None without such a column."""
@@ -168,7 +172,10 @@ class Votes:
             self.contexts,
             None if self.row_context is None else self.row_context[mask],
             self.has_criteria,
-        ).recoded(order_unknown=self.order_unknown)
+        ).recoded(
+            order_unknown=self.order_unknown,
+            details=None if self.details is None else self.details.subset(mask),
+        )
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -204,7 +211,7 @@ class CountedVotes(Votes):
         codes = {"judge": judge, "criterion": criterion, "first": first, "second": second, "counts": counts}
         names = {"judges": judges, "criteria": criteria, "items": items, "has_criteria": has_criteria}
         names["order_unknown"] = order_unknown
-        for name, value in {**codes, **names, "contexts": (), "row_context": None}.items():
+        for name, value in {**codes, **names, "contexts": (), "row_context": None, "details": None}.items():
             object.__setattr__(self, name, value)  # the class is frozen
 
     @property
@@ -224,6 +231,8 @@ class CountedVotes(Votes):
 
     def recoded(self, **changes: Any) -> Votes:
         """As :meth:`.Votes.recoded`."""
+        if changes.pop("details", None) is not None:
+            raise ValueError("votes that are only counted have no details")
         return CountedVotes(**{name: getattr(self, name) for name in _KEPT} | changes)
 
 

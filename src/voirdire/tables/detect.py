@@ -19,7 +19,12 @@ COLUMNS = {"winner": Votes.data, "score": Scores.data, "label": Labels.data}
 
 
 def read_table(
-    table: object, *, levels: Sequence[object] | None = None, votes: bool = False, rows: bool = True
+    table: object,
+    *,
+    levels: Sequence[object] | None = None,
+    votes: bool = False,
+    rows: bool = True,
+    keep: Sequence[str] = (),
 ) -> Votes | Scores | Labels:
     """Read a table as votes, scores or labels, whichever it is.
 
@@ -34,6 +39,9 @@ def read_table(
         Whether a table that shows no kind is taken for one of votes, whose reader says what is missing.
     rows : bool
         Whether single votes are wanted, or their counts will do; see :func:`voirdire.tables.votes.read_votes`.
+
+    keep : sequence of str
+        More columns of votes to keep as they are.
 
     Returns
     -------
@@ -51,7 +59,7 @@ def read_table(
     'Labels'
     """
     readers: dict[str, Callable[..., Votes | Scores | Labels]] = {
-        Votes.data: partial(read_votes, rows=rows),
+        Votes.data: partial(read_votes, rows=rows, keep=keep),
         Scores.data: read_scores,
         Labels.data: partial(read_labels, levels=levels),
     }

@@ -16,7 +16,7 @@ from voirdire.tables.read import read_columns
 Ints = npt.NDArray[np.int64]
 
 
-def read_families(families: object, judges: Sequence[str]) -> dict[str, str]:
+def read_families(families: object, judges: Sequence[str], *, who: str = "judge") -> dict[str, str]:
     """Family of each judge; a judge that is not named is a family of its own.
 
     Parameters
@@ -25,6 +25,8 @@ def read_families(families: object, judges: Sequence[str]) -> dict[str, str]:
         Judge to family, or a table with the columns ``judge`` and ``family``.
     judges : sequence of str
         The judges of the panel.
+    who : "judge" or "item"
+        Whose families they are, which is also the column's name.
 
     Raises
     ------
@@ -36,16 +38,16 @@ def read_families(families: object, judges: Sequence[str]) -> dict[str, str]:
     >>> read_families({"a": "big", "b": "big"}, ["a", "b", "c"])
     {'a': 'big', 'b': 'big', 'c': 'c'}
     """
-    problems = Problems("families")
-    named = _pairs(families, problems)
+    problems = Problems("families" if who == "judge" else f"{who} families")
+    named = _pairs(families, problems, who)
     found: dict[str, str] = {}
     for judge, family in named:
         if judge not in judges:
             problems.table(
-                f"judge {judge!r} is none of the {len(judges)} judges{nearest(judge, list(judges))}"
+                f"{who} {judge!r} is none of the {len(judges)} {who}s{nearest(judge, list(judges))}"
             )
         elif found.setdefault(judge, family) != family:
-            problems.table(f"judge {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
+            problems.table(f"{who} {judge!r} is given families {found[judge]!r} and {family!r}; keep one")
     problems.raise_any()
     return {judge: found.get(judge, judge) for judge in judges}
 
@@ -62,19 +64,19 @@ def family_codes(families: Mapping[str, str], judges: Sequence[str]) -> Ints:
     return np.array([names.index(families[judge]) for judge in judges], dtype=np.int64)
 
 
-def _pairs(families: object, problems: Problems) -> list[tuple[str, str]]:
+def _pairs(families: object, problems: Problems, who: str) -> list[tuple[str, str]]:
     if isinstance(families, Mapping):
         return [(str(judge), str(family)) for judge, family in families.items()]
     if not (
         isinstance(families, str | os.PathLike) or hasattr(families, "columns") or hasattr(families, "schema")
     ):
         raise InputError(
-            f"families: {type(families).__name__} is neither a mapping of judge to family nor a table of both"
+            f"families: {type(families).__name__} is neither a mapping of {who} to family nor a table of both"
         )
-    cells = read_columns(families, ("judge", "family"), (), problems)
+    cells = read_columns(families, (who, "family"), (), problems)
     columns = {name: encode(values, name, problems) for name, values in cells.items()}
     problems.raise_any()
-    judge, family = columns["judge"], columns["family"]
+    judge, family = columns[who], columns["family"]
     return [
         (judge.levels[one], family.levels[other])
         for one, other in zip(judge.codes, family.codes, strict=True)

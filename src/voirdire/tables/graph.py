@@ -23,6 +23,8 @@ import numpy as np
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import IntArray
 
+FEWEST = 3  # items from which one that is in every vote is a reference
+
 
 @dataclass(frozen=True)
 class Connectivity:
@@ -109,6 +111,27 @@ def fixed_order(votes: Votes) -> str | None:
     if (first < second).all():
         return "items are always shown in the order of their names"
     return "items are always shown in one fixed order"
+
+
+def one_place(votes: Votes) -> str | None:
+    """In words that one item is in every vote, and always first or always second; None where that is not so.
+
+    What a judge makes of places is then exactly what it makes of that item.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.votes import read_votes
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "y"], "second": "ref", "winner": "first"})
+    >>> one_place(read_votes(table))
+    'ref is always second'
+    """
+    if len(votes.items) < FEWEST:
+        return None
+    for place, shown in (("first", votes.first), ("second", votes.second)):
+        if len(shown) and (shown == shown[0]).all():
+            return f"{votes.items[shown[0]]} is always {place}"
+    return None
 
 
 def components(votes: Votes) -> list[tuple[tuple[str, ...], ...]]:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from voirdire.tables.counts import Votes, count_votes
+from voirdire.tables.details import DEGREE, Details, degrees
 from voirdire.tables.encode import Column, IntArray, encode, positions
 from voirdire.tables.grouped import grouped_columns, is_grouped
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import read_columns
+from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.vote_columns import Known, outcomes, placed
 
 _REQUIRED = ("judge", "first", "second", "winner")
@@ -26,13 +27,15 @@ def read_votes(
     criteria: Iterable[str] | None = None,
     items: Iterable[str] | None = None,
     rows: bool = True,
+    keep: Iterable[str] = (),
 ) -> Votes:
     """Read, check and count a table of votes, one row per judgement.
 
     Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
     ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
-    ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first. Other columns
-    are left alone, and repeated votes all count.
+    ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first; a column ``degree``
+    says how sure the judge was of the winner, from 0.5 to 1: the vote is divided so between the two items. Other
+    columns are left alone, and repeated votes all count.
 
     Parameters
     ----------
@@ -51,6 +54,8 @@ def read_votes(
         pattern (``votes/*.parquet``) and lazy frames (Polars, DuckDB, Dask, PySpark) are counted where they are:
         only the counts come here, without contexts (:class:`CountedVotes`), and
         problems say how many rows have them, not which.
+    keep : iterable of str
+        More columns to keep as they are (``Votes.details.columns``), those of them that there are.
 
     Returns
     -------
@@ -79,12 +84,13 @@ def read_votes(
     required = _REQUIRED if judge is None else _REQUIRED[1:]
     optional = _OPTIONAL if judge is None else (*_OPTIONAL, "judge")
     times: IntArray | None = None
-    if not rows and is_grouped(table):
+    more = [name for name in (*keep, DEGREE) if name not in (*_REQUIRED, *_OPTIONAL)]
+    if not rows and is_grouped(table) and not columns_among(table, more, problems):
         kept = [name for name in optional if name != "context"]
         cells, times = grouped_columns(table, required, kept, ["context"], problems)
         problems.times = times
     else:
-        cells = read_columns(table, required, optional, problems)
+        cells = read_columns(table, required, (*optional, *more), problems)
     if judge is not None and cells.pop("judge", None) is not None:
         problems.table(
             f"there is a column 'judge', but all answers are those of {judge}; drop it, or put judges among the votes"
@@ -94,7 +100,11 @@ def read_votes(
         problems.table("there are no votes")
     if "order" in cells:
         cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
-    columns = {column: encode(values, column, problems) for column, values in cells.items()}
+    kept_cells = {column: cells[column] for column in keep if column in cells}
+    degree = degrees(cells[DEGREE], problems) if DEGREE in cells else None
+    columns = {
+        column: encode(values, column, problems) for column, values in cells.items() if column not in more
+    }
     if judge is not None:
         columns["judge"] = Column((judge,), np.zeros(size, np.int64))
     for column in _REQUIRED:
@@ -110,6 +120,8 @@ def read_votes(
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
     votes = count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
+    if kept_cells or degree is not None:
+        votes = votes.recoded(details=Details(kept_cells, degree))
     return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
 
 
@@ -132,4 +144,4 @@ def _recode(votes: Votes, known: Known, problems: Problems) -> Votes:
     found = count_votes(
         names, codes, votes.row_outcome, votes.contexts, votes.row_context, votes.has_criteria
     )
-    return found.recoded(order_unknown=votes.order_unknown)
+    return found.recoded(order_unknown=votes.order_unknown, details=votes.details)

@@ -41,7 +41,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     name = "labels"
     words = "labels"
-    refused = ("criteria",)
+    refused = ("criteria", "covariates", "item_families", "by")
     compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.items,

@@ -41,7 +41,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes",)
+    refused = ("classes", "covariates", "item_families", "by")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,

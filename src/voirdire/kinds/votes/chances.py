@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.votes.contexts import by_context, context_of
+from voirdire.kinds.votes.contexts import by_context, context_of, covariates_of
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.specs import Model
@@ -85,11 +87,15 @@ def probabilities(model: Model, density: VotesDensity, draws: list[Values], vote
     ``votes`` must be coded by the levels of the program.
     """
     criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
-    cells = (votes.judge, criterion, votes.first, votes.second)
-    context = context_of(votes)
-    return sum(
-        (answer_probabilities(density, values, *cells, context) for values in draws), np.zeros(())
-    ) / len(draws)
+    context, covariate = context_of(votes), covariates_of(votes)
+
+    def at(values: Values) -> Floats:
+        first, second = votes.first, votes.second
+        return answer_probabilities(
+            density, values, votes.judge, criterion, first, second, context, covariate
+        )
+
+    return sum((at(values) for values in draws), np.zeros(())) / len(draws)
 
 
 def answer_probabilities(
@@ -100,11 +106,13 @@ def answer_probabilities(
     first: Ints,
     second: Ints,
     context: Ints | None = None,
+    covariate: Floats | None = None,
 ) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
     Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
-    are over all of them, and ties are as frequent as in the typical one.
+    are over all of them, and ties are as frequent as in the typical one. Covariates of both items are
+    the same where none is given, shape (covariates, comparisons).
 
     Examples
     --------
@@ -117,9 +125,16 @@ def answer_probabilities(
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
     d = difference(values["strength"], criterion, first, second)
-    part = {"pair_criterion": criterion, "pair_first": first, "pair_second": second, "pair_judge": judge}
+    part: dict[str, Any] = {
+        "pair_criterion": criterion,
+        "pair_first": first,
+        "pair_second": second,
+        "pair_judge": judge,
+    }
     values = _anywhere(density, values)
-    if density.contexts or density.tastes:
+    if covariate is not None:
+        part["pair_covariate"] = covariate
+    if density.contexts or density.tastes or covariate is not None:
         part["pair_context"] = judge * 0 - 1 if context is None else context
         d = d + perceived(values, part)
     log = [

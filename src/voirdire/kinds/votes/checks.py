@@ -6,7 +6,7 @@ from typing import Any
 
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import below_chance, with_turned_judges
-from voirdire.kinds.votes import in_contexts
+from voirdire.kinds.votes import adjusted, in_contexts
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.check import Check, listed
@@ -88,5 +88,6 @@ def all_checks(
         *unvoted_weights(problem),
         *(below_chance(problem, judges) if posterior.values is not None else []),
         *in_contexts.check(problem, posterior),
+        *adjusted.checks(problem, posterior),
         *trust_checks(problem, posterior, judges, seed, chosen),
     ]

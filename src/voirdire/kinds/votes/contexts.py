@@ -1,14 +1,14 @@
-"""Votes counted by context: cells that no two contexts share."""
+"""Votes counted by what models tell apart beside judge and pair: context, covariates; and how sure judges were."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from voirdire.tables.counts import Votes
-from voirdire.typing import Ints
+from voirdire.typing import Floats, Ints
 
 MOST = 2_000_000  # items times contexts of a model with strengths by context
 SHARED = 0.5  # share of the items above which must meet in several contexts
@@ -16,28 +16,42 @@ SHARED = 0.5  # share of the items above which must meet in several contexts
 
 @dataclass(frozen=True, eq=False)
 class ContextVotes(Votes):
-    """Votes whose cells are of one context each.
+    """Votes whose cells are of one context each, and have the same covariates.
 
     Attributes
     ----------
-    context : int array, shape (cells,)
+    context : int array, shape (cells,), or None
         Context of each cell.
+    sides : array, shape (cells, 2, covariates), or None
+        Covariates of both items of each cell; see :class:`.Details`.
+    degree : array, shape (cells, 2), or None
+        Mean probability that the winner is better, of the cell's votes for the first item and for the second.
     """
 
     context: Ints | None = None
+    sides: Floats | None = None
+    degree: Floats | None = None
 
     def with_counts(self, counts: Ints) -> ContextVotes:
         """The same cells with other counts; the order of the votes is made up, cell by cell."""
         row_cell = np.repeat(np.arange(len(counts)), counts.sum(axis=1))
         row_outcome = np.repeat(np.tile(np.arange(3), len(counts)), counts.ravel())
-        assert self.context is not None  # by_context gives it
+        details = self.details
+        if details is not None:
+            sides = None if self.sides is None else self.sides[row_cell]
+            details = replace(details, columns={}, sides=sides, degree=None)
         return self.recoded(  # type: ignore[return-value]
-            counts=counts, row_cell=row_cell, row_outcome=row_outcome, row_context=self.context[row_cell]
+            counts=counts,
+            row_cell=row_cell,
+            row_outcome=row_outcome,
+            row_context=None if self.context is None else self.context[row_cell],
+            details=details,
+            degree=None,
         )
 
 
 def by_context(votes: Votes) -> ContextVotes:
-    """Count votes by context, too, where the table has contexts.
+    """Count votes by context, too, and by covariates, where the table has them.
 
     Examples
     --------
@@ -47,22 +61,58 @@ def by_context(votes: Votes) -> ContextVotes:
     >>> by_context(read_votes(pd.DataFrame(table))).counts.tolist()
     [[2, 0, 0], [1, 0, 0]]
     """
+    return split(votes, contexts=votes.row_context is not None)
+
+
+def split(votes: Votes, contexts: bool) -> ContextVotes:
+    """As :func:`by_context`, by ``contexts`` or not."""
     if isinstance(votes, ContextVotes):
         return votes
-    assert votes.row_context is not None
-    size = max(len(votes.contexts), 1)
-    keys, row_cell = np.unique(votes.row_cell * size + votes.row_context, return_inverse=True)
-    cell = keys // size
-    counts = np.bincount(row_cell * 3 + votes.row_outcome, minlength=3 * len(keys)).reshape(-1, 3)
+    details = votes.details
+    sides = None if details is None else details.sides
+    parts = [votes.row_cell]
+    if contexts:
+        assert votes.row_context is not None
+        parts.append(votes.row_context)
+    if sides is not None:
+        parts.append(np.unique(sides.reshape(votes.rows, -1), axis=0, return_inverse=True)[1].ravel())
+    _, one, row_cell = np.unique(np.stack(parts), axis=1, return_index=True, return_inverse=True)
+    row_cell = row_cell.ravel()
+    counts = np.bincount(row_cell * 3 + votes.row_outcome, minlength=3 * len(one)).reshape(-1, 3)
     kept: dict[str, Any] = {field.name: getattr(votes, field.name) for field in fields(votes)}
     for name in ("judge", "criterion", "first", "second"):
-        kept[name] = kept[name][cell]
-    return ContextVotes(**{**kept, "counts": counts, "row_cell": row_cell, "context": keys % size})
+        kept[name] = kept[name][votes.row_cell[one]]
+    kept |= {"counts": counts, "row_cell": row_cell}
+    if contexts and votes.row_context is not None:
+        kept["context"] = votes.row_context[one]
+    if sides is not None:
+        kept["sides"] = sides[one]
+    if details is not None and details.degree is not None:
+        total = np.bincount(row_cell * 3 + votes.row_outcome, details.degree, 3 * len(one)).reshape(-1, 3)
+        kept["degree"] = np.where(counts > 0, total / np.maximum(counts, 1), 1.0)[:, :2]
+    return ContextVotes(**kept)
 
 
 def context_of(votes: Votes) -> Ints | None:
     """Context of each cell; None where cells have none."""
     return votes.context if isinstance(votes, ContextVotes) else None
+
+
+def covariates_of(votes: Votes) -> Floats | None:
+    """Covariates of the first item less those of the second of each cell, shape (covariates, cells); None without."""
+    sides = votes.sides if isinstance(votes, ContextVotes) else None
+    return None if sides is None else (sides[:, 0] - sides[:, 1]).T
+
+
+def counts_of(votes: Votes) -> Floats:
+    """Votes for the first item, the second and ties of each cell, those of judges who are not sure divided."""
+    counts = votes.counts.astype(float)
+    degree = votes.degree if isinstance(votes, ContextVotes) else None
+    if degree is None:
+        return counts
+    left = counts[:, :2] * (1.0 - degree)
+    counts[:, :2] += left[:, ::-1] - left
+    return counts
 
 
 def links(votes: Votes) -> bool:

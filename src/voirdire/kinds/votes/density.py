@@ -16,7 +16,7 @@ from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data
-from voirdire.model.terms import ANCHORS, CONTEXT, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
+from voirdire.model.terms import ANCHORS, CONTEXT, COVARIATES, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Observations, Values
@@ -55,6 +55,9 @@ class VotesDensity(VotesLayout):
             found += CONTEXT[model.context.kind].parameters(model.context.numbers)
         if self.tastes and model.taste is not None:
             found += TASTE[model.taste.kind].parameters(model.taste.numbers)
+        if self.covariates and model.covariates is not None:
+            slopes = COVARIATES[model.covariates.kind].parameters(model.covariates.numbers)
+            found += slopes if self.judges > 1 else slopes[:1]
         if self.anchors and model.anchors is not None:
             found += ANCHORS[model.anchors.kind].parameters(model.anchors.numbers)
         return found
@@ -126,7 +129,7 @@ class VotesDensity(VotesLayout):
                 continue
             strength = values["weight"][..., None, :] if table == "criteria" else values["strength"]
             d = difference(strength, part["pair_criterion"], part["pair_first"], part["pair_second"])
-            if "pair_context" in part:
+            if "pair_judge" in part:
                 d = d + perceived(values, part)
             obs = Observations(
                 part["judge"], part["pair"], part["outcome"], part["criterion"], self.judges, self.criteria

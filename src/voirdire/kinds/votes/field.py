@@ -45,7 +45,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     coefficients = np.concatenate([table[1] for table in tables])
     counts = np.concatenate([table[2] for table in tables])
     used = (coefficients != 0).any(axis=0)
-    predictor = np.array([DIFFERENCE] * 6 + [FIRST, SECOND] + [TIE] * 6)[used]
+    slopes = index.shape[1] - 14
+    predictor = np.array([DIFFERENCE] * 6 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)[used]
     patterns = [
         Pattern(block, index[:, used], coefficients[:, used], predictor)
         for block in (places.block("judge"), places.block("context"))
@@ -74,7 +75,7 @@ def _latent(density: VotesLayout) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]
     hypers: list[Hyper] = []
     for p in density.parameters:
         shape, prior = p.shape(density.sizes), p.prior
-        size, few = int(np.prod(shape)), p.dims in ((), ("judge",))
+        size, few = int(np.prod(shape)), set(p.dims) <= {"judge", "covariate"}
         if isinstance(prior, LogExponential):
             for row in range(size):
                 hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
@@ -162,9 +163,21 @@ def _cells(
             ties[2:4] = [places.of("tie_context", context), places.of("tie_judge_context", judge, context)]
             ties[4:] = [places.of("tie_item", item) for item in (first, second)]
     coins = [places.of(coin, judge) for coin in ("coin_first", "coin_second")]
-    index = np.stack([*sums, *coins, *ties], axis=1)
-    signs = np.array([1.0, -1.0] * 3 + [1.0] * 8)
-    return index, np.where(index < places.size, signs, 0.0), counts
+    slopes, z = _slopes(density, part, judge, pair, places)
+    index = np.stack([*sums, *coins, *ties, *slopes], axis=1)
+    signs = np.broadcast_to(np.array([1.0, -1.0] * 3 + [1.0] * 8), (len(cells), 14))
+    return index, np.where(index < places.size, np.concatenate([signs, z], axis=1), 0.0), counts
+
+
+def _slopes(
+    density: VotesLayout, part: dict[str, Any], judge: Ints, pair: Ints, places: _Places
+) -> tuple[list[Ints], Floats]:
+    """Places of the slopes that each cell depends on, shared ones and the judge's, and the covariates beside them."""
+    size = density.covariates
+    z = part["pair_covariate"][:, pair].T if "pair_covariate" in part else np.zeros((len(pair), size))
+    each = [judge * 0 + c for c in range(size)]
+    found = [places.of("slope", one) for one in each] + [places.of("judge_slope", one, judge) for one in each]
+    return found, np.concatenate([z, z], axis=1)
 
 
 def _log_likelihood(density: VotesLayout, counts: Floats) -> Any:

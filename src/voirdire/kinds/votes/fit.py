@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from voirdire.errors import InputError
 from voirdire.kinds.columns import Columns, frame
 from voirdire.kinds.fit import ComparedFit
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.votes import in_contexts, results
+from voirdire.kinds.votes import adjusted, groups, in_contexts, results
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.tables.covariates import OWN_FAMILY
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +34,20 @@ class VotesFit(ComparedFit):
     def spreads(self) -> pd.DataFrame:
         """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high."""
         return frame(in_contexts.spreads(self.problem, self.posterior, self.prob))
+
+    def covariates(self) -> pd.DataFrame:
+        """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit."""
+        return frame(adjusted.covariates(self.problem, self.posterior, self.prob))
+
+    def own_family(self) -> pd.DataFrame:
+        """How much judges favour their own family: judge (None: over all), effect (log-odds), low, high."""
+        if OWN_FAMILY not in self.problem.covariates:
+            raise InputError("own_family() needs fit(..., families=..., item_families=...)")
+        return frame(adjusted.by_judge(self.problem, self.posterior, self.prob, OWN_FAMILY))
+
+    def groups(self) -> pd.DataFrame:
+        """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
+        return frame(groups.groups(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

@@ -20,16 +20,23 @@ PART = 0.5  # of a score's variance from which the choice of contexts is worth a
 def spreads(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
     """Spreads (sd, log-odds) that were learned: name, value, low, high; ``item:criterion`` of several criteria.
 
+    ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;
+
     ``item`` of strengths, ``context`` of an item between contexts, ``taste`` of an item between judges, ``tie_...`` of
     tie habits; ``coin_mean`` is the log-odds of the typical coin.
     """
-    learned = [p.name for p in problem.density.parameters if isinstance(p.prior, LogExponential)]
+    dims = {p.name: p.dims for p in problem.density.parameters if isinstance(p.prior, LogExponential)}
+    learned = list(dims)
+    levels: dict[tuple[str, ...], tuple[str, ...]] = {
+        ("criterion",): problem.criteria,
+        ("covariate",): problem.covariates,
+    }
     shown = posterior.shown(lambda values: {name: np.exp(values[name]) for name in learned}, prob)
     names: list[str] = []
     for name in learned:
         short = NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
         rows = np.size(shown[name].point)
-        names += [short] if rows == 1 else [f"{short}:{level}" for level in problem.criteria]
+        names += [short] if rows == 1 else [f"{short}:{level}" for level in levels[dims[name]]]
     columns: Columns = {"name": np.array(names, dtype=object)}
     for at, key in (("point", "value"), ("low", "low"), ("high", "high")):
         columns[key] = np.concatenate([np.ravel(getattr(shown[name], at)) for name in learned])

@@ -13,19 +13,22 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.votes import checks, in_contexts, results, trust
+from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, links
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, read_anchors
+from voirdire.kinds.votes.own_family import own_families
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
+from voirdire.tables.covariates import OWN_FAMILY, attached
 from voirdire.tables.detect import read_new
+from voirdire.tables.graph import one_place
 from voirdire.tables.joined import joined
 from voirdire.tables.votes import read_votes
 from voirdire.typing import Floats, Ints
@@ -39,7 +42,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     refused = ("levels", "classes")
     compared = ("votes",)
     results: ClassVar[Results] = {
-        "items": results.ranking,
+        "items": adjusted.ranking,
         "judges": results.judges,
         "criteria": results.criteria,
     }
@@ -58,20 +61,39 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
         """``maple-position`` where there is a criterion column, else ``crowd-bt-position``.
 
-        Without position where the order shown is unknown; ``maple-contexts`` and ``crowd-bt-contexts`` where items meet
-        in several contexts, and no people answer.
+        Without position where the order shown is unknown, or one item is always in one place; of one judge alone then
+        ``bradley-terry``, as nothing says how reliable it is. ``maple-contexts`` and ``crowd-bt-contexts`` where items
+        meet in several contexts, and no people answer.
         """
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
-        if request.anchors is None and not table.order_unknown and links(table):
+        always = None if request.anchors is not None else one_place(table)
+        if table.order_unknown or always:
+            order = always or "which item was shown first is unknown"
+            why = f"{why} and position cannot be told: {order}"
+            if always and len(table.judges) == 1 and not table.has_criteria and request.anchors is None:
+                return "bradley-terry", f"{why}; and there is one judge"
+            return name, why
+        if request.by is not None and request.anchors is None:
+            return f"{name}-contexts", f"{why} and items are compared by {request.by}"
+        if request.anchors is None and links(table):
             return f"{name}-contexts", f"{why} and items meet in several contexts"
-        if table.order_unknown:
-            return name, f"{why} and which item was shown first is unknown"
         return f"{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
         notes = []
+        if request.covariates is not None:
+            table = attached(table, request.covariates)
+        table, said = own_families(table, request)
+        notes += said
+        if request.by is not None:
+            if model.context is None:
+                raise InputError(
+                    f"by= is for models with contexts, {model.name} has none; take crowd-bt-contexts or maple-contexts"
+                )
+            table, said = groups.grouped(table, request.by)
+            notes += said
         if table.order_unknown and model.position_aware:
             raise InputError(
                 f"model {model.name} is about positions, but which item was shown first is unknown (column order); "
@@ -120,13 +142,23 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What scores are over, and the spreads that were learned."""
-        if not problem.density.is_nested:
-            return {}
-        return {
-            "over": problem.density.over,
-            "spreads": records(in_contexts.spreads(problem, posterior, prob)),
-        }
+        """What scores are over, the spreads that were learned, and effects of covariates and own families."""
+        found: dict[str, Any] = {}
+        if problem.density.is_nested:
+            found["over"] = problem.density.over
+            found["spreads"] = records(in_contexts.spreads(problem, posterior, prob))
+        if problem.density.covariates:
+            found["covariates"] = records(adjusted.covariates(problem, posterior, prob))
+        if OWN_FAMILY in problem.covariates:
+            found["own_family"] = records(adjusted.by_judge(problem, posterior, prob, OWN_FAMILY))
+        details = problem.votes.details
+        if details is not None and details.group is not None and problem.density.contexts:
+            found["groups"] = groups.nested(groups.groups(problem, posterior, prob))
+        return found
+
+    def compared_votes(self, problem: VotesProblem) -> Votes:
+        """The votes."""
+        return problem.votes
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""
@@ -148,6 +180,11 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def join(self, problem: VotesProblem, new: object) -> Votes:
         """Old and new votes."""
+        details = problem.votes.details
+        if details is not None and details.told:
+            raise InputError(
+                "a fit with covariates, groups or degrees takes no new votes alone; fit old and new ones together"
+            )
         both: Votes = joined(problem.votes, read_new(new, problem.votes))
         return both
 

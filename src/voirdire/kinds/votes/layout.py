@@ -28,6 +28,8 @@ class VotesLayout(LogDensity):
         Number of contexts, 0 where the model or the table has none.
     tastes : bool
         Whether judges have tastes: the model has, and they were asked of an item under several criteria.
+    covariates : int
+        Number of covariates.
     over : str
         Whether scores are over contexts like those of the table ("new") or over these alone ("these").
     """
@@ -38,9 +40,11 @@ class VotesLayout(LogDensity):
     contexts: int = 0
     tastes: bool = False
     over: str = "new"
+    covariates: int = 0
 
     @cached_property
     def sizes(self) -> dict[str, int]:
         """Number of levels of each dimension."""
         sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
-        return sizes | ({"context": self.contexts} if self.contexts else {})
+        more = {"context": self.contexts, "covariate": self.covariates}
+        return sizes | {name: size for name, size in more.items() if size}

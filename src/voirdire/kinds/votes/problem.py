@@ -10,7 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
-from voirdire.kinds.votes.contexts import by_context, context_of
+from voirdire.kinds.votes.contexts import context_of, counts_of, covariates_of, split
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.design import UNKNOWN, design_of
 from voirdire.kinds.votes.human.table import Anchors
@@ -56,7 +56,13 @@ class VotesProblem(Problem):
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        return super().coords | ({"context": list(self.votes.contexts)} if self.density.contexts else {})
+        more = {"context": self.votes.contexts, "covariate": self.covariates}
+        return super().coords | {name: list(more[name]) for name in more if name in self.density.sizes}
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the covariates that the model has slopes for."""
+        return () if self.votes.details is None else self.votes.details.covariates
 
 
 def pose(
@@ -98,9 +104,11 @@ def pose(
     judges = tuple(sorted({*votes.judges, *(criteria_votes.judges if criteria_votes else ())}))
     separate = model.criteria == "separate"
     structured = model.context is not None and votes.row_context is not None and len(votes.contexts) > 1
-    if structured:
-        votes = by_context(votes)
+    details = votes.details
+    if structured or (details is not None and (details.sides is not None or details.degree is not None)):
+        votes = split(votes, structured)
     contexts = len(votes.contexts) if structured else 0
+    covariates = 0 if details is None else len(details.covariates)
     tastes = model.taste is not None and separate and len(votes.criteria) > 1
     criteria = votes.criteria if separate else (COLLAPSED,)
     tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
@@ -123,9 +131,13 @@ def pose(
     ):
         cell = (given.judge, given.criterion, given.first, given.second)
         design = design_of(*cell, given.counts, sizes)
-    density = VotesDensity(model, *sizes, ties, anchors is not None, design, contexts, tastes, over)
+    density = VotesDensity(
+        model, *sizes, ties, anchors is not None, design, contexts, tastes, over, covariates
+    )
     data = {
-        "votes": encode(model, tables["votes"], len(votes.items), ties, keep_empty, contexts > 0 or tastes)
+        "votes": encode(
+            model, tables["votes"], len(votes.items), ties, keep_empty, bool(contexts or tastes or covariates)
+        )
     }
     if "criteria" in tables:
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
@@ -148,7 +160,10 @@ def pose(
 
 @dataclass(frozen=True)
 class Cells:
-    """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3)."""
+    """Distinct (judge, criterion, first, second) with ``counts`` of first, second and tie, shape (cells, 3).
+
+    Where the model tells them apart also of a ``context`` and with a ``covariate``, shape (covariates, cells).
+    """
 
     judge: Ints
     criterion: Ints
@@ -156,6 +171,7 @@ class Cells:
     second: Ints
     counts: Floats
     context: Ints | None = None
+    covariate: Floats | None = None
 
 
 def cells(
@@ -175,8 +191,9 @@ def cells(
         column,
         first,
         second,
-        votes.counts.astype(float),
+        counts_of(votes),
         context_of(votes),
+        covariates_of(votes),
     )
 
 
@@ -199,6 +216,9 @@ def encode(
     if structured:
         levels = int(context.max(initial=0)) + 1
         pair_key = (pair_key * levels + context) * (int(table.judge.max(initial=0)) + 1) + table.judge
+    if table.covariate is not None:
+        _, rank = np.unique(table.covariate, axis=1, return_inverse=True)
+        pair_key = np.unique(np.stack([pair_key, rank.ravel()]), axis=1, return_inverse=True)[1].ravel()
     _, one_of, pair = np.unique(pair_key, return_index=True, return_inverse=True)
     pairs = ((table.criterion * items + table.first) * items + table.second)[one_of]
     judge = table.judge * 0 if judge_free else table.judge
@@ -209,6 +229,8 @@ def encode(
     }
     if structured:
         out |= {"pair_context": context[one_of], "pair_judge": table.judge[one_of]}
+    if table.covariate is not None:
+        out["pair_covariate"] = table.covariate[:, one_of]
     size = max(len(pairs), 1)
     outcome_key = np.concatenate([judge * size + pair, (judge * size + pair) + 2**62])
     keys, inverse = np.unique(outcome_key, return_inverse=True)
@@ -262,6 +284,11 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: An
                 f"{name}: {count} ties, but model {model.name} refuses ties; "
                 "use a model with a [ties] section or ask the judges for a forced choice"
             )
+    if votes.details is not None and votes.details.covariates and model.covariates is None:
+        problems.append(
+            f"covariates were given, but model {model.name} has no [covariates] section; take crowd-bt-position, "
+            "maple-position or a model with contexts"
+        )
     if criteria_votes is not None:
         if model.criteria == "collapse":
             problems.append(
@@ -300,7 +327,8 @@ def _unordered(table: Cells) -> Cells:
     swap = table.first > table.second
     counts = np.where(swap[:, None], table.counts[:, [1, 0, 2]], table.counts)
     first, second = np.where(swap, table.second, table.first), np.where(swap, table.first, table.second)
-    return Cells(table.judge, table.criterion, first, second, counts, table.context)
+    covariate = None if table.covariate is None else np.where(swap, -table.covariate, table.covariate)
+    return Cells(table.judge, table.criterion, first, second, counts, table.context, covariate)
 
 
 def _majority(table: Cells, items: int) -> Cells:

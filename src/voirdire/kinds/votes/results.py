@@ -23,7 +23,7 @@ def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     score, sd, low, high = posterior.shown(lambda values: {"score": scores(problem.density, values)}, prob)[
         "score"
     ]
-    rank = _ranks(score)
+    rank = ranks(score)
     columns: Columns = {
         "item": np.array(problem.items, dtype=object),
         "score": score,
@@ -34,10 +34,10 @@ def ranking(problem: Problem, posterior: Posterior, prob: float) -> Columns:
     columns["rank"] = rank
     columns |= dict.fromkeys(("rank_low", "rank_high", "p_best"), np.full(len(score), np.nan))
     if posterior.values is not None:
-        ranks = _ranks(scores(problem.density, posterior.values))
+        drawn = ranks(scores(problem.density, posterior.values))
         ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-        columns["rank_low"], columns["rank_high"] = np.quantile(ranks, ends, axis=0, method="inverted_cdf")
-        columns["p_best"] = (ranks == 1).mean(axis=0)
+        columns["rank_low"], columns["rank_high"] = np.quantile(drawn, ends, axis=0, method="inverted_cdf")
+        columns["p_best"] = (drawn == 1).mean(axis=0)
     order = np.argsort(rank)
     return {name: column[order] for name, column in columns.items()}
 
@@ -101,12 +101,12 @@ def judges_by_criterion(problem: VotesProblem, posterior: Posterior, prob: float
     return columns
 
 
-def _ranks(values: Floats) -> npt.NDArray[np.int64]:
+def ranks(values: Floats) -> npt.NDArray[np.int64]:
     """Ranks along the last axis, 1 for the largest."""
     order = np.argsort(-values, axis=-1, kind="stable")
-    ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
-    return ranks
+    found = np.empty_like(order)
+    np.put_along_axis(found, order, np.broadcast_to(np.arange(1, values.shape[-1] + 1), order.shape), axis=-1)
+    return found
 
 
 def judge_values(problem: VotesProblem, values: Values) -> dict[str, Floats]:

@@ -9,6 +9,7 @@ from voirdire.model.terms.confusion import (
     PooledConfusion,
     SeparateConfusion,
 )
+from voirdire.model.terms.covariates import LearnedSlopes, Slopes
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import Discrimination, DiscriminationPosition
 from voirdire.model.terms.fixed import Fixed
@@ -92,3 +93,4 @@ SEVERITY = {term.kind: term for term in (Severity(),)}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}
 CONTEXT = {ItemContext.kind: ItemContext()}
 TASTE = {JudgeTaste.kind: JudgeTaste()}
+COVARIATES: dict[str, Slopes | LearnedSlopes] = {term.kind: term for term in (Slopes(), LearnedSlopes())}

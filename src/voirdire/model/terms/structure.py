@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.covariates import by_covariates
 from voirdire.model.terms.parameters import LogExponential, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 Part = dict[str, Array]
+CHANGING = ("context_strength", "taste", "slope", "judge_slope")  # sign with the strengths
 
 
 class ItemContext:
@@ -77,15 +79,16 @@ def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
 
 
 def perceived(values: Values, part: Part) -> Array:
-    """What contexts and tastes add to the difference of each pair, shape (pairs,); 0 where there are neither.
+    """What contexts, tastes and covariates add to the difference of each pair, shape (pairs,); 0 where there are none.
 
     Parameters
     ----------
     values : dict of array
     part : dict of array
-        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each.
+        ``pair_criterion``, ``pair_first``, ``pair_second``, ``pair_context``, ``pair_judge``, shape (pairs,) each;
+        ``pair_covariate``, shape (covariates, pairs).
     """
-    total: Array = 0.0
+    total = by_covariates(values, part)
     first, second = part["pair_first"], part["pair_second"]
     if "context_strength" in values:
         criterion, context = part["pair_criterion"], part["pair_context"]
@@ -112,7 +115,5 @@ def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
 
 def mirrored(values: Values) -> Values:
     """What changes sign with the strengths."""
-    changed: dict[str, Any] = {
-        name: -values[name] for name in ("context_strength", "taste") if name in values
-    }
+    changed: dict[str, Any] = {name: -values[name] for name in CHANGING if name in values}
     return changed

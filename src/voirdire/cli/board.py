@@ -1,0 +1,145 @@
+"""The verb ``board``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from voirdire.cli import complete, console
+from voirdire.cli.fit import FAILED_CHECK, Method, Over
+from voirdire.cli.import_ import pairs
+from voirdire.cli.report import Format
+
+
+def board(
+    table: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TABLE [TABLE]",
+            readable=False,
+            help="Votes, scores, or both of the same items, as fit takes them; or any file that import takes.",
+        ),
+    ],
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="Groups of contexts, such as category: a board of each, too."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
+    ] = None,
+    covariates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME,...",
+            help="What is held fixed (length, style): a table with columns item, optionally context, and numbers; or "
+            "names of which the votes have columns NAME_first and NAME_second.",
+        ),
+    ] = None,
+    families: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Families of judges: columns judge, family."),
+    ] = None,
+    item_families: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", readable=False, help="Families of items: columns item, family."),
+    ] = None,
+    without_own_family: Annotated[
+        bool,
+        typer.Option("--without-own-family", help="Leave out votes of a judge on an item of its own family."),
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", autocompletion=complete.model, help="As of fit."),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
+    over: Annotated[
+        Over, typer.Option(help="Of votes in several contexts: contexts like these, or these alone.")
+    ] = Over.new,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", readable=False, help="Write the board to this file."),
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="Of --out: html, md or latex (default: by the file's ending).")
+    ] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """A leaderboard: what is best, what cannot be told apart, what a choice may cost, what would settle it."""
+    from voirdire.fit.board.board import board as of_fit
+    from voirdire.fit.verb import fit
+    from voirdire.folders import write_file
+    from voirdire.report.board_page import board_page
+    from voirdire.report.verb import check_format, check_output, render
+    from voirdire.tables.chosen import chosen
+
+    if out is None and (overwrite or format is not None):
+        raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")
+    if out is not None:
+        written = check_format(out, None if format is None else format.value)
+        check_output(out, overwrite=overwrite)
+    given: list[Any] = [chosen(one, None, pairs("--where", where)) for one in table] if where else list(table)
+    with console.progress("Fitting the board") as progress:
+        fitted = fit(
+            given[0] if len(given) == 1 else given,
+            model=model,
+            method=method.value,
+            prob=prob,
+            seed=seed,
+            families=families,
+            over=over.value,
+            covariates=covariates,
+            item_families=item_families,
+            without_own_family=without_own_family,
+            by=by,
+            progress=progress,
+        )
+        found = of_fit(fitted)
+    if out is not None:
+        write_file(out, render(board_page(fitted, found, " and ".join(one.stem for one in table)), written))
+    if json:
+        console.emit(found)
+    else:
+        _show(found, fitted)
+    if out is not None:
+        console.saved(out, json)
+    if strict and fitted.level == "fail":
+        console.fail(
+            f"failed checks: {', '.join(c['check'] for c in found['checks'] if c['level'] == 'fail')}"
+        )
+        raise typer.Exit(FAILED_CHECK)
+
+
+def _show(found: dict[str, Any], fitted: Any) -> None:
+    """Print a board as tables."""
+    from rich.text import Text
+
+    from voirdire.cli import show
+
+    out = console.stdout()
+    out.print(Text(console.plain(found["verdict"]), style="bold"))
+    for note in found["notes"]:
+        out.print(console.plain(note))
+    unit = fitted.kind.unit(fitted.problem)
+    parts: list[Any] = [show.ranking(found["items"], found["prob"], unit=unit)]
+    parts += [
+        show.ranking(one["items"], found["prob"], title=f"{one['by']}: {one['group']}")
+        for one in found.get("groups", [])
+        if "items" in one
+    ]
+    parts += [show.covariates(found.get("covariates"), found.get("own_family"), found["prob"])]
+    for part in [*parts, show.checks(found["checks"])]:
+        if part is not None:
+            out.print()
+            out.print(part)
+    tied = [one for one in found["tied"] if len(one) > 1]
+    if tied:
+        out.print(f"\nNot told apart (all statements together right with {found['familywise']:.0%}):")
+    for one in tied:
+        out.print(Text(console.plain(f"  {', '.join(one)}")))

@@ -1,0 +1,148 @@
+"""Groups of contexts (categories, languages): what items are worth in each, beside what they are worth over all.
+
+A group's strengths are the means of those in its contexts, which the model draws towards what an item is worth over all
+contexts, the more the fewer votes tell. Over contexts like these the mean of a group's n contexts is known but for the
+choice of those: each draw has Normal(0, s_context / sqrt(n)) more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior, weights
+from voirdire.kinds.columns import Columns, records
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.results import ranks
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
+from voirdire.tables.details import Details
+from voirdire.tables.encode import encode, positions
+from voirdire.tables.problems import Problems
+from voirdire.typing import Floats, Ints
+
+SHOWN = 3
+
+
+def grouped(votes: Votes, by: str) -> tuple[Votes, list[str]]:
+    """Votes whose contexts are grouped by a column that was kept; and what was done, in words.
+
+    A table without contexts gets one for each group.
+
+    Raises
+    ------
+    InputError
+        No such column, an empty cell, a context of two groups, a group of one context, or one group alone.
+    """
+    problems = Problems("votes")
+    details = votes.details or Details()
+    if by not in details.columns:
+        problems.stop(f"there is no column {by!r} to group contexts by")
+    column = encode(details.columns[by], by, problems)
+    problems.raise_any()
+    groups = tuple(sorted(column.levels))
+    code = positions(column.levels, groups)[column.codes]
+    if len(groups) < 2:
+        problems.stop(f"column {by!r} is {groups[0]!r} throughout: there is nothing to tell apart")
+    notes = []
+    if votes.row_context is None:
+        votes = votes.recoded(contexts=groups, row_context=code)
+        notes.append(f"Without a column context, each {by} is one.")
+    else:
+        _check_contexts(votes, by, groups, code, problems)
+    return votes.recoded(details=replace(details, groups=groups, group=code, by=by)), notes
+
+
+def _check_contexts(votes: Votes, by: str, groups: tuple[str, ...], code: Ints, problems: Problems) -> None:
+    assert votes.row_context is not None
+    pairs = np.unique(np.stack([votes.row_context, code]), axis=1)
+    twice = np.flatnonzero(np.bincount(pairs[0]) > 1)
+    if len(twice):
+        names = ", ".join(repr(votes.contexts[x]) for x in twice[:SHOWN])
+        problems.table(
+            f"{len(twice)} contexts, such as {names}, are of more than one {by}; a context is of one"
+        )
+    alone = np.flatnonzero(np.bincount(pairs[1], minlength=len(groups)) == 1)
+    if len(alone):
+        names = ", ".join(repr(groups[g]) for g in alone[:SHOWN])
+        problems.table(
+            f"{by} {names} has one context alone, which says nothing of others; join it to another group"
+        )
+    problems.raise_any()
+
+
+def groups_of(problem: VotesProblem) -> Ints:
+    """Group of each context, shape (contexts,)."""
+    votes = problem.votes
+    assert votes.details is not None
+    assert votes.details.group is not None
+    assert votes.row_context is not None
+    found = np.zeros(len(votes.contexts), dtype=np.int64)
+    found[votes.row_context] = votes.details.group
+    return found
+
+
+def strengths(problem: VotesProblem, values: Values, rng: np.random.Generator | None) -> Floats:
+    """Strengths (over criteria by their weights) in each group, sum zero over items, shape (..., groups, items)."""
+    of = groups_of(problem)
+    count = np.bincount(of).astype(float)
+    mean = (np.arange(len(count))[:, None] == of) / count[:, None]
+    u = np.einsum("...cix,gx->...cgi", values["context_strength"], mean)
+    if rng is not None and problem.density.over == "new" and not _are_groups(problem):
+        spread = np.exp(np.asarray(values["log_context_spread"]))[..., None, None, None]
+        u = u + spread / np.sqrt(count)[:, None] * rng.standard_normal(u.shape)
+    strength = values["strength"][..., None, :] + u
+    found = np.einsum("...c,...cgi->...gi", weights(problem.density, values), strength)
+    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+
+
+def _are_groups(problem: VotesProblem) -> bool:
+    details = problem.votes.details
+    return details is not None and details.groups == problem.votes.contexts
+
+
+def groups(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
+    """Items in each group, best first: by, group, item, score (log-odds, sum zero), sd, low, high, rank, p_best.
+
+    Raises
+    ------
+    InputError
+        The fit has no groups.
+    """
+    details = problem.votes.details
+    if details is None or details.group is None or not problem.density.contexts:
+        raise InputError("the fit has no groups of contexts; pass by=, the column that names them")
+    rng = np.random.default_rng(0)
+    values = posterior.values
+    centre = strengths(problem, posterior.central_values, None)
+    size, items = centre.shape
+    if values is None:
+        point, sd, low, high, best = centre, *(np.full(centre.shape, np.nan) for _ in range(4))
+    else:
+        draws = strengths(problem, values, rng).reshape(-1, size, items)
+        point, sd = np.median(draws, axis=0), draws.std(axis=0, ddof=1)
+        low, high = posterior.interval(draws, prob)
+        best = (draws.argmax(axis=-1)[..., None] == np.arange(items)).mean(axis=0)
+    rank = ranks(point)
+    order = np.argsort(rank, axis=-1)
+    columns: Columns = {
+        "by": np.full(size * items, details.by, dtype=object),
+        "group": np.repeat(np.array(details.groups, dtype=object), items),
+        "item": np.array(problem.items, dtype=object)[order].ravel(),
+    }
+    parts = {"score": point, "sd": sd, "low": low, "high": high, "rank": rank, "p_best": best}
+    return columns | {name: np.take_along_axis(part, order, axis=-1).ravel() for name, part in parts.items()}
+
+
+def nested(columns: Columns) -> list[dict[str, Any]]:
+    """As JSON has them: by, group and its items."""
+    found: list[dict[str, Any]] = []
+    for row in records(columns):
+        by, group = row.pop("by"), row.pop("group")
+        if not found or found[-1]["group"] != group:
+            found.append({"by": by, "group": group, "items": []})
+        found[-1]["items"].append(row)
+    return found

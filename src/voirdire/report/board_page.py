@@ -1,0 +1,112 @@
+"""The page of a leaderboard: what the checks say first, the board, what would settle it, groups, what is fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from voirdire.report.page import Block, Finding, Findings, Page, Section, Text, named
+from voirdire.report.provenance import made
+from voirdire.report.table import share, table
+
+if TYPE_CHECKING:
+    from voirdire.kinds.fit import Fit
+
+_WORDS = {"ok": "all fine", "warn": "warnings", "fail": "failed"}
+_LEVELS = ("fail", "warn", "ok")
+
+
+def board_page(fit: Fit, found: dict[str, Any], name: str = "") -> Page:
+    """The page of a board.
+
+    Parameters
+    ----------
+    fit : Fit
+    found : dict
+        What :func:`voirdire.fit.board.board.board` gives.
+    name : str
+        What the data are called.
+    """
+    checks = sorted(found["checks"], key=lambda row: _LEVELS.index(row["level"]))
+    warned = ", ".join(row["check"] for row in checks if row["level"] != "ok")
+    first, top = found["items"][0], found["tied"][0]
+    shared = f"shares the place with {len(top) - 1} more" if len(top) > 1 else "told apart from all others"
+    tiles = (
+        ("Checks", _WORDS[fit.level], warned),
+        (
+            "First",
+            named(first["item"]),
+            "not to be relied on: checks failed" if fit.level == "fail" else shared,
+        ),
+        ("Best with probability", share(first["p_best"]), f"expected loss {first['loss']:.2g}"),
+    )
+    sections = [
+        Section("board", "What is best?", "Board", tuple(_board(fit, found))),
+        Section("trust", "Can I act on it?", "Trust", (Findings(tuple(map(_finding, checks))),)),
+        Section("settle", "What would settle it?", "Settle", tuple(_settle(found))),
+    ]
+    if found.get("groups") and "items" in found["groups"][0]:
+        sections.append(Section("groups", "Where is each item good?", "Groups", tuple(_groups(found))))
+    if found.get("covariates"):
+        sections.append(Section("fixed", "What was held fixed?", "Held fixed", tuple(_fixed(found))))
+    sections.append(Section("made", "How was it made?", "Method", tuple(made(fit))))
+    title = f"Leaderboard: {named(name)}" if name else "Leaderboard"
+    subtitle = (
+        f"{fit.kind.answers(fit.problem)}, {len(found['items'])} items, {len(fit.problem.judges)} judges."
+    )
+    return Page(title, subtitle, tuple(sections), tiles, fit.level)
+
+
+def _finding(row: dict[str, Any]) -> Finding:
+    return Finding(row["check"], row["level"], row["message"])
+
+
+def _board(fit: Fit, found: dict[str, Any]) -> Iterator[Block]:
+    yield Text(found["verdict"], "lead")
+    rows = [{k: v for k, v in row.items() if k != "rank_probabilities"} for row in found["items"]]
+    for number, row in enumerate(rows):
+        sets = [n for n, one in enumerate(found["tied"], start=1) if row["item"] in one]
+        rows[number] = row | {
+            "set": ", ".join(map(str, sets)),
+            "ranks": f"{row['rank_low']:.0f}–{row['rank_high']:.0f}",
+        }
+    unit = fit.kind.unit(fit.problem)
+    notes = (
+        "Items that share a set are not told apart; all such statements together are right with "
+        f"{found['familywise']:.0%}.",
+        "loss: how much worse than the best an item is on average, which is what choosing it costs.",
+    )
+    yield table(
+        "board",
+        f"Items, best first, with {100 * found['prob']:g}% intervals",
+        rows,
+        heads={"score": f"score ({unit})"},
+        order=("rank", "item", "score", "unadjusted", "set", "ranks", "p_best", "loss"),
+        drop=("sd", "rank_low", "rank_high"),
+        notes=notes,
+    )
+
+
+def _settle(found: dict[str, Any]) -> Iterator[Block]:
+    yield Text(
+        "How many more votes of the same kind (and more contexts, where these are what is uncertain) until two "
+        "neighbours are told apart, if their difference is what it seems now; empty beyond 100 times what there is."
+    )
+    rows = [
+        {k: v for k, v in row.items() if k != "apart"} | {"told": "yes" if row["apart"] else "no"}
+        for row in found["next"]
+    ]
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    yield table("next", "Neighbours on the board", [{key: row.get(key) for key in keys} for row in rows])
+
+
+def _groups(found: dict[str, Any]) -> Iterator[Block]:
+    for number, one in enumerate(found["groups"]):
+        yield table(f"group-{number}", f"{one['by']}: {one['group']}", one["items"], drop=("sd",))
+
+
+def _fixed(found: dict[str, Any]) -> Iterator[Block]:
+    yield table("covariates", "Effects in log-odds for each unit of the covariate", found["covariates"])
+    if found.get("own_family"):
+        rows = [row | {"judge": row["judge"] or "over all"} for row in found["own_family"]]
+        yield table("own-family", "Effect of the judge's own family, log-odds", rows)

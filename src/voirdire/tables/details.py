@@ -1,0 +1,93 @@
+"""What is known of single votes beside who compared what: how sure the judge was, covariates of both sides, groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.tables.problems import Problems
+from voirdire.typing import Bools, Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Details:
+    """Details of votes, one entry per vote.
+
+    Attributes
+    ----------
+    columns : mapping of str to sequence
+        Cells of columns that were asked for, as they stood in the table.
+    degree : array, shape (rows,), or None
+        Probability that the winner is the better one, as the judge says (of a tie: nothing).
+    covariates : tuple of str
+        Names of the covariates.
+    units : array, shape (covariates,)
+        How much of a covariate, in the table's numbers, is one unit of its effect.
+    sides : array, shape (rows, 2, covariates), or None
+        Covariates of the first and of the second item, in units from the mean.
+    groups : tuple of str
+        Names of the groups of contexts, sorted.
+    group : int array, shape (rows,), or None
+    by : str
+        The column that groups were read from.
+
+    Examples
+    --------
+    >>> Details(degree=np.array([0.9, 0.6])).subset(np.array([True, False])).degree.tolist()
+    [0.9]
+    """
+
+    columns: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    degree: Floats | None = None
+    covariates: tuple[str, ...] = ()
+    units: Floats = field(default_factory=lambda: np.zeros(0))
+    sides: Floats | None = None
+    groups: tuple[str, ...] = ()
+    group: Ints | None = None
+    by: str = ""
+
+    @property
+    def told(self) -> bool:
+        """Whether anything was made of the details."""
+        return bool(self.covariates or self.groups) or self.degree is not None
+
+    def subset(self, rows: Bools) -> Details:
+        """Those of some votes."""
+        at = np.flatnonzero(rows)
+        columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
+        kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
+        return replace(self, columns=columns, **kept)
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What JSON can hold, and arrays by name; columns that nothing was made of are left out."""
+        arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name in (*ROWS, "units")}
+        names = {"covariates": self.covariates, "groups": self.groups, "by": self.by}
+        return names, {name: value for name, value in arrays.items() if value is not None}
+
+
+ROWS = ("degree", "sides", "group")  # what has an entry per vote
+DEGREE = "degree"  # the column that says how sure a judge is of the winner
+
+
+def degrees(cells: Sequence[object], problems: Problems) -> Floats:
+    """Degrees from 0.5 (either item) to 1; what is none is reported.
+
+    Examples
+    --------
+    >>> degrees(["0.5", 1, 0.75], Problems("votes")).tolist()
+    [0.5, 1.0, 0.75]
+    """
+    found = np.ones(len(cells))
+    for row, cell in enumerate(cells):
+        try:
+            found[row] = float(cell)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            found[row] = np.nan
+        if not 0.5 <= found[row] <= 1.0:
+            problems.rows(
+                [row + 1], f"degree {cell!r} is no number from 0.5 to 1, how sure the judge is of the winner"
+            )
+    return found

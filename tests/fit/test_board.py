@@ -1,0 +1,204 @@
+"""Leaderboards: what is told apart, what would settle it, cycles, groups of contexts, and how they are written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire.cli import app
+from voirdire.errors import InputError
+from voirdire.fit.board.apart import tied_sets, told_apart
+from voirdire.fit.board.board import board
+from voirdire.fit.board.cycles import clear_wins, shortest_cycle
+from voirdire.tables.votes import read_votes
+
+
+def panel(theta: np.ndarray, votes: int = 900, seed: int = 0, contexts: int = 12) -> pd.DataFrame:
+    """Votes of four good judges; ``theta`` of shape (items,) or (items, contexts)."""
+    rng = np.random.default_rng(seed)
+    items = len(theta)
+    worth = theta if theta.ndim == 2 else np.repeat(theta[:, None], contexts, axis=1)
+    first = rng.integers(0, items, votes)
+    second = (first + rng.integers(1, items, votes)) % items
+    context = rng.integers(0, contexts, votes)
+    d = worth[first, context] - worth[second, context]
+    return pd.DataFrame(
+        {
+            "judge": rng.choice(["ann", "bob", "cem", "dot"], votes),
+            "first": [f"item {i}" for i in first],
+            "second": [f"item {i}" for i in second],
+            "context": [f"prompt {x:02d}" for x in context],
+            "category": np.where(context < contexts // 2, "math", "poems"),
+            "winner": np.where(rng.random(votes) < 1 / (1 + np.exp(-d)), "first", "second"),
+        }
+    )
+
+
+def categories() -> pd.DataFrame:
+    """Item 0 is the best at math and the worst at poems."""
+    theta = np.repeat(np.linspace(1, -1, 4)[:, None], 12, axis=1)
+    theta[0, 6:] = -2.0
+    return panel(theta, 1600)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Any:
+    return voirdire.fit(categories(), by="category")
+
+
+def test_groups_stand_beside_the_whole(fitted: Any) -> None:
+    found = fitted.groups()
+    assert list(found.columns) == ["by", "group", "item", "score", "sd", "low", "high", "rank", "p_best"]
+    first = found[found["rank"] == 1].set_index("group")["item"]
+    assert first["math"] == "item 0"
+    assert first["poems"] != "item 0"
+    worst = found[found["rank"] == 4].set_index("group")["item"]
+    assert worst["poems"] == "item 0"
+    np.testing.assert_allclose(found.groupby("group")["score"].sum(), 0.0, atol=0.1)
+    # the mean of the groups is what is said over all of these contexts
+    whole = fitted.ranking().set_index("item")["score"]
+    mean = found.groupby("item")["score"].mean()
+    assert (whole - mean).abs().max() < 0.35
+
+
+def test_groups_are_those_of_the_contexts_strengths(fitted: Any) -> None:
+    each = fitted.contexts()
+    each["group"] = np.where(each["context"] < "prompt 06", "math", "poems")
+    mean = each.groupby(["group", "item"])["strength"].mean()
+    found = fitted.groups().set_index(["group", "item"])["score"]
+    np.testing.assert_allclose(found[mean.index], mean, atol=0.06)
+    these = voirdire.fit(categories(), by="category", over="these").groups()
+    assert (these["sd"].mean() < fitted.groups()["sd"].mean()) is np.True_
+
+
+def test_groups_in_json_and_in_a_kept_fit(fitted: Any, tmp_path: Path) -> None:
+    found = json.loads(json.dumps(fitted.as_dict()))["groups"]
+    assert [(one["by"], one["group"], len(one["items"])) for one in found] == [
+        ("category", "math", 4),
+        ("category", "poems", 4),
+    ]
+    again = voirdire.load(fitted.save(tmp_path / "run"))
+    pd.testing.assert_frame_equal(again.groups(), fitted.groups())
+
+
+def test_without_contexts_groups_are_the_contexts() -> None:
+    found = voirdire.fit(categories().drop(columns="context"), by="category")
+    assert any("each category is one" in note for note in found.notes)
+    assert found.groups().set_index(["group", "item"])["rank"]["math", "item 0"] == 1
+
+
+def test_bad_groups_are_refused() -> None:
+    table = categories()
+    for how, match in (
+        ({"by": "colour"}, "no column 'colour' to group contexts by"),
+        ({"by": "winner"}, "are of more than one winner"),
+        ({"by": "one"}, "'one' is 'x' throughout"),
+        ({"by": "each"}, "has one context alone"),
+        ({"by": "mixed"}, "are of more than one mixed"),
+        ({"by": "category", "model": "crowd-bt-position"}, "by= is for models with contexts"),
+    ):
+        given = table.assign(one="x", each=table["context"], mixed=np.resize(["p", "q"], len(table)))
+        with pytest.raises(InputError, match=match):
+            voirdire.fit(given, method="map", **how)
+    scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 2, 2, 3]})
+    with pytest.raises(InputError, match="by= is not for tables of scores"):
+        voirdire.fit(scores, by="judge")
+
+
+def test_statements_hold_together() -> None:
+    """Of 400 panels of equal items some pair is told apart in at most 5%, give or take two standard errors."""
+    rng = np.random.default_rng(0)
+    wrong = 0
+    for _ in range(400):
+        mixing = rng.normal(size=(8, 8))
+        centre = mixing @ rng.normal(size=8)  # what was estimated of eight equal items
+        draws = centre + rng.normal(size=(800, 8)) @ mixing.T
+        wrong += bool(told_apart(draws).apart.any())
+    assert wrong / 400 <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 400)
+    assert wrong > 0
+
+
+def test_tied_sets_are_whole_and_none_within_another() -> None:
+    apart = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) > 1
+    assert tied_sets(apart, np.arange(5)) == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    assert tied_sets(np.zeros((3, 3), dtype=bool), np.arange(3)) == [[0, 1, 2]]
+    assert tied_sets(~np.eye(3, dtype=bool), np.array([2, 0, 1])) == [[2], [0], [1]]
+
+
+def test_a_board_says_what_is_told() -> None:
+    found = board(voirdire.fit(panel(np.array([1.0, 1.0, -1.0, -1.0]), 1500)))
+    assert [sorted(one) for one in found["tied"]] == [["item 0", "item 1"], ["item 2", "item 3"]]
+    assert "2 items share the first place" in found["verdict"]
+    middle = found["next"][1]
+    assert middle["apart"]
+    assert "more_votes" not in middle
+    rows = found["items"]
+    assert all(sum(row["rank_probabilities"]) == pytest.approx(1.0, abs=0.001) for row in rows)
+    assert rows[0]["rank_probabilities"][0] == pytest.approx(rows[0]["p_best"], abs=0.001)
+    assert rows[0]["loss"] <= rows[1]["loss"] < rows[2]["loss"]
+    assert found["cycle"] == []
+
+
+def test_more_votes_are_as_many_as_it_takes() -> None:
+    """Ten times the votes of a table whose neighbours need less than that tell them apart."""
+    table = panel(np.array([0.35, 0.0]), 160, seed=2).assign(judge="ann")
+    one = board(voirdire.fit(table, model="bradley-terry"))
+    needed = one["next"][0]["more_votes"]
+    assert 0 < needed < 160 * 9
+    more = pd.concat([table] * int(np.ceil(1.1 * needed / 160 + 1)))
+    assert board(voirdire.fit(more, model="bradley-terry"))["next"][0]["apart"]
+
+
+def test_cycles_are_found_and_only_they() -> None:
+    def votes(odds: dict[tuple[str, str], float], each: int, turn: bool = True) -> Any:
+        rng = np.random.default_rng(1)
+        rows = []
+        for (one, other), p in odds.items():
+            for n in range(each):
+                first, second = (other, one) if turn and n % 2 else (one, other)
+                rows.append(("a", first, second, one if rng.random() < p else other, f"p{n}"))
+        return read_votes(pd.DataFrame(rows, columns=["judge", "first", "second", "winner", "context"]))
+
+    round_about = votes({("x", "y"): 0.8, ("y", "z"): 0.8, ("z", "x"): 0.8}, 60)
+    assert shortest_cycle(clear_wins(round_about), 3) == [0, 1, 2]
+    # each shown in one order: it may as well be the place that is liked
+    place = votes({("x", "y"): 0.8, ("y", "z"): 0.8, ("z", "x"): 0.8}, 60, turn=False)
+    assert len(clear_wins(place)) == 0
+    straight = votes({("x", "y"): 0.8, ("y", "z"): 0.8, ("x", "z"): 0.5}, 60)
+    assert shortest_cycle(clear_wins(straight), 3) == []
+
+
+def test_fits_without_scores_or_draws_give_no_board() -> None:
+    with pytest.raises(InputError, match="a board needs draws"):
+        board(voirdire.fit(panel(np.zeros(3), 100), method="map"))
+    labels = pd.DataFrame(
+        {"judge": ["a", "b"] * 4, "item": list("wwxxyyzz"), "label": ["p", "q", "p", "p"] * 2}
+    )
+    with pytest.raises(InputError, match="none"):
+        board(voirdire.fit(labels, method="map"))
+
+
+def test_the_verb_writes_boards(tmp_path: Path) -> None:
+    path = tmp_path / "poems.csv"
+    categories().to_csv(path, index=False)
+    for ending, words in (("html", "Leaderboard"), ("tex", "tabular"), ("md", "Can I act on it?")):
+        out = tmp_path / f"board.{ending}"
+        done = CliRunner().invoke(app, ["board", str(path), "--by", "category", "--json", "-o", str(out)])
+        assert done.exit_code == 0, done.output
+        text = out.read_text(encoding="utf-8")
+        assert words in text
+        assert "math" in text
+    found = json.loads(done.stdout)
+    assert {"tied", "next", "cycle", "verdict", "familywise", "groups", "items", "checks"} <= set(found)
+    shown = CliRunner().invoke(app, ["board", str(path), "--by", "category", "--where", "judge=ann"])
+    assert shown.exit_code == 0, shown.output
+    assert "category: math" in shown.stdout
+    wrong = CliRunner().invoke(app, ["board", str(path), "--overwrite"])
+    assert wrong.exit_code == 2

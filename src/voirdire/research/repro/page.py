@@ -24,11 +24,11 @@ _ABOUT = """# Published numbers, checked
 One folder per paper: `claims.toml` says what is claimed, how it is checked and how near ours must come; `tables/`
 holds the figures of the paper's tables (captions in our words). `voirdire repro [PAPER]` compares: what follows from
 other figures it computes on the spot, what our simulations give it reads from their kept results (listed below, with
-the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of, and allows
-two of their Monte Carlo errors; public data are used where they can be fetched. `--strict` exits with 1 where a
-difference is not explained or something was changed here. `voirdire repro PAPER --figures DIR` draws the paper's
-figures (`reproduce.py`), `--run NAME --out DIR` runs its protocols. This page is made without public data (`make
-repro`), so their claims read "not-fetched" here.
+the day they were made); `--rerun` simulates them anew, 20 replicates of the cells that claims speak of (some 20
+minutes of one core, less with `--jobs`), and allows two of their Monte Carlo errors; public data are used where
+they can be fetched. `--strict` exits with 1 where a difference is not explained or something was changed here.
+`voirdire repro PAPER --figures DIR` draws the paper's figures (`reproduce.py`), `--run NAME --out DIR` runs its
+protocols. This page is made without public data (`make repro`), so their claims read "not-fetched" here.
 
 A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from
 the published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two

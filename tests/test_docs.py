@@ -75,7 +75,18 @@ def test_the_commands_of_the_documents_run(
         *("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "models/README.md", "paper_repro/README.md"),
         *(
             f"docs/{name}.md"
-            for name in ("guide", "checks", "trust", "labels", "scores", "collect", "scale", "import")
+            for name in (
+                "guide",
+                "checks",
+                "trust",
+                "labels",
+                "scores",
+                "collect",
+                "scale",
+                "import",
+                "replace",
+                "people",
+            )
         ),
     ],
 )

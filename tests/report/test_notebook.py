@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 import voirdire
+from voirdire.research.plan import Plan
 
 EVIL = '<img src=x onerror="alert(1)">$\\href{javascript:alert(1)}{x}$</table><script>\x1b[31m'
 
@@ -93,3 +94,19 @@ print(matplotlib.is_interactive(), matplotlib.rcParams["figure.dpi"], matplotlib
         check=False,
     )
     assert done.stdout.split() == ["True", "72.0", "10.0"], done.stderr
+
+
+def test_a_plan_is_shown_with_all_candidates() -> None:
+    table = pd.DataFrame(
+        {
+            "judges": [EVIL, "b"], "share": 0.5, "repeats": 1, "votes": [20, 40], "price": [2.0, 4.0],
+            "concordance": [0.8, 0.9], "sd": 0.1, "mcse": 0.01, "reached": [False, True],
+        }
+    )  # fmt: skip
+    made = Plan(table, 0.85, table.iloc[1].to_dict())._repr_html_()
+    seen = Seen()
+    seen.feed(made)
+    assert "40 votes (price 4): b" in seen.text
+    assert EVIL.replace("\x1b", "\ufffd") in seen.text
+    assert seen.text.count("0.5") == 2
+    assert not seen.tags & {"img", "script"}

@@ -38,6 +38,7 @@ from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.agreement.experts.swap import swap_consistency
 from voirdire.agreement.experts.systems import compare_systems
+from voirdire.agreement.replace.verb import may_replace
 from voirdire.agreement.verb import agreement
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "gate",
     "human_ceiling",
     "leave_one_expert_out",
+    "may_replace",
     "metric_table",
     "phase_change",
     "run_deviation",

@@ -20,6 +20,7 @@ from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.ppi.rows import agreement_with_humans
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
+from voirdire.tables.given import as_given, library_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,9 +96,10 @@ def agreement(
             raise InputError(
                 "with human answers each judge is compared with the humans; leave out against and pairs"
             )
-        return agreement_with_humans(
+        powered = agreement_with_humans(
             table, humans, measures=measures, judges=judges, levels=levels, repeats=repeats, **settings
         )
+        return as_given(powered, library_of(table))
     if settings.get("interval") in ("t", "wilson", "normal"):
         raise InputError(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
@@ -121,7 +123,7 @@ def agreement(
         rows += [ready.get(id(task)) or task.row(_point(task, len(ratings.codes))) for task in noted]
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
-    return frame
+    return as_given(frame, library_of(table))
 
 
 def _of_panel(task: Task) -> bool:

@@ -22,6 +22,7 @@ import typer.core
 from voirdire import __version__
 from voirdire.cli import signals
 from voirdire.cli.agree import agree
+from voirdire.cli.ask import ask
 from voirdire.cli.board import board
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
@@ -35,6 +36,7 @@ from voirdire.cli.models import models
 from voirdire.cli.next import next
 from voirdire.cli.plan import plan
 from voirdire.cli.prompts import prompts
+from voirdire.cli.replace import replace
 from voirdire.cli.report import report
 from voirdire.cli.repro import repro
 from voirdire.cli.simulate import simulate
@@ -55,6 +57,8 @@ VERBS: tuple[Callable[..., None], ...] = (
     import_,
     export,
     next,
+    ask,
+    replace,
     report,
     compare,
     repro,

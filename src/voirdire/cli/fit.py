@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.import_ import pairs
+from voirdire.cli.import_ import one_or_all, pairs
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -99,12 +99,12 @@ def fit(
         typer.Option(metavar="SECTION.KEY=VALUE", help="Change a number of the model's prior; repeatable."),
     ] = None,
     anchors: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             readable=False,
             help="People's answers to some comparisons: first, second, winner; or to some items: item, label; or "
-            "item, score.",
+            "item, score. Repeat it for files of several people.",
         ),
     ] = None,
     anchor_mode: Annotated[
@@ -213,7 +213,7 @@ def fit(
             prob=prob,
             seed=seed,
             priors=priors,
-            anchors=anchors,
+            anchors=one_or_all(anchors),
             anchor_mode=None if anchor_mode is None else anchor_mode.value,
             families=families,
             levels=None if levels is None else levels.split(","),

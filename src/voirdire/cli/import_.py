@@ -99,6 +99,11 @@ def import_(
     console.saved(out, json)
 
 
+def one_or_all(files: list[Path] | None) -> Path | list[Path] | None:
+    """What a repeatable option gave: the one file, or all of them; None without."""
+    return files[0] if files and len(files) == 1 else files or None
+
+
 def pairs(option: str, given: list[str]) -> dict[str, str]:
     """KEY=VALUE settings.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
 from voirdire.cli.import_ import pairs
 from voirdire.settings import PROB
@@ -48,7 +49,8 @@ def metaeval(
             metavar="SCORES...",
             readable=False,
             help="Scores as CSV, Parquet or JSONL: judge, score, and item or context and system (and criterion); or "
-            "folders of runs of collect. Several are named by protocol or file.",
+            "folders of runs of collect, or of fits, whose ranking is the metric. Several are named by protocol or "
+            "file.",
         ),
     ],
     human: Annotated[
@@ -141,6 +143,14 @@ def metaeval(
             "told from it.",
         ),
     ] = False,
+    table_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Write that table to a new .html, .tex, .md or .csv file.",
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
@@ -148,16 +158,20 @@ def metaeval(
     from voirdire.agreement.correlation.people import beside_people
     from voirdire.agreement.correlation.verb import metaeval as correlate
     from voirdire.cli.results import answer, check_out, emit, keep_rows, names, printed
+    from voirdire.report.metric_table import write_metric_table
     from voirdire.tables.run_folders import run_folder
 
     check_out(out, overwrite)
     question = one_of({"--compare": compare, "--ceiling": ceiling})
     if table_ and (json or question):
         raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
-    scores: Any = table[0]
+    if table_file is not None and question:
+        raise typer.BadParameter(f"--table-file is not for {question}")
+    tables: list[Any] = [_metric(one) for one in table]
+    scores = tables[0]
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or where or run:
-        scores, named = beside_people(table, humans, phase=phase, where=pairs("--where", where or []))
+        scores, named = beside_people(tables, humans, phase=phase, where=pairs("--where", where or []))
         human, phase = human or named, None
     if not human:
         raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")
@@ -190,6 +204,8 @@ def metaeval(
         printed(found, title)
     else:
         emit(found, f"{title}, {100 * prob:g}% intervals", json, partner=bool(question))
+    if table_file is not None:
+        console.saved(write_metric_table(found, table_file, title), json)
     if out is not None:
         asked: dict[str, Any] = {
             "table": ", ".join(one.name for one in table),
@@ -200,3 +216,15 @@ def metaeval(
         asked |= {"question": question or None, "unit": unit, "phase": phase, "interval": interval}
         asked |= {"resamples": resamples, "prob": prob, "seed": seed}
         keep_rows(found, out, "metaeval", asked, overwrite, json)
+
+
+def _metric(path: Path) -> Path | pd.DataFrame:
+    """A table or a run as it is; of the folder of a fit the scores of its ranking, under the folder's name."""
+    from voirdire.fit.store import load
+    from voirdire.tables.run_folders import run_folder
+
+    if not path.is_dir() or run_folder(path) is not None:
+        return path
+
+    fit: Any = load(path)
+    return fit.ranking()[["item", "score"]].assign(judge=path.name)  # type: ignore[no-any-return]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
+from voirdire.cli.import_ import one_or_all
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -70,8 +71,10 @@ def next(
         ),
     ] = None,
     anchors: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="People's answers so far: first, second, winner."),
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", readable=False, help="People's answers so far: first, second, winner; repeatable."
+        ),
     ] = None,
     families: Annotated[
         Path | None,
@@ -96,7 +99,13 @@ def next(
     if for_ is not None:
         console.tell("--for is --who now; the old name goes with the next release")
         who = for_
-    given = {"criteria": criteria, "model": model, "anchors": anchors, "families": families, "levels": levels}
+    given = {
+        "criteria": criteria,
+        "model": model,
+        "anchors": one_or_all(anchors),
+        "families": families,
+        "levels": levels,
+    }
     named = [f"--{name}" for name, value in given.items() if value is not None]
     saved = len(votes) == 1 and votes[0].is_dir()
     if saved and named:
@@ -113,7 +122,7 @@ def next(
                 votes[0] if len(votes) == 1 else votes,
                 criteria,
                 model=model,
-                anchors=anchors,
+                anchors=given["anchors"],
                 families=families,
                 levels=None if levels is None else levels.split(","),
                 seed=seed,

@@ -25,6 +25,8 @@ from voirdire.model.specs import Model, Priors, load_model
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
+from voirdire.tables.given import library_of
+from voirdire.tables.people import of_people
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
 
@@ -90,7 +92,7 @@ def fit(
         Seed of the draws.
     priors : mapping, optional
         Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
-    anchors : path or dataframe, optional
+    anchors : path or dataframe, or a list of them, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
         labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some
         items: item, score and, where there are several, criterion.
@@ -151,9 +153,12 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob, over)
     _check_anchor_request(anchors, anchor_mode)
+    notes: list[str] = []
+    with listening(notes.append):
+        people = of_people(anchors)
     request = Request(
         criteria,
-        anchors,
+        people,
         anchor_mode,
         families,
         levels,
@@ -164,7 +169,6 @@ def fit(
         without_own_family,
         by,
     )
-    notes: list[str] = []
     with listening(notes.append):
         table = read_answers(votes, levels, keep=request.columns)
     kind = KINDS[table.data]
@@ -210,6 +214,7 @@ def fit(
         anchored,
         panel.families,
         method,
+        library_of(votes),
     )
 
 

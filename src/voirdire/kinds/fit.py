@@ -6,7 +6,7 @@ says where, and they are imported when they are called.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.renamed import argument_now
 from voirdire.settings import least_draws
+from voirdire.tables.given import as_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +67,8 @@ class Fit:
         Family of each judge, where families were named.
     asked : str
         The method that was asked for, of which "auto" leaves to the table what is done.
+    frames : "pandas" or "polars"
+        What tables of the result are, as the table of answers was.
     """
 
     problem: Problem
@@ -82,6 +85,7 @@ class Fit:
     anchored: Anchored | None = None
     families: dict[str, str] | None = None
     asked: str = ""
+    frames: str = "pandas"
 
     kind: ClassVar[Kind[Any, Any]]
 
@@ -98,7 +102,20 @@ class Fit:
         discrimination, components of variance; see :func:`.scores.results.judges`. Of votes and scores both; see
         :func:`.joint.results.judges`.
         """
-        return frame(self.tables["judges"]).rename(columns=self.kind.heading)
+        return self._frame(
+            {self.kind.heading.get(name, name): of for name, of in self.tables["judges"].items()}
+        )
+
+    @property
+    def in_pandas(self: F) -> F:
+        """The same with tables in pandas."""
+        return self if self.frames == "pandas" else replace(self, frames="pandas")
+
+    def _frame(self, columns: Columns) -> pd.DataFrame:
+        return as_given(frame(columns), self.frames)
+
+    def _rows(self, rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
+        return self._frame({name: [row[name] for row in rows] for name in rows[0]})
 
     def anchor_methods(self) -> pd.DataFrame:
         """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
@@ -111,12 +128,12 @@ class Fit:
         """
         if self.anchored is None:
             raise InputError("anchor_methods() needs anchors; pass fit(..., anchors=...)")
-        return _rows(self.anchored.methods)
+        return self._rows(self.anchored.methods)
 
     def checks(self) -> pd.DataFrame:
         """What may be wrong: check, level (ok, warn, fail), value, message."""
         found = [entry.as_dict() for entry in self.all_checks]
-        return frame({key: [entry[key] for entry in found] for key in found[0]})
+        return self._frame({key: [entry[key] for entry in found] for key in found[0]})
 
     @property
     def level(self) -> str:
@@ -129,7 +146,7 @@ class Fit:
         Of votes, see :func:`.votes.chances.predict`; of scores, :func:`.scores.predict.predict`; of votes and scores,
         either; of labels, the classes of the items of another table, see :func:`.labels.predict.classify`.
         """
-        return frame(self.kind.predict(self.problem, self.posterior, table))
+        return self._frame(self.kind.predict(self.problem, self.posterior, table))
 
     def update(self: F, answers: object, criteria: object = None) -> F:
         """Fit again with new answers added, starting from this fit; see :func:`voirdire.fit.update.update`."""
@@ -182,7 +199,7 @@ class Fit:
 
     def plot(self, kind: str, ax: Axes | None = None) -> Axes:
         """Draw a figure ("ranking", "judges", "position", "agreement", ...); see :func:`.figures.plot`."""
-        drawn: Axes = verb("plot")(self, kind, ax)
+        drawn: Axes = verb("plot")(self.in_pandas, kind, ax)
         return drawn
 
     def report(
@@ -194,15 +211,15 @@ class Fit:
         """
         if output is not None:
             out = argument_now(output, "output", "out")
-        return verb("report")(self, out, overwrite=overwrite)  # type: ignore[no-any-return]
+        return verb("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:
         """Write the fit to a folder, whole or not at all; see :func:`voirdire.fit.store.save`."""
-        return verb("save")(self, folder, overwrite=overwrite)  # type: ignore[no-any-return]
+        return verb("save")(self.in_pandas, folder, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def export(self, to: str, out: str | Path, *, system: str | None = None, overwrite: bool = False) -> Path:
         """Write the fit as another tool reads it; see :func:`voirdire.report.exports.export`."""
-        return verb("export")(self, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
+        return verb("export")(self.in_pandas, to, out, system=system, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
         """As :meth:`as_dict`."""
@@ -256,7 +273,7 @@ class Fit:
 
     def _repr_html_(self) -> str:
         """What a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
-        return str(verb("notebook")(self))
+        return str(verb("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:
         problem = self.problem
@@ -275,15 +292,15 @@ class RankedFit(Fit):
         The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
         bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
         """
-        return frame(self.tables["items"])
+        return self._frame(self.tables["items"])
 
     def criteria(self) -> pd.DataFrame:
         """Criteria: weight (they sum to one) with interval."""
-        return frame(self.tables["criteria"])
+        return self._frame(self.tables["criteria"])
 
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
-        return frame(self.strength_columns())
+        return self._frame(self.strength_columns())
 
     def board(self) -> dict[str, Any]:
         """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
@@ -316,7 +333,7 @@ class RankedFit(Fit):
         problem, centre = self.problem, self.posterior.centre
         x = self.kind.refit_resampled(problem, centre, resamples, np.random.default_rng(seed))
         around = Posterior(problem.density, centre, x[None], around_centre=True)
-        return frame(self.kind.results["items"](problem, around, self.prob))
+        return self._frame(self.kind.results["items"](problem, around, self.prob))
 
 
 class ComparedFit(RankedFit):
@@ -328,8 +345,8 @@ class ComparedFit(RankedFit):
         ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
         ``repeats`` and ``seed``.
         """
-        found: pd.DataFrame = verb("next_comparisons")(self, count, **settings)
-        return found
+        found: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
+        return as_given(found, self.frames)
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
@@ -345,7 +362,7 @@ class ComparedFit(RankedFit):
             raise InputError(
                 "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
             )
-        return _rows(self.anchored.pairs)
+        return self._rows(self.anchored.pairs)
 
 
 class ScoredFit(RankedFit):
@@ -353,23 +370,19 @@ class ScoredFit(RankedFit):
 
     def cutpoints(self) -> pd.DataFrame:
         """Limits between the levels of the scale: criterion, lower, upper, cutpoint, low, high."""
-        return frame(self.tables["cutpoints"])
+        return self._frame(self.tables["cutpoints"])
 
     def groups(self) -> pd.DataFrame:
         """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
-        return frame(self.tables["groups"]).rename(columns={"votes": "answers"})
+        return self._frame(
+            {"answers" if name == "votes" else name: of for name, of in self.tables["groups"].items()}
+        )
 
 
 def _made(base: type[Fit]) -> list[type[Fit]]:
     """The classes of fits of one kind of data."""
     found = [base] if hasattr(base, "kind") else []
     return found + [made for below in base.__subclasses__() for made in _made(below)]
-
-
-def _rows(rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(list(rows))
 
 
 def _as_dict(anchored: Anchored) -> dict[str, Any]:

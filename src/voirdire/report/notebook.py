@@ -47,9 +47,24 @@ def notebook(fit: Fit) -> str:
     parts.append(_table(table("items", title, items[:MOST], drop=drop, heads=heads), len(items)))
     judges = sorted(result["judges"], key=lambda row: -(row.get("reliability") or 0.0))
     untold = () if fit.kind.fixed_order(fit.problem) is None else ("position_bias",)
-    shown = table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
-    parts.append(_table(shown, len(judges)))
+    judged = table("judges", f"Judges{intervals}", judges[:MOST], drop=untold, heads=heads)
+    parts.append(_table(judged, len(judges)))
     parts.append("<p>ranking(), judges(), checks(), plot(kind) and report(path) say more.</p>")
+    return _framed(parts)
+
+
+def shown(said: str, of: Table) -> str:
+    """A sentence and a table, in which names are nothing but text.
+
+    Examples
+    --------
+    >>> "&lt;b&gt;" in shown("<b>", table("a", "b", [{"item": "x"}]))
+    True
+    """
+    return _framed([f"<p><strong>{_text(said)}</strong></p>", _table(of, 0)])
+
+
+def _framed(parts: list[str]) -> str:
     return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.report.notebook import shown
+from voirdire.report.table import table
 from voirdire.research.studies.runner import run_study
 from voirdire.research.studies.study import Study
 
@@ -42,6 +44,11 @@ class Plan:
     table: pd.DataFrame
     target: float
     best: dict[str, Any] | None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the recommendation and all candidates, as HTML without scripts."""
+        rows: list[Any] = self.table.to_dict("records")
+        return shown(str(self), table("plan", "Candidates, the cheapest first", rows))
 
     def __str__(self) -> str:
         if self.best is None:

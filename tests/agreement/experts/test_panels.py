@@ -282,6 +282,42 @@ def test_phase_change_is_the_difference_of_the_phases() -> None:
         phase_change(pd.DataFrame(rows).drop(columns="phase").iloc[:120], "before", "after")
 
 
+def test_phase_change_of_groups_is_that_of_each_groups_judges() -> None:
+    rng = np.random.default_rng(2)
+    rows = [
+        {
+            "judge": f"{model}/{group}/{agent}",
+            "item": f"i{item}",
+            "phase": phase,
+            "group": group,
+            "score": int(rng.integers(1, 6)),
+        }
+        for model in "mn"
+        for group in ("Parents", "Teachers")
+        for agent in "ab"
+        for phase in ("initial", "final")
+        for item in range(12)
+    ]
+    # what groups, models and a lone agent come to belongs to no panel
+    rows += [{"judge": "m/Parents", "item": "i0", "phase": "final", "group": "Parents", "score": 3}]
+    rows += [{"judge": "m", "item": "i0", "phase": "final", "group": "", "score": 3}]
+    rows += [
+        {"judge": "m/Lone/a", "item": "i0", "phase": phase, "group": "Lone", "score": 3}
+        for phase in ("initial", "final")
+    ]
+    table = pd.DataFrame(rows)
+    found = phase_change(table, "initial", "final", resamples=100)
+    names = ["m/Parents", "m/Teachers", "n/Parents", "n/Teachers"]
+    assert found["level"].tolist() == [
+        f"{name}: {step}" for name in names for step in ("initial", "final", "final - initial")
+    ]
+    for at, name in enumerate(names):
+        one = phase_change(table, "initial", "final", [f"{name}/a", f"{name}/b"], resamples=100)
+        assert found["value"].tolist()[3 * at : 3 * at + 3] == one["value"].tolist()
+    with pytest.raises(InputError, match="no group has two judges"):
+        phase_change(table[table["judge"].isin(["m/Lone/a", "m/Parents", "m"])], "initial", "final")
+
+
 def test_gate() -> None:
     table = pd.DataFrame(
         {

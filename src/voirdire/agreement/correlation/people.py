@@ -66,7 +66,7 @@ def beside_people(
 
     frames = [_scores(table, phase, where) for table in tables]
     if len(frames) > 1:
-        for frame, name in zip(frames, _names(tables), strict=True):
+        for frame, name in zip(frames, _names(tables, frames), strict=True):
             several = len(set(frame["judge"])) > 1
             frame["judge"] = [f"{name}/{judge}" for judge in frame["judge"]] if several else name
     if humans is None:
@@ -121,12 +121,13 @@ def _filled(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _names(tables: Sequence[object]) -> list[str]:
-    """Each table by its protocol or file; by its path too where that is not enough."""
+def _names(tables: Sequence[object], frames: Sequence[pd.DataFrame]) -> list[str]:
+    """Each table by its protocol or file, a dataframe by its only judge; by its path too where that is not enough."""
     names = []
-    for place, table in enumerate(tables, start=1):
+    for place, (table, frame) in enumerate(zip(tables, frames, strict=True), start=1):
         if not isinstance(table, str | os.PathLike):
-            names.append(f"table {place}")
+            alone = len(set(frame["judge"])) == 1
+            names.append(str(frame["judge"].iloc[0]) if alone else f"table {place}")
             continue
         run = run_folder(table)
         names.append(Path(table).name.partition(".")[0] if run is None else run.protocol)

@@ -23,6 +23,7 @@ from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
 from voirdire.renamed import argument_now
+from voirdire.tables.given import as_given, library_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +103,7 @@ def metaeval(
 
     if coefficients is not None:
         measures = argument_now(coefficients, "coefficients", "measures")
+    library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]
         table, named = beside_people(several, humans, phase=phase)
@@ -116,12 +118,13 @@ def metaeval(
     found = grouping.how.map(lambda part: _compare(asked, *part, grouping), parts)
     rows = [row for part in found for row in part]
     text = {"measure", "judges", "criterion", "level", "note"}
-    return pd.DataFrame(
+    made = pd.DataFrame(
         {
             key: pd.Series([row[key] for row in rows], dtype=object if key in text else None)
             for key in (*COLUMNS, *MORE)
         }
     )
+    return as_given(made, library)
 
 
 def _compare(asked: Request, number: int, name: str, grouping: Grouping) -> list[dict[str, object]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Unpack
 
@@ -14,7 +15,8 @@ from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.engine.combine import as_fixed, difference
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.errors import InputError
-from voirdire.tables.scores import read_scores
+from voirdire.tables.run_folders import run_folder
+from voirdire.tables.scores import Scores, read_scores
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,12 +35,13 @@ def phase_change(
 
     Parameters
     ----------
-    table : path, dataframe or Scores
+    table : path, folder of a run, dataframe or Scores
         Scores with a column ``phase``.
     before, after : str
         The two phases.
     judges : sequence of str, optional
-        The panel, such as one stakeholder group; all by default.
+        The panel, such as one stakeholder group; by default, where the table has a column ``group``, each group in turn
+        (of each model whose agents they are, ``model/...``), else all.
     measure : str
         A measure by name.
     **settings
@@ -47,7 +50,8 @@ def phase_change(
     Returns
     -------
     pandas.DataFrame
-        Three rows per criterion, with levels ``before``, ``after`` and "AFTER - BEFORE" (their names).
+        Three rows per criterion and panel, with levels ``before``, ``after`` and "AFTER - BEFORE" (their names), after
+        "GROUP: " where there are groups.
 
     Raises
     ------
@@ -64,31 +68,66 @@ def phase_change(
     [['initial', -0.25], ['final', 1.0], ['final - initial', 1.25]]
     """
     how = Resampling.of(settings)
-    scores = read_scores(table)
+    scores = read_scores(_all_phases(table))
     if scores.phase is None:
         raise InputError("the table has no column 'phase'; add one that tells the two phases apart")
     problems = unknown("phase", [before, after], scores.phases)
     if problems:
         raise InputError(problems)
+    panels: dict[str, Sequence[str] | None] = {"": judges}
+    if judges is None and scores.groups:
+        panels = dict(_groups(scores, (before, after)))
     made = find_measure(measure)
     matched = match(scores)
     rows: list[Row] = []
     for criterion in dict.fromkeys(ratings.criterion for ratings in matched):
         phases = {ratings.phase: ratings for ratings in matched if ratings.criterion == criterion}
-        parts = _common(phases[before], phases[after], judges)
-        problem = fits(made, parts[0])
-        if problem:
-            raise InputError(problem)
-        one, two = (as_fixed(statistic_of(made, part)) for part in parts)
-        rows += rows_of(
-            [
-                Task(measure, parts[0].judges, one, parts[0], before),
-                Task(measure, parts[1].judges, two, parts[1], after),
-                Task(measure, parts[1].judges, difference(two, one), parts[1], f"{after} - {before}"),
-            ],
-            how,
-        )
+        for name, panel in panels.items():
+            parts = _common(phases[before], phases[after], panel)
+            problem = fits(made, parts[0])
+            if problem:
+                raise InputError(problem)
+            one, two = (as_fixed(statistic_of(made, part)) for part in parts)
+            of = f"{name}: " if name else ""
+            rows += rows_of(
+                [
+                    Task(measure, parts[0].judges, one, parts[0], f"{of}{before}"),
+                    Task(measure, parts[1].judges, two, parts[1], f"{of}{after}"),
+                    Task(measure, parts[1].judges, difference(two, one), parts[1], f"{of}{after} - {before}"),
+                ],
+                how,
+            )
     return frame_of(rows)
+
+
+def _all_phases(table: object) -> object:
+    """A run's scores with every phase and agent; any other table as it is."""
+    run = run_folder(table) if isinstance(table, str | os.PathLike) else None
+    return table if run is None else run.path / "scores.csv"
+
+
+def _groups(scores: Scores, phases: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The judges of each group who speak in both phases, two at the least; several models' are kept apart."""
+    assert scores.phase is not None
+    assert scores.group is not None
+    spoke = [set(scores.judge[scores.phase == scores.phases.index(phase)].tolist()) for phase in phases]
+    found: dict[tuple[str, str], list[str]] = {}
+    for judge, group in sorted(set(zip(scores.judge.tolist(), scores.group.tolist(), strict=True))):
+        if group >= 0 and all(judge in those for those in spoke):
+            owner, _, agent = scores.judges[judge].partition("/")
+            found.setdefault((owner if agent else "", scores.groups[group]), []).append(scores.judges[judge])
+    several = len({owner for owner, _ in found}) > 1
+    panels = {
+        f"{owner}/{group}" if several and owner else group: tuple(judges)
+        for (owner, group), judges in found.items()
+        if len(judges) > 1
+    }
+    if not panels:
+        raise InputError(
+            f"no group has two judges who score in phases {phases[0]!r} and {phases[1]!r}; "
+            "name judges (--judge, judges=)"
+        )
+    return panels
 
 
 def _common(first: Ratings, second: Ratings, judges: Sequence[str] | None) -> list[Ratings]:

@@ -65,9 +65,9 @@ def with_humans(table: Table, humans: object, levels: Sequence[object] | None = 
             f"{name!r} is a judge of the table, too; leave those rows out of the table, or rename one of them"
         )
     for column in ("criterion", "phase", "context", "item"):
-        _same_column(column, _has(table, column), _has(read, column), problems)
+        same_column(column, has_column(table, column), has_column(read, column), problems)
     problems.raise_any()
-    both = _together(table, read)
+    both = together(table, read)
     _check(both, table.rows, problems)
     return both, name
 
@@ -105,19 +105,20 @@ def _person(people: Sequence[str], problems: Problems) -> str:
     return people[0] if people else HUMAN
 
 
-def _has(table: Table, column: str) -> bool:
+def has_column(table: Table, column: str) -> bool:
     """Whether a table has a column that says what answers are about."""
     known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
     return bool(getattr(table, known[column], False))
 
 
-def _same_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
+def same_column(column: str, table: bool, humans: bool, problems: Problems) -> None:
+    """Note where only one of the two tables has a column that says what answers are about."""
     if table != humans:
         has, lacks = ("the table has", "the humans'") if table else ("the humans' table has", "the judges'")
         problems.table(f"{has} a column {column!r} and {lacks} has not; what is answered cannot be matched")
 
 
-def _together(table: Table, humans: Table) -> Table:
+def together(table: Table, humans: Table) -> Table:
     """Rows of both, without runs and groups; systems are known from the judges' rows, humans need not name them."""
     forgotten: dict[str, Any] = {"run": None, "runs": (), "group": None, "groups": ()}
     plain: list[Any] = []

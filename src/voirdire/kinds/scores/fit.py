@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from voirdire.kinds.columns import Columns, frame
+from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import ScoredFit
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.scores import results
@@ -26,7 +26,7 @@ class ScoresFit(ScoredFit):
 
         On the scales of :meth:`judges`; see :func:`.scores.results.people`. Empty without anchors.
         """
-        return frame(self.tables["people"])
+        return self._frame(self.tables["people"])
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

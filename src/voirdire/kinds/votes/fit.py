@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.errors import InputError
-from voirdire.kinds.columns import Columns, frame
+from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import ComparedFit
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.votes import adjusted, groups, in_contexts, results
@@ -25,29 +25,29 @@ class VotesFit(ComparedFit):
 
     def judges_by_criterion(self) -> pd.DataFrame:
         """Reliability per judge and criterion, for ``maple-criterion-reliability``."""
-        return frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
+        return self._frame(results.judges_by_criterion(self.problem, self.posterior, self.prob))
 
     def contexts(self) -> pd.DataFrame:
         """Strength of every item in every context; see :func:`.votes.in_contexts.contexts`."""
-        return frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
+        return self._frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
 
     def spreads(self) -> pd.DataFrame:
         """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high."""
-        return frame(in_contexts.spreads(self.problem, self.posterior, self.prob))
+        return self._frame(in_contexts.spreads(self.problem, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:
         """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit."""
-        return frame(adjusted.covariates(self.problem, self.posterior, self.prob))
+        return self._frame(adjusted.covariates(self.problem, self.posterior, self.prob))
 
     def own_family(self) -> pd.DataFrame:
         """How much judges favour their own family: judge (None: over all), effect (log-odds), low, high."""
         if OWN_FAMILY not in self.problem.covariates:
             raise InputError("own_family() needs fit(..., families=..., item_families=...)")
-        return frame(adjusted.by_judge(self.problem, self.posterior, self.prob, OWN_FAMILY))
+        return self._frame(adjusted.by_judge(self.problem, self.posterior, self.prob, OWN_FAMILY))
 
     def groups(self) -> pd.DataFrame:
         """Items in each group of contexts: by, group, item, score, sd, low, high, rank, p_best."""
-        return frame(groups.groups(self.problem, self.posterior, self.prob))
+        return self._frame(groups.groups(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

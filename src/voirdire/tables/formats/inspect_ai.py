@@ -10,6 +10,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
+from voirdire.tables.formats.archive import member
 from voirdire.tables.formats.format import Asked, Format, guarded, shown
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, named, number
@@ -45,7 +46,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 def _json(archive: ZipFile, name: str) -> Record | str:
     """A member of an archive, or why it is none."""
     try:
-        found = json.loads(archive.read(name))
+        found = json.loads(member(archive, name))
     except (ValueError, BadZipFile, zlib.error) as error:
         return f"damaged: {error}"
     return found if isinstance(found, dict) else "no JSON object"

@@ -23,11 +23,14 @@ def _detect(head: Head) -> bool:
 
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     pairs: dict[str | None, str] = {}
+    asked_of = dict.fromkeys(source.head.first)
     for other in source.siblings or (source,):
         if _detect(other.head) and "cmp_key" in other.head.keys:
             for _, record in other.records():
                 if isinstance(record, dict) and isinstance(record.get("cmp_key"), str):
                     pairs[named(record.get("idx"))] = record["cmp_key"]
+                    if other.path == source.path:
+                        asked_of |= dict.fromkeys(record)
 
     def one(record: Record, place: str) -> Iterator[Row]:
         context = named(record["idx"])
@@ -36,7 +39,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         first, _, second = pairs[context].partition("_")
         if not first or not second or "_" in second:
             raise Odd(f"cmp_key {pairs[context]!r} is not two names with one _ between them")
-        for key in dict.fromkeys([*source.head.first, *record]):
+        for key in dict.fromkeys([*asked_of, *record]):
             if not _PERSON.fullmatch(key) and not key.endswith(_RESULT):
                 continue
             said = record.get(key)

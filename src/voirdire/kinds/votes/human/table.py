@@ -10,7 +10,9 @@ from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.forms import unguard
 from voirdire.tables.pairs import pair_keys
-from voirdire.tables.problems import nearest
+from voirdire.tables.people import PERSON
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.read import columns_among
 from voirdire.tables.votes import read_votes
 
 PEOPLE = "people"
@@ -54,8 +56,8 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     Raises
     ------
     InputError
-        A fault of the table; a pair that was answered both ways; a criterion that the panel does not have; no answer
-        about items of the panel.
+        A fault of the table; a pair that was answered both ways, where no column ``person`` says by whom; a criterion
+        that the panel does not have; no answer about items of the panel.
 
     Examples
     --------
@@ -86,13 +88,19 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
         notes.append(f"{said}: they say nothing about this panel and are not used.")
     people = people.subset(~unused)
     people = read_votes(people, name="anchors", items=panel.items, criteria=_criteria(people, panel))
-    _check_contradictions(people)
+    if not _of_persons(table):
+        _check_contradictions(people)
     unseen = _unseen(people, panel)
     if unseen:
         notes.append(
             f"{unseen} anchors are on pairs that no judge has seen: they inform strengths, but not whom to trust."
         )
     return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
+
+
+def _of_persons(table: object) -> bool:
+    """Whether it says who answered: then disagreement is between people, and every answer counts."""
+    return bool(columns_among(table, [PERSON], Problems("anchors")))
 
 
 def _criteria(people: Votes, panel: Votes) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""May a judge replace people: agreement with people beside people's agreement with each other."""

@@ -1,0 +1,120 @@
+"""A mean over all units from the answers of people to some of them, chosen with known probabilities.
+
+y is known of the n units that people answered, f (what the judges predict of y) of all N. With p the probability that a
+unit was chosen, and weights o = (1/p) / sum(1/p) over those that were,
+
+    theta = sum o (y - w f) + w mean(f),     w = clip(cov(y, f) / var(f), 0, 1)
+
+a difference estimator (Sarndal, Swensson and Wretman 1992, section 6.3) that is power-tuned as in PPI++ (Angelopoulos,
+Duchi and Zrnic 2023). Its variance, for units like those of the table, of which the table is a sample:
+
+    var(y) / N + sum o^2 (1 - p) (e - mean e)^2 n / (n - 1),     e = y - w f
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.agreement.engine.statistic import FloatArray
+
+LEAST_TO_TUNE = 10
+
+
+@dataclass(frozen=True)
+class Mean:
+    """An estimate.
+
+    Attributes
+    ----------
+    value, error : float
+        And its standard error; NaN with fewer than two answers.
+    low, high : float
+    n, units : int
+        Units that people answered, and all.
+    weight : float
+        w.
+    of_all, of_answers : float
+        The parts of the variance: of the table's units, var(y) / N, and what more answers take away, times
+        n / (1 - n/N).
+    """
+
+    value: float
+    error: float
+    low: float
+    high: float
+    n: int
+    units: int
+    weight: float
+    of_all: float
+    of_answers: float
+
+
+def mean(
+    y: FloatArray,
+    f: FloatArray | None,
+    chance: FloatArray | None,
+    prob: float,
+    span: float,
+) -> Mean:
+    """Estimate the mean of y over all units.
+
+    Parameters
+    ----------
+    y : float array, shape (units,)
+        NaN where people did not answer.
+    f : float array, shape (units,), optional
+        Predictions of all units.
+    chance : float array, shape (units,), optional
+        In proportion to the probability that a unit was chosen; alike for all by default.
+    prob : float
+        Coverage of the interval, by Student's t.
+    span : float
+        How far y may lie apart: where all answers are alike, one more is taken to differ by it.
+
+    Examples
+    --------
+    >>> found = mean(np.array([1.0, 0.0, 1.0, np.nan]), None, None, 0.95, 2.0)
+    >>> round(found.value, 3), found.n, found.units
+    (0.667, 3, 4)
+    """
+    seen = ~np.isnan(y)
+    n, units = int(seen.sum()), len(y)
+    nan = float("nan")
+    if n < 2:
+        return Mean(float(y[seen].mean()) if n else nan, nan, nan, nan, n, units, 0.0, nan, nan)
+    inverse = np.ones(n) if chance is None else 1 / chance[seen]
+    share = np.clip(units / inverse.sum() * inverse, 1.0, None)  # 1/p, so that they add up to the units
+    chosen, o = 1 / share, inverse / inverse.sum()
+    weight, known = 0.0, y[seen]
+    predicted = np.zeros(n) if f is None else f[seen]
+    if f is not None and n >= LEAST_TO_TUNE and n < units:
+        by = o**2 * (1 - chosen)
+        centred = predicted - np.average(predicted, weights=o)
+        spread = float(by @ centred**2)
+        if spread > 1e-24:
+            weight = float(
+                np.clip(by @ (centred * (known - np.average(known, weights=o))) / spread, 0.0, 1.0)
+            )
+    rest = known - weight * predicted
+    value = float(o @ rest) + (weight * float(f.mean()) if f is not None and weight else 0.0)
+    freedom = n - 1 - (0 < weight < 1)
+    spread_all = max(float(o @ (known - o @ known) ** 2) * n / (n - 1), _missed(known, span, n) * n)
+    left = float(np.sum(o**2 * (1 - chosen) * (rest - o @ rest) ** 2)) * n / freedom
+    if np.ptp(rest) == 0:
+        left = max(left, _missed(known, span, n) * (1 - n / units))
+    error = float(np.sqrt(spread_all / units + left))
+    from scipy.stats import t
+
+    reach = float(t.ppf(0.5 + prob / 2, freedom)) * error
+    part = max(1 - n / units, 1e-12)
+    return Mean(
+        value, error, value - reach, value + reach, n, units, weight, spread_all / units, left * n / part
+    )
+
+
+def _missed(y: FloatArray, span: float, n: int) -> float:
+    """Variance of a mean of n answers that are all alike, if one more would differ by the whole span."""
+    share = 1 / (n + 1)
+    return span**2 * share * (1 - share) / n if np.ptp(y) == 0 else 0.0

@@ -1,0 +1,119 @@
+"""People's answers with who gave them, and how likely each unit was to be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+from voirdire.tables.encode import name_of
+from voirdire.tables.people import PERSON
+from voirdire.tables.problems import Problems
+from voirdire.tables.read import read_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHANCE = "probability"
+ALONE = "human"  # who answers a table that names nobody
+
+
+@dataclass(frozen=True)
+class Chances:
+    """In proportion to how likely units were to be asked, by what tells a unit: criterion, context, items."""
+
+    by_unit: Mapping[tuple[str, ...], float]
+
+    def of(self, ratings: Ratings) -> FloatArray:
+        """Of the units of ratings; NaN of those that nobody was asked."""
+        paired = ratings.pairs is not None
+        found = np.full(len(ratings.codes), np.nan)
+        by_items: dict[tuple[str, ...], float] = {}
+        for (criterion, *items), chance in self.by_unit.items():
+            if ratings.criterion is None or criterion == ratings.criterion:
+                by_items[tuple(items)] = chance
+        for unit in range(len(found)):
+            if paired:
+                assert ratings.pairs is not None
+                names = tuple(sorted(ratings.items[at] for at in ratings.pairs[unit]))
+            else:
+                names = (ratings.units[unit],)
+            found[unit] = by_items.get(names, np.nan)
+        return found
+
+
+def read_people(humans: object) -> tuple[pd.DataFrame, Chances | None]:
+    """People's answers as a table whose judges they are, and the chances of its units where it gives them.
+
+    Parameters
+    ----------
+    humans : path or dataframe, or a list of them
+        With a column ``person`` or ``judge``; a file without either is its name's; a single table without one is of one
+        person.
+
+    Raises
+    ------
+    InputError
+        A probability is not above 0, or differs for one unit.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table, chances = read_people(pd.DataFrame({"item": ["x"], "label": "yes", "probability": 0.5}))
+    >>> table["judge"].tolist(), chances.by_unit
+    (['human'], {('', 'x'): 0.5})
+    """
+    import pandas as pd
+
+    several: Sequence[Any] = humans if isinstance(humans, list | tuple) else [humans]
+    frames = []
+    for one in several:
+        problems = Problems("humans")
+        frame = pd.DataFrame(read_columns(one, [], None, problems))
+        problems.raise_any()
+        if PERSON in frame:
+            frame = frame.drop(columns="judge", errors="ignore").rename(columns={PERSON: "judge"})
+        elif "judge" not in frame:
+            frame["judge"] = (
+                Path(one).stem if len(several) > 1 and isinstance(one, str | os.PathLike) else ALONE
+            )
+        frames.append(frame)
+    table = pd.concat(frames, ignore_index=True)
+    return table, _chances(table) if CHANCE in table else None
+
+
+def _chances(table: pd.DataFrame) -> Chances:
+    problems = Problems("humans")
+    found: dict[tuple[str, ...], float] = {}
+    if "context" in table:
+        problems.stop(
+            "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
+        )
+    about = ["first", "second"] if "first" in table else ["item"]
+    chances = pd_numbers(table[CHANCE])
+    for row, (chance, cells) in enumerate(zip(chances, table[about].to_numpy(), strict=True), start=1):
+        if not chance > 0:
+            problems.rows([row], f"probability {table[CHANCE].iloc[row - 1]!r} is no number above 0")
+            continue
+        criterion = str(name_of(table["criterion"].iloc[row - 1])) if "criterion" in table else ""
+        unit = (criterion, *sorted(str(name_of(cell)) for cell in cells))
+        if not np.isclose(found.setdefault(unit, chance), chance):
+            problems.rows([row], "the same unit has another probability in another row; give it one")
+    problems.raise_any()
+    if not found:
+        raise InputError("humans: no unit has a probability")
+    return Chances(found)
+
+
+def pd_numbers(cells: pd.Series) -> FloatArray:
+    """Cells as numbers, NaN where they are none."""
+    import pandas as pd
+
+    return np.asarray(pd.to_numeric(cells, errors="coerce"), dtype=float)

@@ -1,0 +1,278 @@
+"""May a judge, or the panel's majority, replace people: within a margin, by how people agree with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.coefficients.majority import majority, with_tie
+from voirdire.agreement.coefficients.match import match
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.agreement.ppi.humans import has_column, same_column, together
+from voirdire.agreement.ppi.tasks import MAJORITY, MANY_LEVELS
+from voirdire.agreement.replace.alt_test import AltTest, alt_test
+from voirdire.agreement.replace.estimate import Mean, mean
+from voirdire.agreement.replace.left_out import LeftOut, left_out
+from voirdire.agreement.replace.needed import more_answers
+from voirdire.agreement.replace.people import read_people
+from voirdire.errors import InputError
+from voirdire.tables.detect import read_table
+from voirdire.tables.problems import Problems
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+YES, NO, UNSURE = "yes", "no", "not sure yet"
+LEAST = 10  # units without which nothing is said
+MEAN = "mean of the judges"
+
+COLUMNS = (
+    *("criterion", "judge", "verdict", "difference", "low", "high", "more"),
+    *("agreement", "people", "n", "units", "weight", "omega", "rho", "note"),
+)
+
+
+def may_replace(
+    table: object,
+    humans: object,
+    *,
+    margin: float = 0.05,
+    bar: float | None = None,
+    epsilon: float = 0.2,
+    prob: float = 0.95,
+    judges: Sequence[str] | None = None,
+    levels: Sequence[object] | None = None,
+) -> pd.DataFrame:
+    """Compare how judges agree with people with how people agree with each other.
+
+    Of each unit that two people answered at the least, one person after the other is left out: the judge's agreement
+    with the others, less that person's, is the difference (see `voirdire.agreement.replace.left_out`; of scores with
+    many levels agreement is minus the root mean square distance). Its mean over all units of the table is estimated
+    with what judges say of the units that nobody answered, see `voirdire.agreement.replace.estimate`. The verdict is
+    "yes" where the whole interval lies above minus the margin, "no" where it lies below, else "not sure yet" with how
+    many more units people must answer. Beside it stand omega and rho of the alternative annotator test.
+
+    Parameters
+    ----------
+    table : path, dataframe, Votes, Scores or Labels
+        The judges' answers.
+    humans : path or dataframe, or a list of them
+        People's answers with a column ``person`` (or ``judge``), or a file for each; optionally ``probability``: in
+        proportion to how likely a unit was to be asked, where not all were alike.
+    margin : float
+        By how much a judge may fall short of people.
+    bar : float, optional
+        Where each unit has one person's answer: how well people are known to agree with each other.
+    epsilon : float
+        Of the alternative annotator test.
+    prob : float
+        Coverage of the intervals.
+    judges : sequence of str, optional
+        Whom to look at; all and the panel by default.
+    levels : sequence, optional
+        The labels there may be.
+
+    Returns
+    -------
+    pandas.DataFrame
+        For each criterion and judge: criterion, judge, verdict, difference, low, high, more (units that people must
+        answer more; missing where the table has too few), agreement (with people), people (with each other), n, units,
+        weight (of the judges' predictions), omega, rho, note.
+
+    Raises
+    ------
+    InputError
+        A table or the request is wrong, or no unit is answered by people as often as is needed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.integers(0, 2, 300)
+    >>> def said(who, right):
+    ...     answers = np.where(rng.random(300) < right, truth, 1 - truth)
+    ...     return pd.DataFrame({"judge": who, "item": range(300), "label": np.array(["no", "yes"])[answers]})
+    >>> people = pd.concat([said(name, 0.8) for name in "abc"])
+    >>> may_replace(pd.concat([said("good", 0.95), said("coin", 0.5)]), people)[["judge", "verdict"]].values.tolist()
+    [['good', 'yes'], ['coin', 'no']]
+    """
+    import pandas as pd
+
+    _check(margin, bar, epsilon, prob)
+    read = read_table(table, levels=levels)
+    asked, chances = read_people(humans)
+    people = read_table(asked, levels=levels)
+    problems = Problems("humans")
+    if people.answer != read.answer:
+        problems.stop(f"they have a column {people.answer!r} and the judges' table has {read.answer!r}")
+    for name in sorted(set(people.judges) & set(read.judges)):
+        problems.table(f"{name!r} is a judge of the table, too; rename one of them")
+    for column in ("criterion", "phase", "context", "item"):
+        same_column(column, has_column(read, column), has_column(people, column), problems)
+    problems.raise_any()
+    strange = sorted(set(judges or ()) - set(read.judges))
+    if strange:
+        raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
+    rows = []
+    for ratings in match(
+        together(read, people), repeats=None, levels=levels if read.answer == "score" else None
+    ):
+        chance = chances.of(ratings) if chances is not None else None
+        for judge, panel in _panel(ratings, read.judges, judges):
+            rows.append(_row(ratings, judge, panel, people.judges, chance, margin, bar, epsilon, prob))
+    if all(row["n"] == 0 for row in rows):
+        raise InputError(_nobody(bar))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _check(margin: float, bar: float | None, epsilon: float, prob: float) -> None:
+    problems = []
+    if not margin >= 0:
+        problems.append(f"margin {margin} is negative; it is how much worse than people a judge may be")
+    if bar is not None and not bar <= 1:
+        problems.append(f"bar {bar} is above 1; it is how well people agree with each other")
+    if not 0 <= epsilon < 1:
+        problems.append(f"epsilon {epsilon} is not between 0 and 1")
+    if not 0 < prob < 1:
+        problems.append(f"prob {prob} is not between 0 and 1")
+    if problems:
+        raise InputError(problems)
+
+
+def _nobody(bar: float | None) -> str:
+    if bar is not None:
+        return "humans: nobody answered what the judges answered; name items as in the judges' table"
+    return (
+        "humans: no unit has the answers of two people, so how people agree with each other is not known; ask a "
+        "second person, or say what it is (--bar 0.8, bar=0.8)"
+    )
+
+
+def _answers(ratings: Ratings) -> tuple[FloatArray, bool]:
+    """Answers as numbers, NaN without one, and whether their distances count."""
+    numeric = ratings.values is not None and len(ratings.levels) > MANY_LEVELS
+    if numeric:
+        return ratings.numbers(), True
+    return np.where(ratings.codes >= 0, ratings.codes, np.nan).astype(float), False
+
+
+def _panel(
+    ratings: Ratings, known: Sequence[str], judges: Sequence[str] | None
+) -> list[tuple[str, FloatArray]]:
+    """Whom to look at, with their answers; of several judges also what they say together."""
+    ratings = with_tie(ratings)
+    answers, numeric = _answers(ratings)
+    own = [ratings.judges.index(name) for name in known]
+    found = [
+        (name, answers[:, at])
+        for name, at in zip(known, own, strict=True)
+        if judges is None or name in judges
+    ]
+    if judges is None and len(known) > 2:
+        if numeric:
+            there = ~np.isnan(answers[:, own])
+            number = there.sum(axis=1)
+            total = np.where(there, answers[:, own], 0.0).sum(axis=1)
+            found.append((MEAN, np.where(number > 0, total / np.maximum(number, 1), np.nan)))
+        else:
+            most = majority(replace(ratings.select(known), values=None)).astype(float)
+            found.append((MAJORITY, np.where(most >= 0, most, np.nan)))
+    return found
+
+
+def _row(
+    ratings: Ratings,
+    judge: str,
+    said: FloatArray,
+    people: Sequence[str],
+    chance: FloatArray | None,
+    margin: float,
+    bar: float | None,
+    epsilon: float,
+    prob: float,
+) -> dict[str, Any]:
+    ratings = with_tie(ratings)
+    answers, numeric = _answers(ratings)
+    there = ~np.isnan(said)
+    of_people = answers[:, [ratings.judges.index(name) for name in people]][there]
+    rest = answers[:, [at for at, name in enumerate(ratings.judges) if name not in people and name != judge]][
+        there
+    ]
+    said = said[there]
+    if bar is None:
+        found = left_out(said, of_people, numeric=numeric)
+        with_people, among = found.of_judge, found.of_people
+        test = alt_test(found, people, epsilon=epsilon)
+    else:
+        with_people, among = _alone(said, of_people, numeric), np.full(len(said), bar)
+        test = AltTest(float("nan"), float("nan"), {})
+    y = np.where(np.isnan(with_people), np.nan, with_people - among)
+    span = 2.0 if not numeric else float(np.nanmax(answers) - np.nanmin(answers))
+    drawn = None if chance is None else chance[there]
+    now = mean(y, _predicted(said, rest, numeric, bar), drawn, prob, span)
+    # shown beside each other: plain weighted means over the units that people answered
+    of_judge, of_them = (
+        mean(np.where(np.isnan(y), np.nan, one), None, drawn, prob, span).value
+        for one in (with_people, among)
+    )
+    verdict = _verdict(now, margin)
+    return {
+        "criterion": ratings.criterion,
+        "judge": judge,
+        "verdict": verdict,
+        "difference": now.value,
+        "low": now.low,
+        "high": now.high,
+        "more": more_answers(now, margin, prob) if now.n >= LEAST else LEAST - now.n,
+        "agreement": of_judge,
+        "people": of_them,
+        "n": now.n,
+        "units": now.units,
+        "weight": now.weight,
+        "omega": test.omega,
+        "rho": test.rho,
+        "note": _note(now, test, bar),
+    }
+
+
+def _verdict(now: Mean, margin: float) -> str:
+    if now.n < LEAST or np.isnan(now.error):
+        return UNSURE
+    return YES if now.low > -margin else NO if now.high < -margin else UNSURE
+
+
+def _note(now: Mean, test: AltTest, bar: float | None) -> str:
+    notes = []
+    if now.n < LEAST:
+        notes.append(f"only {now.n} units have people's answers; {LEAST} are the least")
+    if bar is None and not test.p_values:
+        notes.append("no omega: nobody answered 30 units that others answered too")
+    return "; ".join(notes)
+
+
+def _alone(said: FloatArray, people: FloatArray, numeric: bool) -> FloatArray:
+    """Agreement with people of each unit, without anybody left out."""
+    there = ~np.isnan(people)
+    number = there.sum(axis=1)
+    gap = np.where(there, people - said[:, None], 0.0)
+    score = -np.sqrt((gap**2).sum(axis=1) / np.maximum(number, 1))
+    if not numeric:
+        score = (there & (people == said[:, None])).sum(axis=1) / np.maximum(number, 1)
+    return np.where(number > 0, score, np.nan)
+
+
+def _predicted(said: FloatArray, rest: FloatArray, numeric: bool, bar: float | None) -> FloatArray | None:
+    """The same difference with the other judges in people's place, which predicts it; None where there are too few."""
+    if bar is not None:
+        f = _alone(said, rest, numeric) if rest.shape[1] else np.full(len(said), np.nan)
+    elif rest.shape[1] > 1:
+        of: LeftOut = left_out(said, rest, numeric=numeric)
+        f = of.of_judge - of.of_people
+    else:
+        return None
+    there = ~np.isnan(f)
+    return np.where(there, f, f[there].mean()) if there.any() else None

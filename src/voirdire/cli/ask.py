@@ -1,0 +1,56 @@
+"""The verb ``ask``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from voirdire.cli import console
+
+
+def ask(
+    questions: Annotated[
+        Path,
+        typer.Argument(
+            readable=False,
+            metavar="QUESTIONS",
+            help="What to ask: first, second (as voirdire next --out writes), or item and an empty column score or "
+            "label.",
+        ),
+    ],
+    items: Annotated[
+        Path,
+        typer.Option(metavar="FILE", readable=False, help="The texts: id, text (and context or source)."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE.html", readable=False, help="The page, a new file.")],
+    task: Annotated[str | None, typer.Option(metavar="TEXT", help="What is asked, in your words.")] = None,
+    levels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Answers to choose from: of scores (default 1,2,3,4,5) or labels."
+        ),
+    ] = None,
+    ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether neither may be better.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of the order of questions and of the sides.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for --anchors."""
+    from voirdire.collect.ask.page import ask as write
+
+    made = write(
+        questions,
+        items,
+        out,
+        levels=None if levels is None else levels.split(","),
+        ties=ties,
+        task=task,
+        seed=seed,
+    )
+    if json:
+        console.emit({"page": str(made)})
+    else:
+        print(
+            f"Written to {console.plain(str(made))}: send it to people, who send back answers-NAME.csv for --anchors"
+        )

@@ -1,0 +1,102 @@
+"""The verb ``replace``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.import_ import one_or_all
+
+if TYPE_CHECKING:
+    pass
+
+
+def replace(
+    table: Annotated[
+        Path,
+        typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
+    ],
+    humans: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="People's answers with a column person (or judge), or a file for each person; repeatable.",
+        ),
+    ],
+    margin: Annotated[float, typer.Option(help="By how much a judge may fall short of people.")] = 0.05,
+    bar: Annotated[
+        float | None,
+        typer.Option(help="With one person an item: how well people are known to agree with each other."),
+    ] = None,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            help="Of the alternative annotator test: 0.2 for experts, 0.15 skilled people, 0.1 a crowd."
+        ),
+    ] = 0.2,
+    judge: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A judge to look at; repeatable. Default: all.")
+    ] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A label there may be; repeatable.")
+    ] = None,
+    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
+    from voirdire.agreement import may_replace
+    from voirdire.agreement.coefficients.rows import json_rows
+
+    found = may_replace(
+        table,
+        one_or_all(humans),
+        margin=margin,
+        bar=bar,
+        epsilon=epsilon,
+        prob=prob,
+        judges=judge,
+        levels=level,
+    )
+    rows = json_rows(found, found.columns)
+    for row in rows:
+        row["more"] = None if row["more"] is None else int(row["more"])
+    if json:
+        console.emit({"margin": margin, "epsilon": epsilon, "prob": prob, "rows": rows})
+    else:
+        _show(rows, f"May they replace people, within {margin:g}? {100 * prob:g}% intervals")
+
+
+def _show(rows: list[dict[str, Any]], title: str) -> None:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    out = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    several = len({row["criterion"] for row in rows}) > 1
+    for name in ("judge", *(["criterion"] if several else [])):
+        out.add_column(name, overflow="fold")
+    for name in ("verdict", "agrees", "people", "difference", "more", "omega", "rho"):
+        out.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        more = row["more"]
+        cells = [row["judge"], *([row["criterion"]] if several else []), row["verdict"]]
+        cells += [_number(row["agreement"]), _number(row["people"])]
+        cells += [f"{_number(row['difference'])} [{_number(row['low'])}, {_number(row['high'])}]"]
+        cells += ["" if more == 0 else "all, or more" if more is None else f"{more:,}"]
+        cells += [_number(row["omega"]), _number(row["rho"])]
+        out.add_row(*(Text(console.plain(str(cell))) for cell in cells))
+    console.stdout().print(out)
+    for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
+        console.stdout().print(Text(console.plain(note)))
+    console.stdout().print(
+        f"people answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units; "
+        "more: units that they must answer until it is known"
+    )
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:z.2f}"

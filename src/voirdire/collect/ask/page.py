@@ -1,0 +1,144 @@
+"""One self-contained page that asks people: no server, no network; answers stay in the browser until they are saved.
+
+Names of items and what an answer is worth are not shown. Texts are data: they reach the page as JSON and are set as
+text, never as markup, and the policy of the page lets no other script run. Order of questions and side of each text
+are drawn anew for every person from the seed and the person's name, so that a page opened again goes on as it was.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from voirdire.collect.ask.questions import Questions, read_questions
+from voirdire.errors import InputError
+from voirdire.folders import write_file
+
+_ASKED = {
+    "winner": "Which text is better?",
+    "score": "How good is this text?",
+    "label": "What is this text?",
+}
+
+
+def ask(
+    questions: object,
+    items: object,
+    out: str | Path,
+    *,
+    levels: Sequence[object] | None = None,
+    ties: bool = True,
+    task: str | None = None,
+    seed: int = 0,
+) -> Path:
+    """Write a page that asks people.
+
+    Parameters
+    ----------
+    questions, items : path or dataframe
+        See :func:`voirdire.collect.ask.questions.read_questions`.
+    out : path
+        A new file, to be sent to people, who send back the ``answers-NAME.csv`` that it gives: a table for anchors.
+    levels : sequence, optional
+        Of scores (default 1 to 5) and labels.
+    ties : bool
+        Of comparisons, whether people may say that neither is better.
+    task : str, optional
+        What is asked.
+    seed : int
+        Of the order of questions and of the sides.
+
+    Raises
+    ------
+    InputError
+        Something is wrong with a table, or the file is there.
+    """
+    place = Path(out)
+    if place.exists():
+        raise InputError(f"{place} exists already; give the name of a new file")
+    if place.suffix != ".html":
+        raise InputError(f"{place.name!r} is to be a page; give a name that ends in .html")
+    write_file(place, page(read_questions(questions, items, levels), ties=ties, task=task, seed=seed))
+    return place
+
+
+def page(asked: Questions, *, ties: bool = True, task: str | None = None, seed: int = 0) -> str:
+    """The page as text.
+
+    Examples
+    --------
+    >>> from voirdire.collect.protocol import Item
+    >>> texts = {"x": Item("x", "</script><b>"), "y": Item("y", "Twice.")}
+    >>> made = page(Questions("winner", ({"first": "x", "second": "y"},), texts))
+    >>> made.count("</script>"), "<b>" in made
+    (2, False)
+    """
+    data = _data(asked, ties, task, seed)
+    script, style = (_asset(name) for name in ("ask.js", "ask.css"))
+    allowed = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
+    allowed += "; base-uri 'none'; form-action 'none'"
+    shell = _asset("ask.html")
+    for name, text in {
+        "POLICY": html.escape(allowed, quote=True),
+        "TITLE": html.escape(data["task"]),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": _safe(data),
+    }.items():
+        shell = shell.replace(f"<!--{name}-->", text)
+    return shell
+
+
+def _data(asked: Questions, ties: bool, task: str | None, seed: int) -> dict[str, Any]:
+    about: dict[str, int] = {}
+    place = {name: at for at, name in enumerate(asked.items)}
+    rows = []
+    for row in asked.rows:
+        named = [row[name] for name in ("first", "second", "item") if name in row]
+        shown = {text for text in (_about(asked, name) for name in named) if text}
+        entry: dict[str, Any] = {"items": [place[name] for name in named]}
+        entry |= {name: row[name] for name in ("criterion", "context") if name in row}
+        if shown:
+            text = "\n\n".join(sorted(shown))
+            entry["about"] = about.setdefault(text, len(about))
+        rows.append(entry)
+    data: dict[str, Any] = {
+        "answer": asked.answer,
+        "task": task or _ASKED[asked.answer],
+        "seed": seed,
+        "ties": ties,
+        "levels": list(asked.levels),
+        "criteria": any("criterion" in row for row in asked.rows),
+        "contexts": any("context" in row for row in asked.rows),
+        "items": [{"name": item.id, "text": item.text} for item in asked.items.values()],
+        "about": list(about),
+        "questions": rows,
+    }
+    # where answers are kept in the browser: another page of other questions has a place of its own
+    data["id"] = hashlib.sha256(_safe(data).encode()).hexdigest()[:16]
+    return data
+
+
+def _about(asked: Questions, name: str) -> str:
+    item = asked.items[name]
+    return item.source or item.context or ""
+
+
+def _asset(name: str) -> str:
+    return resources.files("voirdire.collect.ask").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _safe(data: dict[str, Any]) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(data, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

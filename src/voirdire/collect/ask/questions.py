@@ -1,0 +1,159 @@
+"""What people are to be asked, read from a table such as the form that ``voirdire next --out`` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.collect.items import read_items
+from voirdire.collect.protocol import Item
+from voirdire.errors import InputError
+from voirdire.notices import notice
+from voirdire.tables.encode import Refused, name_of
+from voirdire.tables.forms import unguard
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.read import columns_among, read_columns
+
+_KEPT = ("criterion", "context")
+_MOST_LEVELS = 20
+_LISTED = 20  # problems named before they are only counted
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Questions to people about items.
+
+    Attributes
+    ----------
+    answer : "winner", "score" or "label"
+        The column that they fill in.
+    rows : tuple of dict
+        Columns of each question: first and second, or item; criterion and context where the table has them.
+    items : dict of str to Item
+        The items that are asked about.
+    levels : tuple of str
+        Answers to choose from, where they are scores or labels.
+    """
+
+    answer: str
+    rows: tuple[dict[str, str], ...]
+    items: dict[str, Item]
+    levels: tuple[str, ...] = ()
+
+
+def read_questions(table: object, items: object, levels: Sequence[object] | None = None) -> Questions:
+    """Read what is to be asked; rows that have an answer already are left out.
+
+    Parameters
+    ----------
+    table : path or dataframe
+        Columns ``first`` and ``second`` (which is better), or ``item`` and an empty column ``score`` or ``label``;
+        ``criterion`` and ``context`` where there are several. Other columns, such as what an answer is worth, are left
+        out.
+    items : path or dataframe
+        As for ``voirdire collect``: id, text; context or source (what the text is about).
+    levels : sequence, optional
+        Of scores (default: 1 to 5) and labels: the answers to choose from.
+
+    Raises
+    ------
+    InputError
+        With every problem: an item without a text, nothing left to ask, no levels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> texts = pd.DataFrame({"id": ["x", "y"], "text": ["Once.", "Twice."]})
+    >>> read_questions(pd.DataFrame({"first": ["x"], "second": ["y"]}), texts).rows
+    ({'first': 'x', 'second': 'y'},)
+    """
+    problems = Problems("questions")
+    known = {item.id: item for item in read_items(items)}
+    present = columns_among(table, ["first", "second", "winner", "score", "label"], problems)
+    problems.raise_any()
+    pairs = {"first", "second"} <= set(present)
+    about = ["first", "second"] if pairs else ["item"]
+    answer = "winner" if pairs else _rated(present, levels)
+    cells = read_columns(table, about, [answer, *_KEPT], problems)
+    problems.raise_any()
+    columns = {name: _names(cells[name], name, name in about, problems) for name in cells if name != answer}
+    for name in about:
+        columns[name] = _items(columns[name], name, known, problems)
+    if pairs:
+        same = [
+            at
+            for at, (one, two) in enumerate(zip(*(columns[name] for name in about), strict=True))
+            if one == two
+        ]
+        problems.rows([at + 1 for at in same], "an item is compared with itself") if same else None
+    problems.raise_any()
+    done = [not isinstance(name_of(cell), Refused) for cell in cells.get(answer, ())] or [False] * len(
+        columns[about[0]]
+    )
+    rows = tuple(
+        {name: of[at] for name, of in columns.items() if of[at]} for at in range(len(done)) if not done[at]
+    )
+    if not rows:
+        raise InputError("questions: every row has an answer already; there is nothing to ask")
+    if any(done):
+        notice(f"{sum(done)} questions have an answer already and are left out.")
+    used = {row[name] for row in rows for name in about}
+    chosen = {name: item for name, item in known.items() if name in used}
+    return Questions(answer, rows, chosen, () if pairs else _levels(answer, levels))
+
+
+def _rated(present: Sequence[str], levels: Sequence[object] | None) -> str:
+    found = [name for name in ("score", "label") if name in present]
+    if len(found) != 1:
+        raise InputError(
+            "questions: name the columns first and second (which is better), or item and one empty column, score "
+            "or label"
+        )
+    if found == ["label"] and not levels:
+        raise InputError("questions: say which labels there are to choose from (--levels yes,no; levels=)")
+    return found[0]
+
+
+def _levels(answer: str, levels: Sequence[object] | None) -> tuple[str, ...]:
+    names = tuple(str(level).strip() for level in (levels or range(1, 6)))
+    if len(set(names)) < max(len(names), 2) or not all(names) or len(names) > _MOST_LEVELS:
+        raise InputError(f"levels {', '.join(names)!r} are not 2 to {_MOST_LEVELS} different answers")
+    if answer == "score":
+        strange = [name for name in names if not _number(name)]
+        if strange:
+            raise InputError(f"level {strange[0]!r} of a score is no number")
+    return names
+
+
+def _number(text: str) -> bool:
+    try:
+        return abs(float(text)) < float("inf")
+    except ValueError:
+        return False
+
+
+def _names(cells: Sequence[Any], column: str, needed: bool, problems: Problems) -> list[str]:
+    found = []
+    for row, cell in enumerate(cells, start=1):
+        named = name_of(cell)
+        if isinstance(named, Refused):
+            if needed:
+                problems.rows([row], f"{column} {named.reason}")
+            named = ""
+        found.append(named)
+    return found
+
+
+def _items(names: list[str], column: str, known: dict[str, Item], problems: Problems) -> list[str]:
+    """The names of items as the table of items has them: forms keep spreadsheets from taking them for formulas."""
+    plain = dict(zip(dict.fromkeys(names), unguard(dict.fromkeys(names), known), strict=True))
+    strange = list(dict.fromkeys(plain[name] for name in names if name and plain[name] not in known))
+    for name in strange[:_LISTED]:
+        rows = [row for row, one in enumerate(names, start=1) if one and plain[one] == name]
+        problems.rows(rows, f"{column} {name!r} is not among the items{nearest(name, tuple(known))}")
+    if len(strange) > _LISTED:
+        problems.table(
+            f"{len(strange)} names in {column} are not among the items; the first {_LISTED} are named"
+        )
+    return [plain[name] for name in names]

@@ -1,0 +1,155 @@
+r"""The table of metrics by criteria and coefficients as a file: HTML, LaTeX (booktabs), Markdown or CSV.
+
+Criteria stand above their coefficients; the best of a column is bold, the second best underlined, and a dagger marks
+what cannot be told from the best.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from voirdire.agreement.correlation.table import metric_table
+from voirdire.errors import InputError
+from voirdire.folders import write_file
+from voirdire.report import markdown
+from voirdire.report.latex import escape
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Heads = list[tuple[str, str]]
+_SAME = "\u2020"
+NOTE = "Bold: the best of its column; underlined: the second best; \u2020: cannot be told from the best."
+
+
+def write_metric_table(found: pd.DataFrame, path: str | Path, caption: str = "Agreement with people") -> Path:
+    """Write :func:`voirdire.agreement.metric_table` of the rows of ``metaeval`` to a new file.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+    path : path
+        Its ending says what is written: .html, .tex, .md or .csv.
+
+    Raises
+    ------
+    InputError
+        The ending is another, or the file is there.
+    """
+    place = Path(path)
+    if place.suffix not in _FORMS:
+        raise InputError(f"{place.name!r} ends in none of {', '.join(_FORMS)}")
+    if place.exists():
+        raise InputError(f"{place} exists already; give the name of a new file")
+    table = metric_table(found)
+    rows = [[str(name), *map(str, cells)] for name, cells in zip(table.index, table.to_numpy(), strict=True)]
+    heads = [
+        (str(criterion), str(name)) for criterion, name in table.columns.to_frame(index=False).to_numpy()
+    ]
+    write_file(place, _FORMS[place.suffix](heads, rows, caption))
+    return place
+
+
+def marked(cell: str) -> tuple[str, str, bool]:
+    """The number of a cell, its mark ("best", "second" or "") and whether it cannot be told from the best.
+
+    Examples
+    --------
+    >>> marked("**0.61**"), marked("_-0.55_~"), marked("0.5~"), marked("-")
+    (('0.61', 'best', False), ('-0.55', 'second', True), ('0.5', '', True), ('-', '', False))
+    """
+    text, same = cell.removesuffix("~"), cell.endswith("~")
+    if text.startswith("**"):
+        return text[2:-2], "best", same
+    return (text[1:-1], "second", same) if text.startswith("_") else (text, "", same)
+
+
+def _criteria(heads: Heads) -> list[tuple[str, int]]:
+    """Criteria with the number of their columns; empty where there is only one without a name."""
+    found = [(name, len(list(of))) for name, of in groupby(heads, lambda head: head[0])]
+    return [] if found == [("", len(heads))] else found
+
+
+def _html(heads: Heads, rows: list[list[str]], caption: str) -> str:
+    above = "".join(
+        f'<th colspan="{wide}" scope="colgroup">{html.escape(name)}</th>' for name, wide in _criteria(heads)
+    )
+    top = f"<tr><td></td>{above}</tr>\n" if above else ""
+    names = "".join(f'<th scope="col">{html.escape(name)}</th>' for _, name in heads)
+    lines = []
+    for metric, *cells in rows:
+        shown = []
+        for number, mark, same in map(marked, cells):
+            text = {"best": f"<strong>{number}</strong>", "second": f"<u>{number}</u>"}.get(mark, number)
+            shown.append(f"<td>{text}{_SAME if same else ''}</td>")
+        lines.append(f'<tr><th scope="row">{html.escape(metric)}</th>{"".join(shown)}</tr>')
+    title = html.escape(caption)
+    body = "\n".join(lines)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n<style>\n'
+        "table { border-collapse: collapse; font-family: sans-serif }\ncaption { text-align: left; padding: 0.5em 0 }\n"
+        "th, td { padding: 0.2em 0.7em; text-align: right }\nth[scope=row] { text-align: left; font-weight: normal }\n"
+        "thead { border-block: 1px solid }\ntbody { border-bottom: 1px solid }\n"
+        f"</style>\n</head>\n<body>\n<main>\n<table>\n<caption>{title}</caption>\n<thead>\n{top}"
+        f'<tr><th scope="col">metric</th>{names}</tr>\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>\n'
+        f"<p>{html.escape(NOTE)}</p>\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _latex(heads: Heads, rows: list[list[str]], caption: str) -> str:
+    above, at = "", 2
+    if _criteria(heads):
+        over, rules = [], []
+        for name, wide in _criteria(heads):
+            over.append(rf"\multicolumn{{{wide}}}{{c}}{{{escape(name)}}}")
+            rules.append(rf"\cmidrule(lr){{{at}-{at + wide - 1}}}")
+            at += wide
+        above = " & " + " & ".join(over) + " \\\\\n" + "".join(rules) + "\n"
+    lines = []
+    for metric, *cells in rows:
+        shown = [escape(metric)]
+        for number, mark, same in map(marked, cells):
+            text = number.replace("-", "$-$") if number != "-" else "--"
+            text = {"best": rf"\textbf{{{text}}}", "second": rf"\underline{{{text}}}"}.get(mark, text)
+            shown.append(text + (r"\textdagger{}" if same else ""))
+        lines.append(" & ".join(shown) + r" \\")
+    names = " & ".join(["metric", *(escape(name) for _, name in heads)])
+    body = "\n".join(lines)
+    return (
+        "% needs \\usepackage{booktabs}\n\\begin{table}\n\\centering\n"
+        f"\\caption{{{escape(caption)}. {escape(NOTE)}}}\n"
+        f"\\begin{{tabular}}{{l{'r' * len(heads)}}}\n\\toprule\n{above}{names} \\\\\n\\midrule\n{body}\n"
+        "\\bottomrule\n\\end{tabular}\n\\end{table}\n"
+    )
+
+
+def _markdown(heads: Heads, rows: list[list[str]], caption: str) -> str:
+    names = ["metric", *(" ".join(filter(None, head)) for head in heads)]
+    lines = [names, ["---", *("--:" for _ in heads)]]
+    lines = [[markdown.escape(name) for name in names], lines[1]]
+    lines += [[markdown.escape(metric), *cells] for metric, *cells in rows]
+    body = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{markdown.escape(caption)}\n\n{body}\n"
+
+
+def _csv(heads: Heads, rows: list[list[str]], caption: str) -> str:
+    import pandas as pd
+
+    names = [" ".join(filter(None, head)) for head in heads]
+    values = [
+        [metric, *(marked(cell)[0].replace("-", "") if cell == "-" else marked(cell)[0] for cell in cells)]
+        for metric, *cells in rows
+    ]
+    return pd.DataFrame(values, columns=["metric", *names]).to_csv(index=False)
+
+
+_FORMS: dict[str, Callable[[Heads, list[list[str]], str], str]] = {
+    ".html": _html,
+    ".tex": _latex,
+    ".md": _markdown,
+    ".csv": _csv,
+}

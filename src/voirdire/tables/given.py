@@ -1,0 +1,55 @@
+"""Tables of results in the library of the table that was given: Polars for Polars, pandas for everything else."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def library_of(table: object) -> str:
+    """The library of a table, or of the first of several: "polars" or "pandas".
+
+    Examples
+    --------
+    >>> library_of("votes.csv")
+    'pandas'
+    """
+    first = table[0] if isinstance(table, list | tuple) and table else table
+    polars = sys.modules.get("polars")
+    return (
+        "polars"
+        if polars is not None and isinstance(first, polars.DataFrame | polars.LazyFrame)
+        else "pandas"
+    )
+
+
+def as_given(found: pd.DataFrame, library: str) -> pd.DataFrame:
+    """A table of results as one of a library; lists stand for tuples in Polars, and ``attrs`` stay with pandas.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> as_given(pd.DataFrame({"judge": ["a"]}), "pandas").columns.tolist()
+    ['judge']
+    """
+    if library != "polars":
+        return found
+    import polars
+
+    made: Any = polars.DataFrame([_series(str(name), column) for name, column in found.items()])
+    return made  # type: ignore[no-any-return]
+
+
+def _series(name: str, column: pd.Series) -> Any:
+    import polars
+
+    cells = [list(cell) if isinstance(cell, tuple) else cell for cell in column.tolist()]
+    if column.dtype.kind == "f":
+        return polars.Series(name, cells, dtype=polars.Float64)
+    whole = [None if isinstance(cell, float) and cell != cell else cell for cell in cells]
+    if all(cell is None for cell in whole):
+        return polars.Series(name, whole, dtype=polars.String)
+    return polars.Series(name, whole, strict=False)

@@ -1,0 +1,73 @@
+"""The alternative annotator test beside a plain program of its definition, and cases that can be done by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.agreement.replace.alt_test import alt_test, benjamini_yekutieli
+from voirdire.agreement.replace.left_out import left_out
+
+
+def oracle(judge: FloatArray, people: FloatArray, numeric: bool, epsilon: float) -> tuple[float, float]:
+    """Omega and rho by loops over people and units, as the paper writes them."""
+
+    def score(one: float, others: list[float]) -> float:
+        if numeric:
+            return -float(np.sqrt(np.mean([(one - other) ** 2 for other in others])))
+        return float(np.mean([one == other for other in others]))
+
+    p_values, advantages = [], []
+    for j in range(people.shape[1]):
+        differences, wins = [], []
+        for u in range(len(judge)):
+            others = [people[u, k] for k in range(people.shape[1]) if k != j and not np.isnan(people[u, k])]
+            if np.isnan(people[u, j]) or np.isnan(judge[u]) or not others:
+                continue
+            mine, theirs = score(judge[u], others), score(people[u, j], others)
+            wins.append(mine >= theirs)
+            differences.append(int(theirs >= mine) - int(mine >= theirs))
+        if len(wins) >= 30:
+            p_values.append(stats.ttest_1samp(differences, epsilon, alternative="less").pvalue)
+            advantages.append(np.mean(wins))
+    adjusted = stats.false_discovery_control(p_values, method="by")
+    return float(np.mean(adjusted <= 0.05)), float(np.mean(advantages))
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_omega_and_rho_are_those_of_the_definition(seed: int, numeric: bool) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 6, 120).astype(float)
+
+    def said(right: float) -> FloatArray:
+        return np.where(rng.random(120) < right, truth, rng.integers(1, 6, 120)).astype(float)
+
+    people = np.column_stack([said(right) for right in (0.9, 0.7, 0.5, 0.6, 0.8)])
+    people[rng.random(people.shape) < 0.3] = np.nan
+    people[20:, 4] = np.nan  # too few units to take part, but one of the others
+    judge = said(0.75)
+    judge[:5] = np.nan
+    for epsilon in (0.0, 0.1, 0.2):
+        found = alt_test(left_out(judge, people, numeric=numeric), "abcde", epsilon=epsilon)
+        omega, rho = oracle(judge, people, numeric, epsilon)
+        assert found.omega == pytest.approx(omega)
+        assert found.rho == pytest.approx(rho)
+        assert set(found.p_values) == set("abcd")
+
+
+def test_who_always_agrees_wins_and_who_never_does_loses() -> None:
+    people = np.tile(np.arange(40.0)[:, None] % 3, 3)
+    assert alt_test(left_out(people[:, 0], people, numeric=False), "abc").omega == 1.0
+    assert alt_test(left_out(people[:, 0] + 5, people, numeric=False), "abc").rho == 0.0
+    assert np.isnan(alt_test(left_out(people[:9, 0], people[:9], numeric=False), "abc").omega)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_benjamini_and_yekutieli_as_scipy_has_it(p_values: list[float]) -> None:
+    want = int((stats.false_discovery_control(p_values, method="by") <= 0.05).sum())
+    assert benjamini_yekutieli(np.array(p_values), 0.05) == want

@@ -12,7 +12,9 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
 from voirdire.cli.import_ import pairs
+from voirdire.fit.store import load
 from voirdire.settings import PROB
+from voirdire.tables.run_folders import run_folder
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,7 +161,6 @@ def metaeval(
     from voirdire.agreement.correlation.verb import metaeval as correlate
     from voirdire.cli.results import answer, check_out, emit, keep_rows, names, printed
     from voirdire.report.metric_table import write_metric_table
-    from voirdire.tables.run_folders import run_folder
 
     check_out(out, overwrite)
     question = one_of({"--compare": compare, "--ceiling": ceiling})
@@ -220,8 +221,6 @@ def metaeval(
 
 def _metric(path: Path) -> Path | pd.DataFrame:
     """A table or a run as it is; of the folder of a fit the scores of its ranking, under the folder's name."""
-    from voirdire.fit.store import load
-    from voirdire.tables.run_folders import run_folder
 
     if not path.is_dir() or run_folder(path) is not None:
         return path

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Fit")
 
+_GROUPS = {"votes": "answers"}  # columns of groups of judges by another name
 MOST_LOG = 10**8  # values of a log likelihood that are kept
 
 
@@ -374,9 +375,7 @@ class ScoredFit(RankedFit):
 
     def groups(self) -> pd.DataFrame:
         """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
-        return self._frame(
-            {"answers" if name == "votes" else name: of for name, of in self.tables["groups"].items()}
-        )
+        return self._frame({_GROUPS.get(name, name): of for name, of in self.tables["groups"].items()})
 
 
 def _made(base: type[Fit]) -> list[type[Fit]]:

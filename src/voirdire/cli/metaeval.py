@@ -221,9 +221,7 @@ def metaeval(
 
 def _metric(path: Path) -> Path | pd.DataFrame:
     """A table or a run as it is; of the folder of a fit the scores of its ranking, under the folder's name."""
-
     if not path.is_dir() or run_folder(path) is not None:
         return path
-
     fit: Any = load(path)
     return fit.ranking()[["item", "score"]].assign(judge=path.name)  # type: ignore[no-any-return]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -56,8 +57,18 @@ def press(browser: Any, key: str) -> None:
         browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **text)
 
 
-def begin(browser: Any, place: Path, name: str, **view: Any) -> None:
+def opened(browser: Any, place: Path, **view: Any) -> None:
+    """Open a page and wait until it is the one that is there: a load that is told may be of the page before."""
     browser.open(place, **view)
+    until = time.monotonic() + 60
+    ready = f"location.href === {json.dumps(place.as_uri())} && document.readyState === 'complete'"
+    while not browser.run(ready):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def begin(browser: Any, place: Path, name: str, **view: Any) -> None:
+    opened(browser, place, **view)
     browser.run("document.getElementById('person').focus()")
     if not browser.run("document.getElementById('person').value"):
         browser.call("Input.insertText", text=name)
@@ -141,7 +152,7 @@ def test_sides_and_order_are_each_persons_own(browser: Any, made: Callable[..., 
     place = made()
     seen = []
     for name in ("ann", "bob"):
-        browser.open(place)
+        opened(browser, place)
         browser.run(f"document.getElementById('person').value = '{name}'")
         browser.run("document.querySelector('form button').click()")
         for _ in range(20):
@@ -159,7 +170,7 @@ def test_sides_and_order_are_each_persons_own(browser: Any, made: Callable[..., 
 def test_nothing_keeps_people_out(
     browser: Any, axe: str, made: Callable[..., Path], artefacts: Path, width: int, dark: bool
 ) -> None:
-    browser.open(made(PAIRS[:2]), width=width, dark=dark)
+    opened(browser, made(PAIRS[:2]), width=width, dark=dark)
     assert faults(browser, axe) == []
     begin(browser, made(PAIRS[:2], "other.html", seed=2 * width + dark), "ann", width=width, dark=dark)
     assert faults(browser, axe) == []

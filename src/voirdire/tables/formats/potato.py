@@ -62,6 +62,8 @@ def _state(user: str | None, item: str, labels: list[tuple[dict[str, str], Any]]
 def _answers(user: str | None, item: str | None, schemas: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
     for schema, labels in schemas.items():
         names = [name for name, value in labels.items() if value not in _UNSET]
+        if not labels:
+            yield Refused(f"{user} {item} {schema}", "no label")
         if not names:
             continue
         if len(names) > 1:

@@ -63,7 +63,7 @@ class Cells(HTMLParser):
 
 
 def test_every_form_holds_every_figure_with_its_mark(scores: pd.DataFrame, tmp_path: Path) -> None:
-    found = metaeval(scores, "human", coefficients=list(NAMES), resamples=200)
+    found = metaeval(scores, "human", measures=list(NAMES), resamples=200)
     text = {
         form: write_metric_table(found, tmp_path / f"t.{form}").read_text()
         for form in ("html", "tex", "md", "csv")
@@ -92,7 +92,7 @@ def test_every_form_holds_every_figure_with_its_mark(scores: pd.DataFrame, tmp_p
 
 
 def test_files_are_not_replaced_and_endings_are_known(scores: pd.DataFrame, tmp_path: Path) -> None:
-    found = metaeval(scores, "human", coefficients="pearson", resamples=50)
+    found = metaeval(scores, "human", measures="pearson", resamples=50)
     with pytest.raises(InputError, match=r"ends in none of \.html, \.tex, \.md, \.csv"):
         write_metric_table(found, tmp_path / "t.doc")
     write_metric_table(found, tmp_path / "t.html")

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from voirdire import InputError, read
+from voirdire import InputError, fit, read
 from voirdire.tables.formats import registry
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import opened
@@ -255,3 +255,12 @@ def test_options_that_say_nothing_are_refused(tmp_path: Path) -> None:
         read(path, baseline="x")
     with pytest.raises(InputError, match="none of"):
         read(path, "crowdkitt")
+
+
+def test_a_fit_of_a_wide_table_says_what_makes_one_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("item,a,b\nx,1,2\ny,3,4\n")
+    with pytest.raises(
+        InputError, match="where each other column is a judge, `voirdire import FILE --wide judge"
+    ):
+        fit(path)

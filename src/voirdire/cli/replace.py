@@ -9,6 +9,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.import_ import one_or_all
+from voirdire.settings import PROB
 
 if TYPE_CHECKING:
     pass
@@ -41,10 +42,10 @@ def replace(
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A judge to look at; repeatable. Default: all.")
     ] = None,
-    level: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A label there may be; repeatable.")
+    levels: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="The labels or scores there may be.")
     ] = None,
-    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = 0.95,
+    prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
@@ -59,7 +60,7 @@ def replace(
         epsilon=epsilon,
         prob=prob,
         judges=judge,
-        levels=level,
+        levels=None if levels is None else levels.split(","),
     )
     rows = json_rows(found, found.columns)
     for row in rows:

@@ -72,6 +72,11 @@ def read_table(
         problems.stop(
             "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"
         )
+    if not found and columns_among(table, ["item", "judge", "first", "second"], problems) == ["item"]:
+        problems.stop(
+            "there is no column 'winner', 'score' or 'label'; where each other column is a judge, "
+            "`voirdire import FILE --wide judge --out DIR` makes a table of it"
+        )
     if len(found) > 1:
         problems.stop(
             f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "

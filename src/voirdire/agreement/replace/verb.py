@@ -20,6 +20,7 @@ from voirdire.agreement.replace.left_out import LeftOut, left_out
 from voirdire.agreement.replace.needed import more_answers
 from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
+from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
 from voirdire.tables.problems import Problems
 
@@ -43,7 +44,7 @@ def may_replace(
     margin: float = 0.05,
     bar: float | None = None,
     epsilon: float = 0.2,
-    prob: float = 0.95,
+    prob: float = PROB,
     judges: Sequence[str] | None = None,
     levels: Sequence[object] | None = None,
 ) -> pd.DataFrame:

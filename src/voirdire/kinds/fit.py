@@ -305,7 +305,7 @@ class RankedFit(Fit):
 
     def board(self) -> dict[str, Any]:
         """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
-        found: dict[str, Any] = verb("board")(self)
+        found: dict[str, Any] = verb("board")(self.in_pandas)
         return found
 
     def strength_columns(self) -> Columns:

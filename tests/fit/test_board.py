@@ -156,6 +156,17 @@ def test_more_votes_are_as_many_as_it_takes() -> None:
     assert board(voirdire.fit(more, model="bradley-terry"))["next"][0]["apart"]
 
 
+def test_a_system_more_moves_the_others_by_less_than_half_their_interval() -> None:
+    theta = np.array([1.0, 0.6, 0.2, -0.4, -1.4, 2.0])
+    whole = panel(theta, 2400, seed=3)
+    new = (whole["first"] == "item 5") | (whole["second"] == "item 5")
+    before, after = (voirdire.fit(table).ranking().set_index("item") for table in (whole[~new], whole))
+    kept = before.index
+    moved = (after["score"] - after.loc[kept, "score"].mean())[kept] - before["score"]
+    half = (before["high"] - before["low"]) / 2
+    assert (moved.abs() < half).all()
+
+
 def test_cycles_are_found_and_only_they() -> None:
     def votes(odds: dict[tuple[str, str], float], each: int, turn: bool = True) -> Any:
         rng = np.random.default_rng(1)

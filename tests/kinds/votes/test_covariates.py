@@ -99,6 +99,18 @@ def test_json_has_effects(fitted: Any) -> None:
     assert "unadjusted" in found["items"][0]
 
 
+@pytest.mark.parametrize("model", ["crowd-bt-position", "crowd-bt-contexts"])
+def test_the_log_likelihood_of_single_votes_knows_covariates(
+    model: str, given: tuple[pd.DataFrame, pd.DataFrame]
+) -> None:
+    found = voirdire.fit(given[0], covariates=given[1], model=model, method="map")
+    problem, values = found.problem, found.posterior.central_values
+    *rows, answer = found.kind.single_answers(problem)
+    chance = found.kind.chances(problem, values, tuple(rows))
+    log = np.log(chance[np.arange(len(answer)), answer]).sum()
+    assert log == pytest.approx(float(problem.density.log_likelihood(values, problem.data, np)), rel=1e-9)
+
+
 def test_fits_are_kept_whole(fitted: Any, tmp_path: Path) -> None:
     again = voirdire.load(fitted.save(tmp_path / "run"))
     pd.testing.assert_frame_equal(again.ranking(), fitted.ranking())

@@ -76,9 +76,21 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion, first and second of each row (and context, -1 for any), in the problem's coding.
+        Judge, criterion, first and second of each row (and context, -1 for any; and a cell of the problem's votes
+        whose covariates it has), in the problem's coding.
     """
-    return answer_probabilities(problem.density, values, *rows)
+    judge, criterion, first, second, *more = rows
+    covariate = covariates_of(problem.votes) if len(more) > 1 else None
+    return answer_probabilities(
+        problem.density,
+        values,
+        judge,
+        criterion,
+        first,
+        second,
+        more[0] if more else None,
+        None if covariate is None else covariate[:, more[1]],
+    )
 
 
 def probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:

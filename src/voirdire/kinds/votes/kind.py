@@ -131,14 +131,21 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return problem, notes
 
     def single_answers(self, problem: VotesProblem) -> tuple[Ints, ...]:
-        """Judge, criterion, first, second, the context where there is one, and outcome of every vote."""
+        """Judge, criterion, first, second, context and cell where there are such, and outcome of every vote."""
         votes = problem.coded_votes
         criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
         cell, outcome = np.nonzero(votes.counts)
         times = votes.counts[cell, outcome]
         columns: tuple[Ints, ...] = (votes.judge, criterion, votes.first, votes.second)
         context = context_of(votes)
-        columns = columns if context is None else (*columns, context)
+        if problem.density.covariates:  # each cell has its own
+            columns = (
+                *columns,
+                votes.judge * 0 - 1 if context is None else context,
+                np.arange(len(votes.counts)),
+            )
+        elif context is not None:
+            columns = (*columns, context)
         return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.fit import FAILED_CHECK, Method, Over
+from voirdire.cli.fit import FAILED_CHECK, Method, Order, Over
 from voirdire.cli.import_ import pairs
 from voirdire.cli.report import Format
 
@@ -25,6 +25,9 @@ def board(
     by: Annotated[
         str | None,
         typer.Option(metavar="COLUMN", help="Groups of contexts, such as category: a board of each, too."),
+    ] = None,
+    order: Annotated[
+        Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")
     ] = None,
     where: Annotated[
         list[str] | None,
@@ -98,6 +101,7 @@ def board(
             item_families=item_families,
             without_own_family=without_own_family,
             by=by,
+            order=None if order is None else order.value,
             progress=progress,
         )
         found = of_fit(fitted)

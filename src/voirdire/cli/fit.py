@@ -47,6 +47,13 @@ class Over(StrEnum):
     these = "these"
 
 
+class Order(StrEnum):
+    """Whether it is known which item was shown first."""
+
+    shown = "shown"
+    unknown = "unknown"
+
+
 class Sampler(StrEnum):
     """What runs NUTS."""
 
@@ -146,6 +153,9 @@ def fit(
             metavar="COLUMN", help="Groups of contexts, such as category: what items are worth in each."
         ),
     ] = None,
+    order: Annotated[
+        Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")
+    ] = None,
     levels: Annotated[
         str | None,
         typer.Option(
@@ -223,6 +233,7 @@ def fit(
             item_families=item_families,
             without_own_family=without_own_family,
             by=by,
+            order=None if order is None else order.value,
             progress=progress,
             **sizes,
         )

@@ -50,6 +50,7 @@ def fit(
     item_families: object = None,
     without_own_family: bool = False,
     by: str | None = None,
+    order: str | None = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -124,6 +125,9 @@ def fit(
         Leave votes out in which a judge compares an item of its own family, and say how many, instead of estimating.
     by : str, optional
         Of votes: a column that groups contexts (such as category): what items are worth in each, beside over all.
+    order : "shown" or "unknown", optional
+        Of votes: whether ``first`` is what was shown first; "unknown" leaves positions out of the default model. By
+        default what a column ``order`` says.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -168,6 +172,7 @@ def fit(
         item_families,
         without_own_family,
         by,
+        order,
     )
     with listening(notes.append):
         table = read_answers(votes, levels, keep=request.columns)

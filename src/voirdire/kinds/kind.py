@@ -45,6 +45,7 @@ class Request:
     item_families: object = None
     without_own_family: bool = False
     by: str | None = None
+    order: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:

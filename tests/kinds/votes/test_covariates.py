@@ -191,6 +191,18 @@ def test_swapped_sides_say_the_same(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     assert not any("bias" in row and one.judges()[row].notna().any() for row in one.judges())
 
 
+def test_an_order_that_is_not_known_leaves_positions_out(given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    found = voirdire.fit(given[0], order="unknown", method="map")
+    assert found.model.name == "crowd-bt"
+    refused(given, "order 'random' is none of shown, unknown", order="random")
+    refused(
+        given,
+        "is about positions, but which item was shown first is unknown",
+        order="unknown",
+        model="maple-position",
+    )
+
+
 def test_votes_on_own_families_can_be_left_out(given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     how = {"families": FAMILIES, "item_families": ITEM_FAMILIES}
     found = voirdire.fit(given[0], method="map", without_own_family=True, **how)

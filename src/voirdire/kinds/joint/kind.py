@@ -40,7 +40,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     name = "joint"
     words = "votes and scores"
-    refused = ("classes", "anchor_mode='cut'", "covariates", "item_families", "by")
+    refused = ("classes", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
     compared = ("joint", "votes")
     results: ClassVar[Results] = {
         "items": results.ranking,

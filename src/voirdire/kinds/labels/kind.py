@@ -41,7 +41,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     name = "labels"
     words = "labels"
-    refused = ("criteria", "covariates", "item_families", "by")
+    refused = ("criteria", "covariates", "item_families", "by", "order")
     compared = ("labels",)
     results: ClassVar[Results] = {
         "items": results.items,

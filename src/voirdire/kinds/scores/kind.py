@@ -41,7 +41,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "covariates", "item_families", "by")
+    refused = ("classes", "covariates", "item_families", "by", "order")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,

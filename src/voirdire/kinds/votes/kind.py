@@ -65,6 +65,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         ``bradley-terry``, as nothing says how reliable it is. ``maple-contexts`` and ``crowd-bt-contexts`` where items
         meet in several contexts, and no people answer.
         """
+        table = shown(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
         always = None if request.anchors is not None else one_place(table)
@@ -83,6 +84,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
         notes = []
+        table = shown(table, request)
         if request.covariates is not None:
             table = attached(table, request.covariates)
         table, said = own_families(table, request)
@@ -234,6 +236,19 @@ class VotesKind(Kind[Votes, VotesProblem]):
         how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         how["over"] = packed.sections.get("over", "new")
         return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
+
+
+def shown(votes: Votes, request: Request) -> Votes:
+    """Votes of which it is said whether the order is known.
+
+    Raises
+    ------
+    InputError
+        ``order`` is no such word.
+    """
+    if request.order not in (None, "shown", "unknown"):
+        raise InputError(f"order {request.order!r} is none of shown, unknown")
+    return votes if request.order is None else votes.recoded(order_unknown=request.order == "unknown")
 
 
 def unpack_people(packed: Packed) -> Anchors | None:

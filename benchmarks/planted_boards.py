@@ -6,6 +6,7 @@ python benchmarks/planted_boards.py [REPLICATES]
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,12 @@ def replicate(rng: np.random.Generator) -> dict[str, tuple[bool, bool]]:
 
 def main() -> None:
     """Print how often each is found."""
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    found = [replicate(np.random.default_rng(seed)) for seed in range(times)]
+    given = [float(text) for text in sys.argv[1:3]]
+    most, seconds = given + [20.0, 420.0][len(given) :]
+    start, found = time.perf_counter(), []
+    while len(found) < most and (not found or time.perf_counter() - start < seconds):
+        found.append(replicate(np.random.default_rng(len(found))))
+    times = len(found)
     rows: list[dict[str, object]] = [
         {
             "board": name,

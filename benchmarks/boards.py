@@ -41,7 +41,11 @@ def main() -> None:
     table = votes(given)
     one, other = (voirdire.fit(t, covariates="length") for t in (table, swapped(table)))
     scores = one.ranking().set_index("item")
-    both = scores.join(published, how="inner").dropna()
+    both = (
+        scores[["score", "unadjusted"]]
+        .join(published[["win_rate", "length_controlled_winrate"]], how="inner")
+        .dropna()
+    )
     effect = one.covariates().iloc[0]
     moved = (scores["score"] - other.ranking().set_index("item")["score"]).abs().max()
     rate = both["length_controlled_winrate"]

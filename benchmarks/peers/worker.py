@@ -31,6 +31,19 @@ def dawid_skene(table: pd.DataFrame) -> Callable[[int], Any]:
     return lambda size: DawidSkene(n_iter=100).fit_predict(data).to_dict()
 
 
+def label_chances(method: str) -> Callable[[pd.DataFrame], Callable[[int], Any]]:
+    """P(class) of every item by a method of crowd-kit."""
+
+    def task(table: pd.DataFrame) -> Callable[[int], Any]:
+        import crowdkit.aggregation
+
+        data = table.rename(columns={"item": "task", "judge": "worker"})[["task", "worker", "label"]]
+        model = getattr(crowdkit.aggregation, method)
+        return lambda size: model(n_iter=100).fit_predict_proba(data).to_dict(orient="index")
+
+    return task
+
+
 def arena(table: pd.DataFrame) -> Callable[[int], Any]:
     from arena_rank.models.bradley_terry import BradleyTerry
     from arena_rank.utils.data_utils import PairDataset
@@ -72,6 +85,8 @@ def arena_bootstrap(table: pd.DataFrame) -> Callable[[int], Any]:
 TASKS = {
     "noisy_bradley_terry": noisy_bradley_terry,
     "dawid_skene": dawid_skene,
+    "dawid_skene_chances": label_chances("DawidSkene"),
+    "glad_chances": label_chances("GLAD"),
     "arena": arena,
     "arena_bootstrap": arena_bootstrap,
 }

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.infer.method import Inferred, Method, infer
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.human import CUT, DEFAULT, JOINT, MODES, Anchored, HumanAnswers, LeftOut
+from voirdire.kinds.human import CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
 from voirdire.typing import Floats
 
 LEAST = 3  # anchors from which methods are compared
@@ -36,26 +36,30 @@ def infer_with_human(
     can_cut = human.can_cut and how.name != "nuts"
     chosen = asked or JOINT
     methods: tuple[dict[str, Any], ...] = ()
+    left_out: dict[str, LeftOut] = {}
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
         chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)
-    cut = can_cut and chosen != JOINT
+    cut = can_cut and human.shows_cut(chosen, left_out)
     found = human.cut(how) if cut else infer(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
 
 
-def in_words(anchored: Anchored, asked: str | None, answers: str = "votes") -> str:
+def in_words(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:
     """What was done with the anchors, and why; ``answers`` is what judges gave."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:
         why = "nothing else was possible"
-    elif anchored.chosen in DEFAULT.values():
+    elif anchored.chosen == default:
         why = "no other way predicts left-out anchors clearly better"
     else:
         why = "it predicts left-out anchors clearly better than the default"
     judges = "the anchors alone" if anchored.mode == CUT else f"{answers} and anchors together"
-    return f"Anchors: {anchored.chosen}, because {why}; items and judges are shown as {judges} have them."
+    shown = "items and judges"
+    if anchored.chosen == STACKING and not anchored.pairs:
+        shown = "it says what items are, and judges"
+    return f"Anchors: {anchored.chosen}, because {why}; {shown} are shown as {judges} have them."
 
 
 def compare(found: dict[str, LeftOut], default: str) -> tuple[str, tuple[dict[str, Any], ...]]:

@@ -197,7 +197,8 @@ def fit(
     else:
         human = kind.human(problem, panel.families)
         found, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
-        notes.append(in_words(anchored, anchor_mode, kind.words.replace(" and ", ", ")))
+        problem = human.answered(anchored.chosen)
+        notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
     notes += found.notes
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"

@@ -16,7 +16,8 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats, Ints
 
 MODES = JOINT, CUT = "joint", "cut"
-DEFAULT = {"pairs": "stacking", "linked": JOINT}  # the way to use anchors that others must clearly beat
+STACKING = "stacking"
+DEFAULT = {"pairs": STACKING, "linked": JOINT}  # the way to use anchors that others must clearly beat
 BASELINE = "majority"
 FOLDS = 20  # joint and cut posteriors are refitted this many times at most
 TIED = 1e-9  # answers whose probabilities differ by less are equally likely
@@ -177,6 +178,14 @@ class HumanAnswers(Generic[P]):
     def cut_draws(self, count: int, rng: np.random.Generator) -> tuple[Floats, list[Mode]]:
         """Draws of the cut posterior, shape (count, size), and the modes given each draw of what anchors teach."""
         raise NotImplementedError
+
+    def shows_cut(self, chosen: str, left_out: dict[str, LeftOut]) -> bool:
+        """Whether items and judges are shown as the cut posterior has them, where both ways are possible."""
+        return chosen != JOINT
+
+    def answered(self, chosen: str) -> P:
+        """The problem, with what the chosen method says of it where that is no posterior's."""
+        return self.problem
 
     def pairs(self, chosen: str, posterior: Posterior) -> tuple[dict[str, Any], ...]:
         """Answers to unconnected pairs by the chosen method; see :class:`Anchored`."""

@@ -1,6 +1,9 @@
-"""Items of known class: what the joint and the cut posterior of labels say of them, left out."""
+"""Items of known class: what the joint and the cut posterior of labels and a stacking say of them, left out."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -9,11 +12,17 @@ from voirdire.infer import mirror
 from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, at_mode
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
-from voirdire.kinds.human import BASELINE, CUT, JOINT, HumanAnswers, LeftOut, folds
+from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, folds
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
 from voirdire.kinds.labels.density import class_probabilities
+from voirdire.kinds.labels.influence import units
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.stacking import LEAST, Stacking
+from voirdire.kinds.labels.stated import stated
+from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
+
+LARGEST = 50_000_000  # numbers in the table of items, judges and labels up to which labels are stacked
 
 
 class HumanLabels(HumanAnswers[LabelsProblem]):
@@ -21,34 +30,116 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     drawn = "judges are drawn given the anchors alone and the shares given judges"
 
+    _near: Floats | None = None  # the joint mode, from which that without known items is searched
+
     @property
     def can_cut(self) -> bool:
         """Where the model tells judges apart, who err independently."""
         return self.problem.density.latent and not self.problem.density.shares_errors
 
+    @property
+    def can_stack(self) -> bool:
+        """Where there are several known items, and the model tells judges apart."""
+        problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
+        enough = len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
+        return enough and problem.density.latent
+
+    @property
+    def default(self) -> str:
+        """Stacking, which leaves the panel's answer as it is where known items do not speak against it."""
+        return STACKING if self.can_stack else JOINT
+
+    @cached_property
+    def known(self) -> Ints:
+        """Units whose class is known."""
+        return np.flatnonzero(self.problem.known >= 0)
+
     def check_cut(self) -> None:
         """As in :class:`.HumanAnswers`."""
         check_cut(self.problem)
 
-    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """What the majority, the joint and the cut mode say of the class of known items left out."""
+    def compares(self, asked: str | None, can_cut: bool) -> bool:
+        """Where nothing was asked for and there are several ways."""
+        return asked is None and (can_cut or self.can_stack)
+
+    @cached_property
+    def _labels(self) -> Floats:
+        """How often each judge gave each label, shape (units, judges, labels)."""
         problem = self.problem
-        at = np.flatnonzero(problem.known >= 0)
-        chance = {name: np.empty((len(at), problem.classes)) for name in (BASELINE, JOINT, CUT)}
-        for part in folds(len(at)):
-            hidden = _without(problem, at[part])
-            rows = hidden.unit_row[at[part]]
-            given = hidden.data["labels"]["counts"].reshape(
-                len(hidden.data["labels"]["counts"]), -1, len(problem.labels)
-            )
-            votes = given.sum(axis=1)[rows, : problem.classes] + 1.0
-            chance[BASELINE][part] = votes / votes.sum(axis=1, keepdims=True)
-            for name, mode in ((JOINT, find_mode(hidden)), (CUT, cut_mode(hidden))):
-                values = hidden.density.values(mode.x, np)
-                chance[name][part] = class_probabilities(hidden.density, [values], hidden.data)[rows]
-        return {
-            name: LeftOut.of_several(p, problem.known[at], name != BASELINE) for name, p in chance.items()
-        }
+        counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
+        np.add.at(counts, (units(problem), problem.table.judge, problem.given(problem.table)), 1.0)
+        return counts
+
+    @cached_property
+    def _majority(self) -> Floats:
+        return _majority(self._labels, self.problem.classes)
+
+    @cached_property
+    def _believed(self) -> dict[str, Floats]:
+        """P(class) of all units by joint and cut mode; of known ones had they been left out, shape (units, classes).
+
+        Where judges share errors there is no cut, and the joint mode is that without known items: their number is
+        small beside that of the others, and each search takes long.
+        """
+        problem, at = self.problem, self.known
+        if not self.can_cut:
+            return {JOINT: _chances(problem, JOINT, at, start=self._near)}
+        found = {}
+        for name in (JOINT, CUT):
+            chance = _chances(problem, name, at[:0])
+            for part in folds(len(at)):
+                chance[at[part]] = _chances(problem, name, at[part])[at[part]]
+            found[name] = chance
+        return found
+
+    @cached_property
+    def _stacking(self) -> Stacking:
+        panel = (*self._believed.values(), self._majority)
+        return Stacking(_shares(self._labels), panel, self.known, self.problem.known[self.known])
+
+    @cached_property
+    def _stacked(self) -> tuple[Floats, Floats]:
+        return self._stacking.stacked()
+
+    def stacked_elsewhere(self, data: Data, labels: Floats) -> Floats:
+        """P(class) by stacking of items that are not the problem's, shape (items, classes).
+
+        Parameters
+        ----------
+        data : dict
+            Their labels, in the form of the problem's ``data``.
+        labels : array
+            How often each judge gave each label, by item, judge and label, in any shape.
+        """
+        problem, known = self.problem, self._stacking
+        hidden = self.known if not self.can_cut else self.known[:0]
+        panel = [_chances(problem, name, hidden, data) for name in self._believed]
+        counts = labels.reshape(-1, len(problem.judges), len(problem.labels))
+        panel.append(_majority(counts, problem.classes))
+        both = tuple(np.concatenate(pair) for pair in zip(known.panel, panel, strict=True))
+        shares = np.concatenate([known.shares, _shares(counts)])
+        found = Stacking(shares, both, known.at, known.answer, len(known.shares)).stacked()[0]
+        return found[len(known.shares) :]
+
+    def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
+        """What the majority, the joint and the cut mode and stacking say of the class of known items left out."""
+        at, self._near = self.known, joint
+        chance = {BASELINE: self._majority[at]} | {name: p[at] for name, p in self._believed.items()}
+        if self.can_stack:
+            chance[STACKING] = self._stacked[1]
+        answer = self.problem.known[at]
+        return {name: LeftOut.of_several(p, answer, name != BASELINE) for name, p in chance.items()}
+
+    def shows_cut(self, chosen: str, left_out: dict[str, LeftOut]) -> bool:
+        """Of stacking, whichever of the two predicts known items better shows the judges."""
+        if chosen != STACKING:
+            return chosen != JOINT
+        joint, cut = (np.log(np.maximum(left_out[name].p, 1e-12)).mean() for name in (JOINT, CUT))
+        return bool(cut > joint)
+
+    def answered(self, chosen: str) -> LabelsProblem:
+        """With P(class) by stacking, where that was chosen."""
+        return replace(self.problem, answered=self._stacked[0]) if chosen == STACKING else self.problem
 
     def cut(self, how: Method) -> Inferred:
         """The cut posterior, with a check that classes keep their names."""
@@ -69,10 +160,36 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))
 
 
-def _without(problem: LabelsProblem, units: Ints) -> LabelsProblem:
+def _chances(
+    problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None, start: Floats | None = None
+) -> Floats:
+    """P(class) of all units as a fit states it at its mode, the classes of some hidden; shape (units, classes).
+
+    Of other items than the problem's, where their ``data`` are given.
+    """
+    posed = _without(problem, hidden) if len(hidden) else problem
+    mode = find_mode(posed, start=start) if name == JOINT else cut_mode(posed)
+    believe = stated(posed, Posterior(posed.density, mode.x, None)).of
+    values = posed.density.values(mode.x, np)
+    if data is not None:
+        return class_probabilities(posed.density, [values], data, believe)
+    return np.asarray(class_probabilities(posed.density, [values], posed.data, believe)[posed.unit_row])
+
+
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0))
+
+
+def _majority(counts: Floats, classes: int) -> Floats:
+    """Shares of labels, one more label given to every class; shape (items, classes)."""
+    votes = counts.sum(axis=1)[:, :classes] + 1.0
+    return np.asarray(votes / votes.sum(axis=1, keepdims=True))
+
+
+def _without(problem: LabelsProblem, hidden: Ints) -> LabelsProblem:
     """The problem with the classes of some units unknown."""
     known = problem.known.copy()
-    known[units] = -1
+    known[hidden] = -1
     return pose_labels(
         problem.model,
         problem.table,

@@ -164,14 +164,18 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         tables = {"labels": names, "classes": problem.labels[: problem.classes]}
         if problem.families:
             tables["families"] = problem.families
-        return Packed({"tables": tables, "anchors": None}, arrays | {"known": problem.known})
+        arrays |= {"known": problem.known}
+        if problem.answered is not None:
+            arrays["answered"] = problem.answered
+        return Packed({"tables": tables, "anchors": None}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
         """The problem of :meth:`pack`."""
         names, arrays = packed.sections["tables"], packed.arrays
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
         families = names.get("families")
-        return pose_labels(model, table, classes=names["classes"], known=arrays["known"], families=families)
+        how = {"classes": names["classes"], "known": arrays["known"], "families": families}
+        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"))
 
 
 def _found(families: dict[str, str]) -> list[str]:

@@ -46,6 +46,8 @@ class LabelsProblem(Problem):
         The class of an anchored unit, -1 elsewhere.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
+    answered : array, shape (units, classes), optional
+        P(class) where people's answers taught it beside the model; see :mod:`.labels.stacking`.
     """
 
     density: LabelsDensity
@@ -57,6 +59,7 @@ class LabelsProblem(Problem):
     unit_row: Ints
     known: Ints
     families: dict[str, str] = field(default_factory=dict)
+    answered: Floats | None = None
 
     ordered: ClassVar[bool] = False  # whether answers have neighbours
 

@@ -20,15 +20,18 @@ def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Items: the most probable class, its probability, and P(class | all labels) for every class.
 
     The probabilities are those of the posterior, averaged over its draws (at the mode alone under ``map``); of judges
-    who depend on each other they are as sure as judges left out bear out (:mod:`.labels.stated`). Anchored
-    items have ``known`` True. ``criterion`` is there where the table has criteria.
+    who depend on each other they are as sure as judges left out bear out (:mod:`.labels.stated`), or as known items
+    teach (:mod:`.labels.stacking`). Anchored items have ``known`` True. ``criterion`` is there where the table has
+    criteria.
     """
-    believe = stated(problem, posterior).of
-    chance = class_probabilities(problem.density, some_draws(posterior), problem.data, believe)[
-        problem.unit_row
-    ]
-    if not problem.density.latent and (problem.known >= 0).any():
-        at = np.flatnonzero(problem.known >= 0)
+    at = np.flatnonzero(problem.known >= 0)
+    if problem.answered is None:
+        believe = stated(problem, posterior).of
+        of_row = class_probabilities(problem.density, some_draws(posterior), problem.data, believe)
+        chance = of_row[problem.unit_row]
+    else:
+        chance = problem.answered.copy()
+    if not problem.density.latent or problem.answered is not None:
         chance[at] = np.eye(problem.classes)[problem.known[at]]
     best = chance.argmax(axis=1)
     columns: Columns = {"item": _named(problem.items)[problem.unit_item]}

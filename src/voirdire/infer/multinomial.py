@@ -1,0 +1,185 @@
+"""Multinomial regression on functions with a normal prior, by Laplace's approximation.
+
+Of items i with an answer y_i, one of C,
+
+    P(y_i = c | f) = exp(f_i,c) / sum_b exp(f_i,b),   f_.,c ~ Normal(m_.,c, K) independently over c,
+
+the mode is found by Newton's method, and the evidence is that of the normal approximation there (Rasmussen and Williams
+2006, Gaussian Processes for Machine Learning, algorithms 3.3 and 3.4; the determinant has a factor |sum_c E_c| that
+the former leaves out). A function at other items is normal with mean m* + K*' (y - p) and covariance
+K** - K*' (K + W^-1)^-1 K*. What an answer's item is worth had the answer not been given follows from the same, its own
+term divided out: with V and g the covariance and the gradient of the log likelihood at the item, V- = V (I - W V)^-1
+and m- = f - V- g (Vehtari et al. 2016, JMLR 17, section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.typing import Floats, Ints
+
+STEPS = 50  # of Newton's method
+CLOSE = 1e-8  # gain in log density from which a step is the last
+NODES = 64  # pairs of normal draws that a probability is averaged over
+TOGETHER = 2_000_000  # numbers held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Multinomial:
+    """A posterior of functions, of which answers at some items were seen.
+
+    Attributes
+    ----------
+    mean : array, shape (seen, answers)
+        Prior mean at the items seen.
+    kernel : array, shape (seen, seen)
+    f : array, shape (seen, answers)
+        The mode.
+    p : array, shape (seen, answers)
+        Probabilities there.
+    slope : array, shape (seen, answers)
+        Gradient of the log likelihood there; prior mean and mode differ by the kernel times it.
+    log_evidence : float
+    roots : array, shape (answers, seen, seen)
+        E_c, and of their sum the inverse factor ``joint``, as in the book.
+    joint : array, shape (seen, seen)
+    """
+
+    mean: Floats
+    kernel: Floats
+    f: Floats
+    p: Floats
+    slope: Floats
+    log_evidence: float
+    roots: Floats
+    joint: Floats
+
+    def at(self, mean: Floats, across: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Mean, shape (items, answers), and covariance, shape (items, answers, answers), of the function at items.
+
+        Parameters
+        ----------
+        mean : array, shape (items, answers)
+            Prior mean there.
+        across : array, shape (items, seen)
+            Prior covariances with the items seen.
+        variance : array, shape (items,)
+            Prior variance.
+        """
+        found = mean + across @ self.slope
+        half = across @ self.roots  # K*' E_c
+        turned = (half @ self.joint.T).transpose(1, 0, 2)
+        covariance = turned @ turned.transpose(0, 2, 1)
+        at = np.arange(len(self.roots))
+        covariance[:, at, at] += variance[:, None] - (half * across).sum(axis=2).T
+        return found, covariance
+
+    def left_out(self) -> tuple[Floats, Floats]:
+        """The same at the items seen, each without its own answer."""
+        _, covariance = self.at(self.mean, self.kernel, self.kernel.diagonal())
+        weight = -self.p[:, :, None] * self.p[:, None, :]
+        at = np.arange(self.p.shape[1])
+        weight[:, at, at] += self.p
+        without = covariance @ np.linalg.inv(np.eye(len(at)) - weight @ covariance)
+        without = 0.5 * (without + without.transpose(0, 2, 1))
+        return self.f - (without @ self.slope[:, :, None])[:, :, 0], without
+
+
+def fitted(mean: Floats, kernel: Floats, answer: Ints) -> Multinomial:
+    """The posterior given one answer at each item.
+
+    Parameters
+    ----------
+    mean : array, shape (items, answers)
+    kernel : array, shape (items, items)
+    answer : int array, shape (items,)
+
+    Examples
+    --------
+    >>> x = np.array([[1.0], [1.0], [-1.0], [-1.0]])
+    >>> found = fitted(np.zeros((4, 2)), x @ x.T, np.array([0, 0, 1, 1]))
+    >>> chances(*found.at(np.zeros((1, 2)), np.array([[1.0, 1.0, -1.0, -1.0]]), np.ones(1))).round(1).tolist()
+    [[0.8, 0.2]]
+    """
+    answers = mean.shape[1]
+    said = np.eye(answers)[answer]
+    weights = np.zeros_like(mean)  # inverse of the kernel times what is above the mean
+    f = mean.copy()
+    value = _value(weights, f, mean, said)
+    for _ in range(STEPS):
+        p = _softmax(f)
+        roots, joint, log_det = _curvature(kernel, p)
+        pull = p * (f - mean)
+        pull -= p * pull.sum(axis=1, keepdims=True)  # W times what is above the mean
+        b = pull + said - p
+        c = (roots @ (kernel @ b).T[:, :, None])[:, :, 0].T
+        towards = b - c + (roots @ (joint.T @ (joint @ c.sum(axis=1)))).T
+        length = 1.0
+        for _ in range(20):
+            new = weights + length * (towards - weights)
+            there = mean + kernel @ new
+            reached = _value(new, there, mean, said)
+            if reached >= value - 1e-12:
+                break
+            length *= 0.5
+        gain, weights, f, value = reached - value, new, there, reached
+        if gain < CLOSE:
+            break
+    p = _softmax(f)
+    roots, joint, log_det = _curvature(kernel, p)
+    return Multinomial(mean, kernel, f, p, said - p, float(value - log_det), roots, joint)
+
+
+def chances(mean: Floats, covariance: Floats) -> Floats:
+    """P(answer) where log-odds are normal, shape (items, answers), averaged over fixed draws.
+
+    Parameters
+    ----------
+    mean : array, shape (items, answers)
+    covariance : array, shape (items, answers, answers)
+    """
+    items, answers = mean.shape
+    normal = np.random.default_rng(0).standard_normal((NODES, answers))
+    normal = np.concatenate([normal, -normal])
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    out = np.empty_like(mean)
+    step = max(TOGETHER // (len(normal) * answers), 1)
+    for start in range(0, items, step):
+        here = slice(start, start + step)
+        f = mean[here, None] + normal @ root[here].transpose(0, 2, 1)
+        out[here] = _softmax(f).mean(axis=1)
+    return out
+
+
+def _value(weights: Floats, f: Floats, mean: Floats, said: Floats) -> float:
+    top = f.max(axis=1)
+    log = (said * f).sum(axis=1) - top - np.log(np.exp(f - top[:, None]).sum(axis=1))
+    return float(log.sum() - 0.5 * (weights * (f - mean)).sum())
+
+
+def _curvature(kernel: Floats, p: Floats) -> tuple[Floats, Floats, float]:
+    """E_c = sqrt(p) (I + sqrt(p) K sqrt(p))^-1 sqrt(p), the inverse factor of their sum, half the log determinant."""
+    from scipy.linalg import solve_triangular
+
+    root = np.sqrt(np.maximum(p, 1e-12)).T
+    matrix = kernel * root[:, :, None] * root[:, None, :]
+    at = np.arange(len(kernel))
+    matrix[:, at, at] += 1.0
+    lower = np.linalg.cholesky(matrix)
+    log_det = float(np.log(lower[:, at, at]).sum())
+    roots = np.empty_like(matrix)
+    for c, (factor, scale) in enumerate(zip(lower, root, strict=True)):
+        half = solve_triangular(factor, np.diag(scale), lower=True, check_finite=False)
+        roots[c] = half.T @ half
+    whole = np.linalg.cholesky(roots.sum(axis=0))
+    log_det += float(np.log(whole.diagonal()).sum())
+    joint = solve_triangular(whole, np.eye(len(kernel)), lower=True, check_finite=False)
+    return roots, joint, log_det
+
+
+def _softmax(f: Floats) -> Floats:
+    e = np.exp(f - f.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))

@@ -1,0 +1,120 @@
+"""Stacking of labels: the regression against direct integration, and what it does of honest and of dependent panels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.infer.multinomial import chances, fitted
+from voirdire.kinds.fit import Fit
+from voirdire.kinds.labels.stacking import MOST, Stacking
+
+
+def kernel_of(x: np.ndarray) -> np.ndarray:
+    return 0.2 + 0.3 * x @ x.T
+
+
+def test_the_regression_is_that_of_direct_integration() -> None:
+    """Many draws of the prior weighed by the likelihood: evidence, predictions, and those without one answer."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(6, 2)) * 0.7
+    mean, answer = rng.normal(size=(6, 3)) * 0.5, np.array([0, 1, 2, 0])
+    kernel = kernel_of(x)
+    found = fitted(mean[:4], kernel[:4, :4], answer)
+    draws = mean + np.linalg.cholesky(kernel + 1e-12 * np.eye(6)) @ rng.standard_normal((400_000, 6, 3))
+    p = np.exp(draws - np.log(np.exp(draws).sum(axis=2, keepdims=True)))
+    each = p[:, np.arange(4), answer]
+    weight = each.prod(axis=1)
+    assert found.log_evidence == pytest.approx(np.log(weight.mean()), abs=0.02)  # Laplace's own error
+    new = chances(*found.at(mean[4:], kernel[4:, :4], kernel.diagonal()[4:]))
+    exact = (weight[:, None, None] * p[:, 4:]).mean(axis=0) / weight.mean()
+    np.testing.assert_allclose(new, exact, atol=0.01)
+    left = chances(*found.left_out())
+    for i in range(4):
+        others = weight / each[:, i]
+        np.testing.assert_allclose(
+            left[i], (others[:, None] * p[:, i]).mean(axis=0) / others.mean(), atol=0.02
+        )
+
+
+def test_the_mode_is_one() -> None:
+    """The gradient at the mode: what is above the prior mean is the kernel times the residuals."""
+    rng = np.random.default_rng(2)
+    kernel, mean = kernel_of(rng.normal(size=(30, 4))), rng.normal(size=(30, 3))
+    found = fitted(mean, kernel, rng.integers(3, size=30))
+    np.testing.assert_allclose(found.f, mean + kernel @ found.slope, atol=1e-4)
+
+
+def panel(rng: np.random.Generator, truth: np.ndarray, judges: int, chance: float) -> list[np.ndarray]:
+    return [
+        np.where(rng.random(len(truth)) < chance, truth, rng.integers(3, size=len(truth)))
+        for _ in range(judges)
+    ]
+
+
+def table_of(said: list[np.ndarray]) -> pd.DataFrame:
+    rows = [(f"j{k}", f"i{n:03d}", "abc"[label]) for k, one in enumerate(said) for n, label in enumerate(one)]
+    return pd.DataFrame(rows, columns=["judge", "item", "label"])
+
+
+def people(truth: np.ndarray, some: slice) -> pd.DataFrame:
+    every = pd.DataFrame(
+        {"item": [f"i{n:03d}" for n in range(len(truth))], "label": np.array(list("abc"))[truth]}
+    )
+    return every.iloc[some].reset_index(drop=True)
+
+
+def log_loss(fit: Fit, truth: pd.DataFrame) -> float:
+    found = fit.classes().set_index("item").loc[truth["item"]]
+    chance = found[["p_a", "p_b", "p_c"]].to_numpy()
+    return float(-np.log(chance[np.arange(len(truth)), ["abc".index(c) for c in truth["label"]]]).mean())
+
+
+def test_honest_judges_lose_nothing() -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(3, size=200)
+    table, known, rest = (
+        table_of(panel(rng, truth, 8, 0.7)),
+        people(truth, slice(20)),
+        people(truth, slice(20, None)),
+    )
+    stacked, joint = (
+        voirdire.fit(table, anchors=known, method="map", anchor_mode=how) for how in (None, "joint")
+    )
+    assert stacked.anchored.chosen == "stacking"
+    right = [float(fit.accuracy(rest, resamples=1)["value"][0]) for fit in (stacked, joint)]
+    assert right[0] >= right[1] - 0.006  # one of 180
+    assert log_loss(stacked, rest) < log_loss(joint, rest) + 0.03
+
+
+def test_one_good_judge_among_copies_of_a_bad_one_is_found(tmp_path: object) -> None:
+    """Also of shared errors, where nothing is cut; kept, and predicting new items as it does those of the fit."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(3, size=150)
+    bad = panel(rng, truth, 1, 0.3)[0]
+    said = [*(np.where(rng.random(150) < 0.9, bad, rng.integers(3, size=150)) for _ in range(4))]
+    said += panel(rng, truth, 1, 0.85)
+    table, known, rest = table_of(said), people(truth, slice(40)), people(truth, slice(40, None))
+    families = {f"j{k}": "same" if k < 4 else "own" for k in range(5)}
+    fit = voirdire.fit(table, anchors=known, method="map", model="shared-dawid-skene", families=families)
+    assert fit.anchor_methods()["method"].tolist() == ["majority", "joint", "stacking"]
+    assert fit.anchored.chosen == "stacking"
+    assert float(fit.accuracy(rest, resamples=1)["value"][0]) > 0.85
+    classes = fit.classes().set_index("item")
+    assert (classes.loc[known["item"], "label"] == known["label"].to_numpy()).all()
+    again = voirdire.load(fit.save(f"{tmp_path}/run"))
+    pd.testing.assert_frame_equal(again.classes(), fit.classes())
+    new = table[table["item"] == "i100"].assign(item="new")
+    columns = ["p_a", "p_b", "p_c"]
+    np.testing.assert_allclose(again.predict(new)[columns].iloc[0], classes.loc["i100", columns], atol=1e-6)
+
+
+def test_of_many_known_items_some_are_learned_from() -> None:
+    rng = np.random.default_rng(5)
+    said = rng.integers(2, size=(MOST + 50, 2))
+    half = np.full((len(said), 2), 0.5)
+    found, left = Stacking(np.eye(2)[said], (half,), np.arange(len(said)), said[:, 0]).stacked()
+    assert left.shape == found.shape
+    assert (left.argmax(axis=1) == said[:, 0]).all()

@@ -172,6 +172,11 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
         return at_mode(problem, mode, found)
     if isinstance(mode, NestedMode):
         return _by_nested(problem, mode, how, found)
+    by_hand = problem.density.by_hand(problem.data)
+    if by_hand is not None and by_hand.around is not None and how.name != "nuts":
+        rng = np.random.default_rng(how.seed)
+        draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
+        return _drawn(problem, mode.x, draws, proper, found, rng)
     approximation = laplace(problem, mode)
     if how.name == "nuts":
         return _by_nuts(problem, approximation, how, found)
@@ -179,18 +184,24 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
 
 
 def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Check]) -> Inferred:
-    density, rng = problem.density, np.random.default_rng(how.seed)
+    rng = np.random.default_rng(how.seed)
     draws = nested_draws(mode, rng)
     if how.name == "nuts":
         return _by_nuts(problem, of_draws(draws), how, found)
-    found.append(check.curvature(-1.0 if mode.nested.found.factor.shifted else 1.0))
-    draws = draws[None]
-    centre = mode.x
+    return _drawn(problem, mode.x, draws, not mode.nested.found.factor.shifted, found, rng)
+
+
+def _drawn(
+    problem: Problem, x: Floats, draws: Floats, proper: bool, found: list[Check], rng: np.random.Generator
+) -> Inferred:
+    """The posterior of draws about a mode, shape (draws, size), as they are."""
+    density, draws = problem.density, draws[None]
+    found.append(check.curvature(1.0 if proper else -1.0))
     if density.has_mirror:
         both = mirror.orientations(density, draws, problem.data, False, rng)
         found.append(problem.orientation(both.mass))
         draws = both.whole
-    return Inferred(Posterior(density, centre, draws), tuple(found))
+    return Inferred(Posterior(density, x, draws), tuple(found))
 
 
 def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:

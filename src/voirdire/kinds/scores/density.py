@@ -35,8 +35,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores import baseline, continuous, ordinal
+from voirdire.kinds.scores.eliminated import Eliminated, eliminable
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.density import Data
+from voirdire.model.density import ByHand, Data
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import CUTPOINTS, RATERS, REPEATS, SCORE_ANCHORS, SCORE_STRENGTH, SEVERITY, WEIGHTS
 from voirdire.model.terms.arrays import Array, log_sigmoid
@@ -147,6 +148,13 @@ class ScoresDensity(ScoresLayout):
     def part_names(self, data: Data) -> list[str]:
         """A name for each of :meth:`log_parts` and :meth:`people_parts`."""
         return ["scores", *["criteria_votes"] * self.voted, *["anchors"] * bool(self.anchors)]
+
+    def by_hand(self, data: Data) -> ByHand | None:
+        """With the items eliminated, of large tables of levels; see :class:`.scores.eliminated.Eliminated`."""
+        if not eliminable(self, data):
+            return None
+        found = Eliminated(self, data)
+        return ByHand(found.both, found.metric, found.around)
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

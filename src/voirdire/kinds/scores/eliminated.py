@@ -182,7 +182,8 @@ class Eliminated:
         with np.errstate(all="ignore"):
             rest, of_g = autodiff.gradient(lambda g: self._rest(g, psi, by_h), g)
         value = float(rest) - float(by_h @ h) - float(self._cells.weight @ log)
-        return value, self.flat(of_g, by_psi + precision * psi)
+        slope = by_psi + precision * psi
+        return value, self.flat(of_g, slope - slope.mean(axis=-1, keepdims=True))
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by the inverse of the second derivatives."""

@@ -36,11 +36,10 @@ def infer_with_human(
     can_cut = human.can_cut and how.name != "nuts"
     chosen = asked or JOINT
     methods: tuple[dict[str, Any], ...] = ()
-    left_out: dict[str, LeftOut] = {}
     if human.compares(asked, can_cut):
         left_out = human.left_out(asked, mode.x)
         chosen, methods = compare(left_out, human.default if human.default in left_out else JOINT)
-    cut = can_cut and human.shows_cut(chosen, left_out)
+    cut = can_cut and chosen != JOINT
     found = human.cut(how) if cut else infer(human.problem, mode, how)
     return found, Anchored(MODES[cut], chosen, methods, human.pairs(chosen, found.posterior))
 

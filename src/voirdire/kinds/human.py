@@ -179,10 +179,6 @@ class HumanAnswers(Generic[P]):
         """Draws of the cut posterior, shape (count, size), and the modes given each draw of what anchors teach."""
         raise NotImplementedError
 
-    def shows_cut(self, chosen: str, left_out: dict[str, LeftOut]) -> bool:
-        """Whether items and judges are shown as the cut posterior has them, where both ways are possible."""
-        return chosen != JOINT
-
     def answered(self, chosen: str) -> P:
         """The problem, with what the chosen method says of it where that is no posterior's."""
         return self.problem

@@ -81,7 +81,15 @@ def test_honest_judges_lose_nothing() -> None:
         people(truth, slice(20, None)),
     )
     stacked, joint = (
-        voirdire.fit(table, anchors=known, method="map", anchor_mode=how) for how in (None, "joint")
+        voirdire.fit(
+            table,
+            anchors=known,
+            method="map",
+            anchor_mode=how,
+            model="shared-dawid-skene",
+            families={f"j{k}": f"j{k}" for k in range(8)},
+        )
+        for how in (None, "joint")
     )
     assert stacked.anchored.chosen == "stacking"
     right = [float(fit.accuracy(rest, resamples=1)["value"][0]) for fit in (stacked, joint)]

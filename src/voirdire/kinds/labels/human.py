@@ -39,14 +39,14 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @property
     def can_stack(self) -> bool:
-        """Where there are several known items, and the model tells judges apart."""
+        """Where judges share errors, so that nothing can be cut, and several items are known."""
         problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
         enough = len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
-        return enough and problem.density.latent
+        return enough and problem.density.shares_errors
 
     @property
     def default(self) -> str:
-        """Stacking, which leaves the panel's answer as it is where known items do not speak against it."""
+        """Stacking where judges share errors, as known items alone tell what they are worth; else joint."""
         return STACKING if self.can_stack else JOINT
 
     @cached_property
@@ -72,21 +72,24 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _majority(self) -> Floats:
-        return _majority(self._labels, self.problem.classes)
+        problem = self.problem
+        counts = np.zeros((len(problem.unit_item), 1, len(problem.labels)))
+        np.add.at(counts[:, 0], (units(problem), problem.given(problem.table)), 1.0)
+        return _majority(counts, problem.classes)
 
     @cached_property
     def _believed(self) -> dict[str, Floats]:
-        """P(class) of all units by joint and cut mode; of known ones had they been left out, shape (units, classes).
+        """P(class) of known units by joint and cut mode, had they been left out; shape (units, classes).
 
-        Where judges share errors there is no cut, and the joint mode is that without known items: their number is
-        small beside that of the others, and each search takes long.
+        Where judges share errors there is no cut, and the joint mode is that without known items, of all units: the
+        known are few beside the others, and each search takes long.
         """
         problem, at = self.problem, self.known
         if not self.can_cut:
             return {JOINT: _chances(problem, JOINT, at, start=self._near)}
         found = {}
         for name in (JOINT, CUT):
-            chance = _chances(problem, name, at[:0])
+            chance = np.empty((len(problem.unit_item), problem.classes))
             for part in folds(len(at)):
                 chance[at[part]] = _chances(problem, name, at[part])[at[part]]
             found[name] = chance
@@ -101,20 +104,17 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def _stacked(self) -> tuple[Floats, Floats]:
         return self._stacking.stacked()
 
-    def stacked_elsewhere(self, data: Data, labels: Floats) -> Floats:
+    def stacked_elsewhere(self, data: Data) -> Floats:
         """P(class) by stacking of items that are not the problem's, shape (items, classes).
 
         Parameters
         ----------
         data : dict
             Their labels, in the form of the problem's ``data``.
-        labels : array
-            How often each judge gave each label, by item, judge and label, in any shape.
         """
         problem, known = self.problem, self._stacking
-        hidden = self.known if not self.can_cut else self.known[:0]
-        panel = [_chances(problem, name, hidden, data) for name in self._believed]
-        counts = labels.reshape(-1, len(problem.judges), len(problem.labels))
+        panel = [_chances(problem, JOINT, self.known, data)]
+        counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
         panel.append(_majority(counts, problem.classes))
         both = tuple(np.concatenate(pair) for pair in zip(known.panel, panel, strict=True))
         shares = np.concatenate([known.shares, _shares(counts)])
@@ -129,13 +129,6 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
             chance[STACKING] = self._stacked[1]
         answer = self.problem.known[at]
         return {name: LeftOut.of_several(p, answer, name != BASELINE) for name, p in chance.items()}
-
-    def shows_cut(self, chosen: str, left_out: dict[str, LeftOut]) -> bool:
-        """Of stacking, whichever of the two predicts known items better shows the judges."""
-        if chosen != STACKING:
-            return chosen != JOINT
-        joint, cut = (np.log(np.maximum(left_out[name].p, 1e-12)).mean() for name in (JOINT, CUT))
-        return bool(cut > joint)
 
     def answered(self, chosen: str) -> LabelsProblem:
         """With P(class) by stacking, where that was chosen."""
@@ -169,7 +162,8 @@ def _chances(
     """
     posed = _without(problem, hidden) if len(hidden) else problem
     mode = find_mode(posed, start=start) if name == JOINT else cut_mode(posed)
-    believe = stated(posed, Posterior(posed.density, mode.x, None)).of
+    shared = posed.density.shares_errors
+    believe = stated(posed, Posterior(posed.density, mode.x, None)).of if shared else None
     values = posed.density.values(mode.x, np)
     if data is not None:
         return class_probabilities(posed.density, [values], data, believe)

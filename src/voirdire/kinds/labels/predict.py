@@ -12,11 +12,9 @@ from voirdire.kinds.columns import Columns
 from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
-from voirdire.model.density import Data
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.labels import read_labels
 from voirdire.tables.problems import Problems, nearest
-from voirdire.typing import Floats, Ints
 
 
 def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
@@ -87,25 +85,15 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     if problem.answered is None:
         chance = class_probabilities(density, some_draws(posterior), data, stated(problem, posterior).of)
     else:
-        chance = _stacked(problem, data, judge, row, place)
+        from voirdire.kinds.labels.human import HumanLabels  # SciPy
+
+        chance = HumanLabels(problem).stacked_elsewhere(data)
     named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         named["criterion"] = np.array(problem.criteria, dtype=object)[of]
     named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
     named["probability"] = chance.max(axis=1)
     return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
-
-
-def _stacked(problem: LabelsProblem, data: Data, judge: Ints, row: Ints, place: Ints) -> Floats:
-    """P(class) by stacking, which takes labels by judge and label whatever the model's form."""
-    from voirdire.kinds.labels.human import HumanLabels  # SciPy
-
-    if CONFUSION[problem.model.reliability.kind].by_judge:
-        return HumanLabels(problem).stacked_elsewhere(data, data["labels"]["counts"])
-    size = len(problem.judges) * len(problem.labels)
-    cell = row * size + judge * len(problem.labels) + place
-    counts = np.bincount(cell, minlength=len(data["labels"]["weight"]) * size)
-    return HumanLabels(problem).stacked_elsewhere(data, counts.astype(float))
 
 
 def _known(names: tuple[str, ...], levels: tuple[str, ...], codes: Any, kind: str, problems: Problems) -> Any:

@@ -33,7 +33,7 @@ from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import sigmoid, zero_sum, zero_sum_free
-from voirdire.model.terms.parameters import Spread
+from voirdire.model.terms.parameters import Normal, Spread
 from voirdire.model.terms.raters import slopes
 from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Bools, Floats, Ints
@@ -230,6 +230,7 @@ class Eliminated:
             log_unit, log_ratio = small.log_unit(self._strength, values, xp)
             unit, ratio = xp.exp(log_unit[..., 0]), log_ratio[..., 0]
         else:
+            assert isinstance(prior, Normal)  # no other strengths are on a scale of levels
             unit = 1.0 + 0.0 * values["cut_location"]
             ratio = 0.0 * unit - math.log(prior.sd)
         h = [
@@ -281,7 +282,8 @@ class Eliminated:
         by_h += np.bincount(c.lower, of_lower * c.below, size) + np.bincount(
             c.upper, of_upper * c.above, size
         )
-        return by_h, np.bincount(c.unit, of_eta * h[c.slope], psi.size).reshape(psi.shape)
+        by_psi = np.bincount(c.unit, of_eta * h[c.slope], psi.size).reshape(psi.shape)
+        return np.asarray(by_h, dtype=float), np.asarray(by_psi, dtype=float)
 
     def _curvatures(
         self, h: Floats, psi: Floats, first: Floats, second: Floats
@@ -306,15 +308,15 @@ class Eliminated:
                 if i != j:
                     of_h += np.bincount(places[j] * size + places[i], value, size * size)
         across += np.bincount(c.slope * units + c.unit, -first[0] * c.weight, size * units)
-        own = np.bincount(c.unit, ee * a * a, units)
+        own = np.asarray(np.bincount(c.unit, ee * a * a, units), dtype=float)
         return of_h.reshape(size, size), across.reshape(size, units), own
 
 
 def _factor(matrix: Floats) -> tuple[Floats, bool]:
     """Lower triangular factor, of what is not positive definite with its eigenvalues turned positive."""
     try:
-        return np.linalg.cholesky(matrix), False
+        return np.asarray(np.linalg.cholesky(matrix), dtype=float), False
     except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(matrix)
         values = np.maximum(np.abs(values), 1e-8 * np.abs(values).max())
-        return np.linalg.cholesky((vectors * values) @ vectors.T), True
+        return np.asarray(np.linalg.cholesky((vectors * values) @ vectors.T), dtype=float), True

@@ -23,13 +23,15 @@ ITEM_FAMILIES = {"item 2": "red"}
 Found = dict[str, Any]
 
 
-def panel(rng: np.random.Generator, theta: Any = CLEAR, more: Any = None, copies: int = 0) -> pd.DataFrame:
+def panel(
+    rng: np.random.Generator, theta: Any = CLEAR, more: Any = None, copies: int = 0, votes: int = VOTES
+) -> pd.DataFrame:
     """Votes of equal judges; ``theta`` of items or of items in prompts, ``more(...)`` in log-odds."""
     worth = np.asarray(theta, dtype=float)
     worth = worth if worth.ndim == 2 else np.repeat(worth[:, None], PROMPTS, axis=1)
-    first = rng.integers(0, ITEMS, VOTES)
-    second = (first + rng.integers(1, ITEMS, VOTES)) % ITEMS
-    judge, prompt = rng.integers(0, JUDGES, VOTES), rng.integers(0, PROMPTS, VOTES)
+    first = rng.integers(0, ITEMS, votes)
+    second = (first + rng.integers(1, ITEMS, votes)) % ITEMS
+    judge, prompt = rng.integers(0, JUDGES, votes), rng.integers(0, worth.shape[1], votes)
     d = worth[first, prompt] - worth[second, prompt]
     d = d if more is None else d + more(judge, first, second, prompt)
     table = pd.DataFrame(
@@ -38,7 +40,7 @@ def panel(rng: np.random.Generator, theta: Any = CLEAR, more: Any = None, copies
             "first": [f"item {i}" for i in first],
             "second": [f"item {i}" for i in second],
             "context": [f"prompt {x}" for x in prompt],
-            "winner": np.where(rng.random(VOTES) < 1 / (1 + np.exp(-d)), "first", "second"),
+            "winner": np.where(rng.random(votes) < 1 / (1 + np.exp(-d)), "first", "second"),
         }
     )
     alike = table[table["judge"] == "judge 0"]
@@ -75,8 +77,9 @@ def own(judge: Any, first: Any, second: Any, prompt: Any) -> Any:
     return 1.5 * (judge == 0) * ((first == 2).astype(float) - (second == 2))
 
 
-def one_prompt(rng: np.random.Generator) -> Any:
-    theta = np.repeat(np.array([0.6, 0.9, 0.0, -0.3, -0.6, -0.6])[:, None], PROMPTS, axis=1)
+def one_prompt() -> Any:
+    """Item 0 is behind item 1 in all of eight prompts but one, where it wins everything."""
+    theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.3, -0.6, -0.6])[:, None], 8, axis=1)
     theta[0, 5] = 9.0
     return theta
 
@@ -110,7 +113,7 @@ def replicate(rng: np.random.Generator) -> dict[str, tuple[bool, bool]]:
     longer = panel(rng, CLEAR, lambda k, a, b, x: 0.5 * (z[a, x] - z[b, x]))
     found = board(voirdire.fit(longer, covariates=items))
     out["length"] = (found["covariates"][0]["low"] > 0, false_statements(found, CLEAR))
-    found = board(voirdire.fit(panel(rng, one_prompt(rng))))
+    found = board(voirdire.fit(panel(rng, one_prompt(), votes=4 * VOTES)))
     out["one prompt decides"] = (found["deciding"] == "prompt 5", False)
     found = board(voirdire.fit(panel(rng), covariates=items, **how))
     fine = (
@@ -139,9 +142,10 @@ def main() -> None:
         for name in found[0]
     ]
     note = (
-        f"{times} tables of {VOTES:,} votes each: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges. Found: what is "
-        "planted is said (clean: nothing is said of cycles, prompts that decide, length or own families; intervals of "
-        "90%). False statements: two items told apart that are equal or the wrong way round (at most 5% wanted)."
+        f"{times} tables of {VOTES:,} votes each: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
+        "that decides four times the votes in 8. Found: what is planted is said (clean: nothing is said of cycles, "
+        "prompts that decide, length or own families; the interval of length is of 90%). False statements: two items "
+        "told apart that are equal or the wrong way round (at most 5% wanted)."
     )
     show("Planted boards", rows, [note])
 

@@ -8,7 +8,6 @@ for the place shown first looks like a cycle where pairs that make one were show
 from __future__ import annotations
 
 from collections import deque
-from statistics import NormalDist
 
 import numpy as np
 
@@ -21,7 +20,9 @@ FEWEST = 6  # witnesses of a pair
 
 
 def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
-    """Pairs (better, worse) whose votes leave no doubt, shape (pairs, 2)."""
+    """Pairs (better, worse) whose votes leave no doubt by a t test over their witnesses, shape (pairs, 2)."""
+    from scipy.special import stdtr
+
     first, second = votes.first[votes.row_cell], votes.second[votes.row_cell]
     net = np.select([votes.row_outcome == 0, votes.row_outcome == 1], [1.0, -1.0], 0.0)
     net = np.where(first < second, net, -net)
@@ -32,17 +33,19 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
     total = np.bincount(unit.ravel(), net)
     pairs, place = np.unique(keys[0], return_inverse=True)
-    lean = np.bincount(place, total)
-    spread = np.sqrt(np.bincount(place, total**2))
-    enough = np.bincount(place, total != 0) >= FEWEST
+    size_of = np.bincount(place)
+    lean = np.bincount(place, total) / size_of
+    variance = np.bincount(place, (total - lean[place]) ** 2) / np.maximum(size_of - 1, 1)
+    enough = size_of >= FEWEST
     if fixed_order(votes) is None:
         at = np.searchsorted(pairs, pair)
         enough &= (np.bincount(at, turned, len(pairs)) > 0) & (np.bincount(at, ~turned, len(pairs)) > 0)
-    z: Floats = np.where(enough, lean / np.maximum(spread, 1e-12), 0.0)
-    bound = NormalDist().inv_cdf(1.0 - alpha / max(len(pairs), 1))
+    far: Floats = np.abs(lean) / np.sqrt(np.maximum(variance, 1e-12) / size_of)
+    # witnesses that all say the same have no variance: their number bounds what they can tell
+    p = np.maximum(stdtr(np.maximum(size_of - 1, 1), -far), 0.5**size_of)
+    clear = enough & (p < alpha / max(len(pairs), 1))
     low, high = pairs // size, pairs % size
-    clear = np.abs(z) > bound
-    better, worse = np.where(z > 0, low, high)[clear], np.where(z > 0, high, low)[clear]
+    better, worse = np.where(lean > 0, low, high)[clear], np.where(lean > 0, high, low)[clear]
     return np.stack([better, worse], axis=1)
 
 

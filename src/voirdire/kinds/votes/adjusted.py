@@ -15,6 +15,7 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.typing import Floats, Ints
 
+ALPHA = 0.05  # chance that any judge is said to favour its family where none does
 FLAT = 1e-9  # variance of a covariate within an item below which it is the item's alone
 
 
@@ -164,7 +165,9 @@ def _is_of_items(problem: VotesProblem, c: int) -> bool:
 def _own_family(problem: VotesProblem, posterior: Posterior, prob: float) -> Check:
     """Judges that favour their own family, or count it down."""
     found = by_judge(problem, posterior, prob, OWN_FAMILY)
-    clear = [k for k in range(1, len(found["judge"])) if found["low"][k] > 0 or found["high"][k] < 0]
+    # all judges together are silent where there is nothing, but for one table in twenty
+    wide = by_judge(problem, posterior, 1.0 - ALPHA / max(len(found["judge"]) - 1, 1), OWN_FAMILY)
+    clear = [k for k in range(1, len(found["judge"])) if wide["low"][k] > 0 or wide["high"][k] < 0]
     whole = (
         f"over all judges {found['effect'][0]:+.2f} [{found['low'][0]:.2f}, {found['high'][0]:.2f}] log-odds"
     )

@@ -97,7 +97,7 @@ def _chances(table: pd.DataFrame) -> Chances:
             "a column 'probability' goes with units that are told by criterion and items alone; drop 'context'"
         )
     about = ["first", "second"] if "first" in table else ["item"]
-    chances = pd_numbers(table[CHANCE])
+    chances = _numbers(table[CHANCE]).tolist()
     for row, (chance, cells) in enumerate(zip(chances, table[about].to_numpy(), strict=True), start=1):
         if not chance > 0:
             problems.rows([row], f"probability {table[CHANCE].iloc[row - 1]!r} is no number above 0")
@@ -112,7 +112,7 @@ def _chances(table: pd.DataFrame) -> Chances:
     return Chances(found)
 
 
-def pd_numbers(cells: pd.Series) -> FloatArray:
+def _numbers(cells: pd.Series) -> FloatArray:
     """Cells as numbers, NaN where they are none."""
     import pandas as pd
 

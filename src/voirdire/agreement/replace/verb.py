@@ -99,7 +99,7 @@ def may_replace(
     ...     return pd.DataFrame({"judge": who, "item": range(300), "label": np.array(["no", "yes"])[answers]})
     >>> people = pd.concat([said(name, 0.8) for name in "abc"])
     >>> may_replace(pd.concat([said("good", 0.95), said("coin", 0.5)]), people)[["judge", "verdict"]].values.tolist()
-    [['good', 'yes'], ['coin', 'no']]
+    [['coin', 'no'], ['good', 'yes']]
     """
     import pandas as pd
 

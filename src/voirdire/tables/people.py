@@ -40,9 +40,9 @@ def of_people(answers: object) -> object:
     Examples
     --------
     >>> import pandas as pd
-    >>> one = pd.DataFrame({"person": "ann", "item": ["x", "y"], "label": ["yes", "no"]})
-    >>> of_people([one, one.assign(person="bob", label=["yes", "yes"])]).values.tolist()
-    [['x', 'yes']]
+    >>> one = pd.DataFrame({"person": "ann", "first": ["x"], "second": "y", "winner": "x"})
+    >>> of_people([one, one.assign(person="bob", winner="y")])["winner"].tolist()
+    ['x', 'y']
     """
     import pandas as pd
 

@@ -118,7 +118,9 @@ def repro(
             progress(done, len(systems))
             fresh = _simulated(system, replicates, jobs, out) if rerun else None
             judged.append((system, judge_claims(system, fetch=not offline, results=results, fresh=fresh)))
-    problems = [f"{system.paper}, {one}" for system, rows in judged for one in unexplained(system, rows)]
+    problems = [
+        f"{system.paper}, {one}" for system, rows in judged for one in unexplained(system, rows, rerun)
+    ]
     if json:
         console.emit({"rows": [row.as_dict() for _, rows in judged for row in rows]})
     else:

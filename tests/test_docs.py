@@ -203,3 +203,15 @@ def test_the_page_of_the_architecture_names_files_that_exist(project: Path) -> N
     assert {path.parent.name for path in package.glob("*/__init__.py")} <= words
     for path in re.findall(r"`([a-z_]+(?:/[a-z_]+)*/(?:[a-z_]+\.py)?)`", text):
         assert (package / path).exists() or (project / path).exists(), path
+
+
+def test_the_guide_to_contributing_names_files_that_exist(project: Path) -> None:
+    text = (project / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    here = {
+        path.relative_to(project).as_posix()
+        for part in ("src", "tests")
+        for path in (project / part).rglob("*.py")
+    }
+    named = set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*\.py)`", text)) - {"__init__.py"}
+    assert len(named) > 20
+    assert {name for name in named if not any(f"/{path}".endswith(f"/{name}") for path in here)} == set()

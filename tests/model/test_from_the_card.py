@@ -61,6 +61,8 @@ def mode_of(log_density: Callable[[Any], Any], size: int) -> Any:
         lambda x: -log_density(x).real, np.zeros(size), jac=lambda x: -gradient(x), method="BFGS"
     ).x
     for _ in range(8):
+        if np.abs(gradient(x)).max() < 1e-11:
+            break
         step = 1e-5 * np.eye(size)
         hessian = np.array([gradient(x + one) - gradient(x - one) for one in step]) / 2e-5
         x = x - np.linalg.solve(hessian, gradient(x))

@@ -87,8 +87,9 @@ def fit(
             metavar="NAME|FILE",
             autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
-            "has a criterion column, else crowd-bt-position; hierarchical-dawid-skene for labels, "
-            "rating-severity for scores, joint-position for votes and scores.",
+            "has a criterion column, else crowd-bt-position (maple-contexts, crowd-bt-contexts where items meet in "
+            "several contexts); hierarchical-dawid-skene for labels (ordered-labels for grades, shared-dawid-skene for "
+            "families of judges); rating-severity for scores, joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

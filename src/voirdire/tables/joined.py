@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import singledispatch
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,8 +44,8 @@ def joined(old: T, new: T) -> T:
     """
     if old.has_criteria != new.has_criteria:
         _differ(old.data, "criteria", old.has_criteria)
-    both: Any = _votes if isinstance(old, Votes) else _rated
-    return both(old, new)  # type: ignore[no-any-return]
+    both: T = _both(old, new)
+    return both
 
 
 def _differ(kind: str, column: str, old_has: bool) -> None:
@@ -52,6 +53,13 @@ def _differ(kind: str, column: str, old_has: bool) -> None:
     raise InputError(f"the old {kind} {have[0]} {column}, the new ones {have[1]}; give both the same columns")
 
 
+@singledispatch
+def _both(old: Any, new: Any) -> Any:
+    """Both tables as one, by what a table of their kind holds."""
+    raise TypeError(f"{type(old).__name__} is no table")
+
+
+@_both.register
 def _votes(old: Votes, new: Votes) -> Votes:
     names = tuple(_together(getattr(old, name), getattr(new, name)) for name in _NAMES.values())
     parts = [_placed(table, names) for table in (old, new)]
@@ -87,6 +95,7 @@ def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:
     ]
 
 
+@_both.register
 def _rated(old: Rated, new: Rated) -> Rated:
     found: dict[str, Any] = {name: getattr(old, name) for name in ("has_criteria", "has_items")}
     for column, plural in {**_NAMES, **_MORE, **_BOTH}.items():

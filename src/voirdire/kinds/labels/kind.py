@@ -59,7 +59,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Labels, request: Request) -> tuple[str, str]:
-        """``shared-dawid-skene`` for families of judges, named or found; else ``hierarchical-dawid-skene``."""
+        """``ordered-labels`` for three grades or more; ``shared-dawid-skene`` for families of judges, named or found.
+
+        Else ``hierarchical-dawid-skene``. Labels are grades if their levels were given or all are whole numbers.
+        """
         if request.classes is None and len(table.labels) > 2:
             if table.declared:
                 return "ordered-labels", "the levels of its labels were given in their order"

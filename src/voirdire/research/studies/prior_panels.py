@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -61,11 +61,18 @@ class PriorPanel:
     ((7,), 28)
     """
 
+    data: ClassVar[str] = "votes"
+
     model: Model
     judges: int
     items: int
     criteria: int
     ties: bool
+
+    @classmethod
+    def of(cls, model: Model, shape: dict[str, int], ties: bool) -> PriorPanel:
+        """As :func:`panel_of`."""
+        return cls(model, **shape, ties=ties)
 
     @cached_property
     def blank(self) -> VotesProblem:
@@ -154,9 +161,16 @@ class LabelPanel:
     ((20,), 10)
     """
 
+    data: ClassVar[str] = "labels"
+
     model: Model
     judges: int
     items: int
+
+    @classmethod
+    def of(cls, model: Model, shape: dict[str, int], ties: bool) -> LabelPanel:
+        """As :func:`panel_of`."""
+        return cls(model, shape["judges"], shape["items"])
 
     @cached_property
     def blank(self) -> LabelsProblem:
@@ -212,11 +226,18 @@ class JointPanel:
     ((9,), 18)
     """
 
+    data: ClassVar[str] = "joint"
+
     model: Model
     judges: int
     items: int
     criteria: int
     ties: bool
+
+    @classmethod
+    def of(cls, model: Model, shape: dict[str, int], ties: bool) -> JointPanel:
+        """As :func:`panel_of`."""
+        return cls(model, **shape, ties=ties)
 
     @cached_property
     def _of_votes(self) -> PriorPanel:
@@ -252,6 +273,11 @@ def _in_units(problem: Problem, values: Values) -> Floats:
     return np.asarray(problem.density.flat(values, np), dtype=float)
 
 
+_PANELS: dict[str, type[PriorPanel | LabelPanel | ScorePanel | JointPanel]] = {
+    panel.data: panel for panel in (PriorPanel, LabelPanel, ScorePanel, JointPanel)
+}
+
+
 def panel_of(
     model: Model, shape: dict[str, int], ties: bool
 ) -> PriorPanel | LabelPanel | ScorePanel | JointPanel:
@@ -263,10 +289,4 @@ def panel_of(
     >>> panel_of(load_model("one-coin-label"), {"judges": 2, "items": 3, "criteria": 1}, False).density.size
     4
     """
-    if model.data == "labels":
-        return LabelPanel(model, shape["judges"], shape["items"])
-    if model.data == "joint":
-        return JointPanel(model, **shape, ties=ties)
-    if model.data == "scores":
-        return ScorePanel(model, **shape, repeats=ties)
-    return PriorPanel(model, **shape, ties=ties)
+    return _PANELS[model.data].of(model, shape, ties)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 
@@ -46,11 +47,18 @@ class ScorePanel:
     ((19,), 30)
     """
 
+    data: ClassVar[str] = "scores"
+
     model: Model
     judges: int
     items: int
     criteria: int
     repeats: bool
+
+    @classmethod
+    def of(cls, model: Model, shape: dict[str, int], ties: bool) -> ScorePanel:
+        """As :func:`panel_of`."""
+        return cls(model, **shape, repeats=ties)
 
     @cached_property
     def blank(self) -> ScoresProblem:

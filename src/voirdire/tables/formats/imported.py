@@ -14,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.registry import format_of
-from voirdire.tables.formats.rows import TABLES, Label, Note, Refused, Row, Score, UnknownOrder, Vote
+from voirdire.tables.formats.rows import TABLES, Note, Refused, Row, UnknownOrder
 from voirdire.tables.formats.source import opened
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLUMNS: dict[str, tuple[str, ...]] = {
-    "votes": Vote._fields,
-    "scores": Score._fields,
-    "labels": Label._fields,
-    "refused": Refused._fields,
+_COLUMNS: dict[str, tuple[str, ...]] = {name: row._fields for row, name in TABLES.items()} | {
+    "refused": Refused._fields
 }
 _NEEDED = 3  # columns that every row fills
 _FLUSH = 50_000

@@ -45,9 +45,9 @@ def text(items: object, column: str = "text") -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> found = text(pd.DataFrame({"item": ["a"], "text": ["# So\n\n- **one** thing\n- two"]}))
-    >>> found.iloc[0].tolist()
-    ['a', 27, 7, 1, 2, 1, 0]
+    >>> found = text(pd.DataFrame({"item": ["a"], "text": ["**one** thing"]}))
+    >>> found["words"].tolist(), found["bold"].tolist()
+    ([2], [1])
     """
     import pandas as pd
 

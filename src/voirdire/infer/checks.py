@@ -82,6 +82,15 @@ def drift(found: Trial) -> list[Check]:
     return [Check("approximation", "warn", found.share, message)]
 
 
+def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
+    """Whether chains of moves met, in the place of whether the search that they began with arrived."""
+    fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
+    if met:
+        return [Check("convergence", "ok", rhat, f"Chains of moves met ({fact}).")]
+    message = f"Chains of moves have not met ({fact}): intervals may be too narrow; use method='nuts'."
+    return [Check("convergence", "warn", rhat, message)]
+
+
 def both_modes(share: float) -> Check:
     """Whether chains of a sampler that sees one orientation's prior sat in the other."""
     message = (

@@ -17,6 +17,8 @@ def diagnose(
     draws: Floats,
     diverging: npt.NDArray[np.bool_],
     energy: Floats,
+    *,
+    without: str = "",
 ) -> dict[str, float | str]:
     """Rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021), divergences and E-BFMI.
 
@@ -27,6 +29,8 @@ def diagnose(
         coin). They are the same on any monotone scale.
     diverging : bool array, shape (chains, draws)
     energy : array, shape (chains, draws)
+    without : str
+        A dimension; parameters that have it are left out.
 
     Returns
     -------
@@ -40,7 +44,7 @@ def diagnose(
         p.name: value
         for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
         # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
-        if value.size and not (p.zero_sum and value.shape[-1] == 1)
+        if value.size and not (p.zero_sum and value.shape[-1] == 1) and without not in p.dims
     }
     bad = {name: _useless(value) for name, value in values.items()}
     # ArviZ warns about useless draws or finds them fine, by version: it sees others in their place

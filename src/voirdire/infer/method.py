@@ -18,6 +18,7 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace, memory, of_draws
 from voirdire.infer.laplace import check_size as check_held
+from voirdire.infer.nested.chains import chains
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
@@ -176,7 +177,8 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     if by_hand is not None and by_hand.around is not None and how.name != "nuts":
         rng = np.random.default_rng(how.seed)
         draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
-        return _drawn(problem, mode.x, draws, proper, found, rng)
+        found.append(check.curvature(1.0 if proper else -1.0))
+        return _drawn(problem, mode.x, draws[None], found, rng)
     approximation = laplace(problem, mode)
     if how.name == "nuts":
         return _by_nuts(problem, approximation, how, found)
@@ -184,24 +186,33 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
 
 
 def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Check]) -> Inferred:
-    rng = np.random.default_rng(how.seed)
+    rng, start = np.random.default_rng(how.seed), time.perf_counter()
     draws = nested_draws(mode, rng)
     if how.name == "nuts":
         return _by_nuts(problem, of_draws(draws), how, found)
-    return _drawn(problem, mode.x, draws, not mode.nested.found.factor.shifted, found, rng)
+    run = chains(problem, mode, draws, rng) if how.name == "auto" else None
+    if run is None:
+        return _drawn(problem, mode.x, draws[None], found, rng)
+    number, each = run.draws.shape[:2]
+    note = (
+        f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
+        f"({_seconds(start)})."
+    )
+    found = check.chains(run.rhat, run.of, run.ess, run.met)
+    moved = _drawn(problem, run.draws.mean(axis=(0, 1)), run.draws, found, rng)
+    return replace(moved, method="hmc", notes=(note,))
 
 
 def _drawn(
-    problem: Problem, x: Floats, draws: Floats, proper: bool, found: list[Check], rng: np.random.Generator
+    problem: Problem, centre: Floats, draws: Floats, found: list[Check], rng: np.random.Generator
 ) -> Inferred:
-    """The posterior of draws about a mode, shape (draws, size), as they are."""
-    density, draws = problem.density, draws[None]
-    found.append(check.curvature(1.0 if proper else -1.0))
+    """The posterior of draws of one orientation, shape (chains, draws, size)."""
+    density = problem.density
     if density.has_mirror:
         both = mirror.orientations(density, draws, problem.data, False, rng)
         found.append(problem.orientation(both.mass))
         draws = both.whole
-    return Inferred(Posterior(density, x, draws), tuple(found))
+    return Inferred(Posterior(density, centre, draws), tuple(found))
 
 
 def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:

@@ -18,12 +18,18 @@ from voirdire.typing import Floats, Ints
 TOGETHER = 50  # refits in one compiled batch
 
 
-def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int) -> Floats:
-    """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size)."""
+def refit(density: LogDensity, drawn: Callable[[], Data], resamples: int, mode: Floats) -> Floats:
+    """Modes of tables that are drawn one after the other, searched in compiled batches; shape (resamples, size).
+
+    Spreads that are found by their marginal likelihood stay those of the ``mode`` of the whole table.
+    """
+    how: dict[str, Any] = {}
     found: list[Floats] = []
     for start in range(0, resamples, TOGETHER):
         tables = [drawn() for _ in range(min(TOGETHER, resamples - start))]
-        found += [mode.x for mode in find_modes(density, tables)]
+        if density.is_nested:
+            how = {"starts": [mode] * len(tables), "held": True}
+        found += [end.x for end in find_modes(density, tables, **how)]
     return np.stack(found)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voirdire.infer.nested.arrow import COMMON, Pattern
+from voirdire.infer.nested.arrow import factor_of
+from voirdire.infer.nested.pattern import COMMON, Pattern
 
 SIZE, CELLS = 14, 60
 
@@ -38,8 +39,7 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
     root = rng.normal(size=(CELLS, 2, 2))
     curvature, diagonal = root @ root.transpose(0, 2, 1), rng.uniform(0.5, 2.0, SIZE)
     full = in_full(pattern, curvature) + np.diag(diagonal)
-    factor, inverse = pattern.factor(diagonal, curvature), np.linalg.inv(full)
-    assert not factor.shifted
+    factor, inverse = factor_of(pattern, diagonal, curvature), np.linalg.inv(full)
     assert factor.log_determinant == pytest.approx(np.linalg.slogdet(full)[1], rel=1e-12)
     right = rng.normal(size=(SIZE, 3))
     np.testing.assert_allclose(factor.solve(right), inverse @ right, rtol=1e-9, atol=1e-12)
@@ -55,12 +55,21 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
     for j, predictor in enumerate(pattern.predictor):
         sums[predictor] += pattern.coefficients[:, j] * np.append(x, 0.0)[pattern.index[:, j]]
     np.testing.assert_allclose(pattern.predictors(x), sums, atol=1e-12)
+    np.testing.assert_allclose(pattern.predictors(np.stack([x, 2 * x]))[1], 2 * sums, atol=1e-12)
     slopes = rng.normal(size=(2, CELLS))
     assert pattern.gathered(slopes) @ x == pytest.approx((slopes * sums).sum())
 
 
-def test_what_is_not_positive_definite_is_raised_where_it_is_told_how(pattern: Pattern) -> None:
+def test_what_is_not_positive_definite_is_an_error(pattern: Pattern) -> None:
     curvature = -np.ones((CELLS, 1, 1)) * np.eye(2)
     with pytest.raises(np.linalg.LinAlgError):
-        pattern.factor(np.ones(SIZE), curvature)
-    assert pattern.factor(np.ones(SIZE), curvature, np.ones(SIZE)).shifted
+        factor_of(pattern, np.ones(SIZE), curvature)
+
+
+def test_gradients_by_white_vectors_are_those_of_draws(pattern: Pattern) -> None:
+    factor = factor_of(pattern, np.ones(SIZE), np.ones((CELLS, 1, 1)) * np.eye(2))
+    rng = np.random.default_rng(2)
+    slope, normal = rng.normal(size=(SIZE, 3)), rng.normal(size=(SIZE, 4))
+    np.testing.assert_allclose(
+        factor.whitened(slope).T @ normal, slope.T @ factor.draws(normal), rtol=1e-9, atol=1e-12
+    )

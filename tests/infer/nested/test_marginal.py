@@ -9,15 +9,16 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
-from voirdire.infer.nested.arrow import COMMON, Pattern
+from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, given, settled
 from voirdire.infer.nested.nested import draws, maximise
+from voirdire.infer.nested.pattern import COMMON, Pattern
 
 GROUPS, EACH = 40, 6
 
 
-def field(log_likelihood: Any, groups: tuple[Group, ...] | None = None) -> Field:
+def field(answers: Any, groups: tuple[Group, ...] | None = None) -> Field:
     """A mean shared by all, and what each of 40 groups adds to it."""
     groups = groups or (Group("mean", 1, 10.0), Group("own", GROUPS, "spread"))
     index = np.stack([np.zeros(GROUPS, dtype=int), 1 + np.arange(GROUPS)], axis=1)
@@ -27,15 +28,32 @@ def field(log_likelihood: Any, groups: tuple[Group, ...] | None = None) -> Field
         groups,
         (Hyper("spread", 1.0),),
         pattern,
-        log_likelihood,
+        answers,
         lambda x: (x[:-1], x[-1:]),
         lambda latent, hyper: np.append(latent, hyper),
     )
 
 
+class NormalAnswers:
+    """Answers with unit variance, as :class:`.answers.Answers` of a few alternatives."""
+
+    def __init__(self, y: np.ndarray) -> None:
+        self.y = y
+
+    def both(self, sums: np.ndarray) -> tuple[Any, np.ndarray]:
+        gap = self.y - sums
+        return (-0.5 * gap**2 - 0.5 * np.log(2 * np.pi)).sum(axis=(-2, -1)), gap
+
+    def information(self, sums: np.ndarray) -> np.ndarray:
+        return np.ones((sums.shape[1], 1, 1))
+
+    def turned(self, sums: np.ndarray, change: np.ndarray) -> np.ndarray:
+        return -change
+
+
 def test_of_normal_answers_it_is_exact() -> None:
     y = np.random.default_rng(0).normal(0.3, 1.2, GROUPS)
-    model = field(lambda sums, xp: -0.5 * ((sums[0] - y) ** 2).sum() - 0.5 * GROUPS * np.log(2 * np.pi))
+    model = field(NormalAnswers(y))
     for spread in (0.1, 0.8, 3.0):
         found = given(model, np.log([spread]), np.zeros(model.size))
         covariance = (1 + spread**2) * np.eye(GROUPS) + 100.0
@@ -43,11 +61,12 @@ def test_of_normal_answers_it_is_exact() -> None:
         assert found.log_marginal == pytest.approx(exact, abs=1e-6)
 
 
-def binomial(wins: np.ndarray) -> Any:
-    def log_likelihood(sums: Any, xp: Any) -> Any:
-        return (sums[0] * wins).sum() - (EACH * xp.logaddexp(0.0 * sums[0], sums[0])).sum()
+def binomial(wins: np.ndarray) -> Answers:
+    def chances(sums: Any, xp: Any) -> Any:
+        d = sums[..., 0, :]
+        return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
 
-    return log_likelihood
+    return Answers(chances, [np.stack([wins, EACH - wins])])
 
 
 def wins(spread: float, seed: int = 1) -> np.ndarray:
@@ -60,7 +79,7 @@ def test_its_gradient_is_that_of_differences() -> None:
     marginal = Marginal(model, given(model, np.zeros(1), np.zeros(model.size)))
     for log in (-1.0, 0.0, 1.0):
         slope = marginal(np.array([log]))[1][0]
-        ahead, behind = (marginal.value(np.array([log + step])) for step in (1e-2, -1e-2))
+        ahead, behind = (marginal(np.array([log + step]))[0] for step in (1e-2, -1e-2))
         assert slope == pytest.approx((ahead - behind) / 2e-2, rel=2e-3, abs=2e-3)
 
 

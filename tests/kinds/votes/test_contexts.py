@@ -13,7 +13,8 @@ import pytest
 
 import voirdire
 from voirdire.errors import InputError
-from voirdire.kinds.votes.contexts import by_context, links
+from voirdire.kinds.votes.chances import answer_probabilities
+from voirdire.kinds.votes.contexts import by_context, left_out
 from voirdire.tables.votes import read_votes
 
 Table = Callable[..., pd.DataFrame]
@@ -53,7 +54,7 @@ def table() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fitted(table: pd.DataFrame) -> Any:
-    return voirdire.fit(table)
+    return voirdire.fit(table, method="laplace")
 
 
 def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts(fitted: Any) -> None:
@@ -78,12 +79,28 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
 def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     fitted: Any, table: pd.DataFrame
 ) -> None:
-    these = voirdire.fit(table, over="these")
-    one, other = (fit.ranking().set_index("item")["sd"] for fit in (fitted, these))
+    these = voirdire.fit(table, over="these", method="laplace")
+    one, other = (fit.ranking().set_index("item").sort_index()["sd"] for fit in (fitted, these))
     assert (one > 1.2 * other).all()
     check = fitted.checks().set_index("check").loc["contexts"]
     assert "8 contexts" in check["message"]
     assert "contexts" not in set(these.checks()["check"])
+
+
+@pytest.mark.slow
+def test_small_tables_are_moved_until_chains_meet() -> None:
+    table = panel(1.0, votes=240, contexts=4)
+    fitted = voirdire.fit(table)
+    assert fitted.method == "hmc"
+    assert any("chains of Hamiltonian Monte Carlo" in note for note in fitted.notes)
+    check = fitted.checks().set_index("check").loc["convergence"]
+    assert check["level"] == "ok"
+    assert "Chains of moves met" in check["message"]
+    narrow = voirdire.fit(table, method="laplace").ranking().set_index("item").sort_index()
+    wide = fitted.ranking().set_index("item").sort_index()
+    assert np.corrcoef(narrow["score"], wide["score"])[0, 1] > 0.98
+    # how far items stand apart is open, and normal distributions about a mode do not see the tail
+    assert (wide["sd"] / narrow["sd"]).median() > 1.2
 
 
 def test_strengths_in_each_context(fitted: Any) -> None:
@@ -111,6 +128,95 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
     assert np.abs(chances[:3] - chances[3:]).max() > 0.02
 
 
+def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    votes = read_votes(panel(1.0))
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", 100)
+    assert "combinations of judge, pair and context would take" in left_out(votes)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", 100)
+    assert "6 judges, 10 items and 8 contexts would take" in left_out(votes)
+
+
+def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None:
+    """A new prompt is as uncertain as prompts differ: chances are nearer to one half than in the typical context."""
+    asked = pd.DataFrame(
+        {"judge": "judge 0", "first": "item 0", "second": "item 9", "winner": "first"}, index=[0]
+    )
+    found = fitted.predict(asked.assign(context="never seen")).iloc[0]
+    values, rng, each = fitted.posterior.values, np.random.default_rng(1), []
+    sharp, cells = [], (np.array([k]) for k in (0, 0, 0, 9))
+    judge, criterion, first, second = cells
+    for draw in range(0, 4000, 20):
+        one = {name: value[draw] for name, value in values.items()}
+        sharp.append(answer_probabilities(fitted.problem.density, one, judge, criterion, first, second)[0])
+        for _ in range(20):
+            new = {
+                name: rng.normal(0, np.exp(one[spread]), one[name].shape)
+                for name, spread in (
+                    ("context_strength", "log_context_spread"),
+                    ("tie_context", "log_tie_context_spread"),
+                    ("tie_judge_context", "log_tie_judge_context_spread"),
+                )
+            }
+            there = answer_probabilities(
+                fitted.problem.density, one | new, judge, criterion, first, second, np.array([0])
+            )
+            each.append(there[0])
+    expected, typical = np.mean(each, axis=0), np.mean(sharp, axis=0)
+    assert found["p_first"] == pytest.approx(expected[0], abs=0.02)
+    assert found["p_tie"] == pytest.approx(expected[2], abs=0.02)
+    assert found["p_first"] < typical[0] - 0.02
+
+
+def test_resampled_fits_keep_the_spreads(fitted: Any) -> None:
+    modes = fitted.kind.refit_resampled(fitted.problem, fitted.posterior.centre, 3, np.random.default_rng(0))
+    values = fitted.problem.density.values(modes, np)
+    assert np.ptp(values["log_context_spread"]) == 0
+    assert np.ptp(values["strength"], axis=0).min() > 0
+
+
+def random_table(seed: int) -> pd.DataFrame:
+    """Few votes of few judges on few items in few contexts: at random, in perfect order, all ties, all first ..."""
+    rng = np.random.default_rng(seed)
+    items, judges, contexts = rng.integers(2, 8), rng.integers(1, 6), rng.integers(2, 7)
+    votes = int(rng.choice([6, 12, 30, 80, 300]))
+    first = rng.integers(0, items, votes)
+    second = (first + rng.integers(1, items, votes)) % items
+    ordered = np.where(first < second, "first", "second")
+    winner = [
+        rng.choice(["first", "second", "tie"], votes),
+        rng.choice(["first", "second"], votes),
+        ordered,
+        np.full(votes, "tie"),
+        np.full(votes, "first"),
+        np.where(rng.random(votes) < 0.9, ordered, "tie"),
+    ][rng.integers(0, 6)]
+    columns = {
+        "judge": rng.integers(0, judges, votes).astype(str),
+        "first": first.astype(str),
+        "second": second.astype(str),
+        "context": rng.integers(0, contexts, votes).astype(str),
+        "winner": winner,
+    }
+    table = pd.DataFrame(columns)
+    return table.assign(criterion=rng.choice(["a", "b"], votes)) if seed % 3 == 0 else table
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(12), pytest.param(range(12, 150), marks=pytest.mark.slow)], ids=["some", "many"]
+)
+def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped(seeds: range) -> None:
+    """The search of spreads stops where a mode of latent values ends: of coin-flippers, whose signs are open."""
+    stopped = 0
+    for seed in seeds:
+        table = random_table(seed)
+        model = "maple-contexts" if "criterion" in table else "crowd-bt-contexts"
+        fitted = voirdire.fit(table, model=model, method="laplace")
+        ranking, checks = fitted.ranking(), fitted.checks().set_index("check")
+        assert np.isfinite(ranking[["score", "sd", "low", "high"]].to_numpy()).all()
+        stopped += checks.loc["convergence", "level"] != "ok"
+    assert stopped <= max(0.1 * len(seeds), 2)
+
+
 def test_where_prompts_differ_new_votes_are_better_predicted() -> None:
     wide = voirdire.cross_validate(
         panel(2.0, votes=1500), ["crowd-bt-contexts", "crowd-bt-position"], by=("pair", "context")
@@ -135,7 +241,7 @@ def test_tastes_are_learned_where_judges_answer_by_several_criteria() -> None:
     rows = pd.concat(
         [panel(0.0, seed, 500).assign(criterion=name) for seed, name in enumerate(("clear", "kind", "true"))]
     )
-    fitted = voirdire.fit(rows.drop(columns="context"), model="maple-contexts")
+    fitted = voirdire.fit(rows.drop(columns="context"), model="maple-contexts", method="laplace")
     names = set(fitted.spreads()["name"])
     assert {"taste", "item:clear", "item:kind", "item:true"} <= names
     assert "context" not in names
@@ -143,14 +249,19 @@ def test_tastes_are_learned_where_judges_answer_by_several_criteria() -> None:
 
 def test_contexts_that_link_nothing_are_left_out() -> None:
     table = panel(1.0)
-    assert links(read_votes(table))
-    assert not links(read_votes(table.assign(context="one")))
-    assert not links(read_votes(table.assign(context=np.arange(len(table)).astype(str))))
-    apart = table.assign(context=table["first"] + table["second"])
+    assert left_out(read_votes(table)) is None
+    assert left_out(read_votes(table.drop(columns="context"))) == ""
+    assert left_out(read_votes(table.assign(context="one"))) == ""
+    assert "fewer than two each" in left_out(
+        read_votes(table.assign(context=np.arange(len(table)).astype(str)))
+    )
+    apart = table.copy()
     apart["context"] = [" ".join(sorted(pair)) for pair in zip(table["first"], table["second"], strict=True)]
     named = apart.assign(first=apart["context"] + apart["first"], second=apart["context"] + apart["second"])
     named["winner"] = table["winner"]
-    assert not links(read_votes(named))
+    assert "0 of 90 items meet in several" in left_out(read_votes(named))
+    fitted = voirdire.fit(named, method="map")
+    assert any("contexts are left out: 0 of 90 items" in note for note in fitted.notes)
     split = by_context(read_votes(table))
     assert split.counts.sum() == len(table)
     assert by_context(split) is split

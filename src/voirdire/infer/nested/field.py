@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer import autodiff
-from voirdire.infer.hessian import products
-from voirdire.infer.nested.arrow import Pattern
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
-BEND = 1e-3  # of second differences of gradients, in standard deviations of the predictors
 
 
 class Group(NamedTuple):
@@ -52,15 +50,14 @@ class Hyper(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """Log density of each latent value, with its slope and minus its curvature; shape (size,) each.
+    """Log density of each latent value, with its slope and its precision; shape (size,) each.
 
-    ``firm`` is the curvature of the component alone, which is never negative.
+    The precision of one whose prior has a reversed part is that of either part by itself.
     """
 
     log: Floats
     slope: Floats
     precision: Floats
-    firm: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +71,8 @@ class Field:
     hypers : tuple of Hyper
     pattern : Pattern
         Which latent values make the predictors of each cell of answers.
-    log_likelihood : callable
-        Of predictors, shape (predictors, cells), for the array namespace given: sum over the cells.
+    answers : Answers
+        Of the cells, given their predictors.
     latent : callable
         Latent values and logarithms of spreads of flat vectors of the density.
     flat : callable
@@ -85,18 +82,9 @@ class Field:
     groups: tuple[Group, ...]
     hypers: tuple[Hyper, ...]
     pattern: Pattern
-    log_likelihood: Callable[[Any, Any], Any]
+    answers: Answers
     latent: Callable[[Floats], tuple[Floats, Floats]]
     flat: Callable[[Floats, Floats], Floats]
-
-    @cached_property
-    def slices(self) -> dict[str, slice]:
-        """Where each group stands."""
-        found, start = {}, 0
-        for group in self.groups:
-            found[group.name] = slice(start, start + group.size)
-            start += group.size
-        return found
 
     @cached_property
     def few(self) -> Bools:
@@ -137,66 +125,69 @@ class Field:
         )
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
-        """Prior of the latent values, given the logarithms of spreads and means, shape (hypers,)."""
-        spread_at, log_spread, mean_at, mean, turned = self._numbers
-        log_t = np.where(spread_at >= 0, np.append(hyper, 0.0)[spread_at], log_spread)
-        m = np.where(mean_at >= 0, np.append(np.exp(hyper), 0.0)[mean_at], mean)
+        """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
+        log_t, m, turned = self._scales(hyper)
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
-        slope = (m - x) * precision
-        two = np.flatnonzero(turned)
-        if not two.size:
-            return Prior(log, slope, precision, precision)
-        apart = 2.0 * m[two] * np.exp(-log_t[two])
-        other = z[two] + apart
-        with np.errstate(divide="ignore"):
-            straight = log[two] + np.log1p(-turned[two])
-            reverse = straight - 0.5 * (other**2 - z[two] ** 2) + np.log(turned[two] / (1.0 - turned[two]))
-        log[two] = np.logaddexp(straight, reverse)
-        share = np.exp(reverse - log[two])  # of the judges turned round
-        slope[two] = -(z[two] + share * apart) * np.exp(-log_t[two])
-        firm = precision.copy()
-        precision[two] *= 1.0 - share * (1.0 - share) * apart**2
-        return Prior(log, slope, precision, firm)
+        if not turned.any():
+            return Prior(log, (m - x) * precision, precision)
+        log, share, other = _with_reversed(log, z, m, log_t, turned)
+        return Prior(log, -(z + share * (other - z)) * np.exp(-log_t), precision)
 
-    def hyper_prior(self, hyper: Floats) -> tuple[float, Floats]:
-        """Log prior density of the logarithms, and its slope."""
+    def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is reversed."""
+        ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
+        return (behind - ahead) / (2.0 * STEP)
+
+    def by_hyper(self, x: Floats, hyper: Floats) -> Floats:
+        """Gradient of the log prior of the latent values by the logarithms of spreads and means, (..., hypers)."""
+        log_t, m, turned = self._scales(hyper)
+        z = (x - m) * np.exp(-log_t)
+        _, share, other = _with_reversed(np.zeros_like(z), z, m, log_t, turned)
+        of_spread = z * z - 1.0 + share * (other**2 - z * z)
+        of_mean = (z - share * (z + other)) * np.exp(-log_t) * m
+        spreads, means = self.levels
+        return np.asarray((spreads.T @ of_spread.T).T + (means.T @ of_mean.T).T)
+
+    @cached_property
+    def levels(self) -> tuple[Any, Any]:
+        """Which hyperparameter is the spread of each value, and which its mean: sparse, shape (size, hypers) each."""
+        from scipy.sparse import csr_matrix
+
+        spread_at, _, mean_at, _, _ = self._numbers
+        shape = (self.size, len(self.hypers))
+        places = (np.flatnonzero(at >= 0) for at in (spread_at, mean_at))
+        return tuple(
+            csr_matrix((np.ones(len(here)), (here, at[here])), shape)
+            for here, at in zip(places, (spread_at, mean_at), strict=True)
+        )
+
+    def means(self, hyper: Floats) -> Floats:
+        """Prior mean of each value, shape (..., size)."""
+        return self._scales(hyper)[1]
+
+    def _scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
+        """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
+        spread_at, log_spread, mean_at, mean, turned = self._numbers
+        padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
+        log_t = np.where(spread_at >= 0, padded[..., spread_at], log_spread)
+        return log_t, np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean), turned
+
+    def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
+        """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
         rates = np.array([h.rate for h in self.hypers])
         values = np.exp(hyper)
-        return float((np.log(rates) + hyper - rates * values).sum()), 1.0 - rates * values
+        return (np.log(rates) + hyper - rates * values).sum(axis=-1), 1.0 - rates * values
 
-    def both(self, predictors: Floats) -> tuple[float, Floats]:
-        """Log likelihood and its gradient by the predictors, shape (predictors, cells)."""
-        with np.errstate(all="ignore"):
-            value, slope = autodiff.gradient(
-                lambda flat: self._of(flat, predictors.shape), predictors.ravel()
-            )
-        return float(value), slope.reshape(predictors.shape)
 
-    def curvature(self, predictors: Floats) -> Floats:
-        """Minus the second derivatives of the log likelihood, shape (cells, predictors, predictors)."""
-        kinds, cells = predictors.shape
-        directions = np.repeat(np.eye(kinds), cells, axis=1)
-        with np.errstate(all="ignore"):
-            found = products(lambda flat: self._of(flat, predictors.shape), predictors.ravel(), directions)
-        return -found.reshape(kinds, kinds, cells).transpose(2, 0, 1)
-
-    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
-        """Half of the curvature's change by the predictors, summed with covariances: (predictors, cells).
-
-        That is half the gradient of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`curvature`, by second
-        differences of the gradient along the columns of a root of C.
-        """
-        kinds = len(predictors)
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
-        centre = self.both(predictors)[1]
-        total = np.zeros_like(predictors)
-        for a in range(kinds):
-            along = BEND * root[:, :, a].T
-            total += self.both(predictors + along)[1] + self.both(predictors - along)[1] - 2.0 * centre
-        return -0.5 * total / BEND**2
-
-    def _of(self, flat: Any, shape: tuple[int, ...]) -> Any:
-        return self.log_likelihood(flat.reshape(shape), autodiff.TAPED)
+def _with_reversed(
+    log: Floats, z: Floats, m: Floats, log_t: Floats, turned: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Log density with the reversed part, the part's share in it, and z seen from the reversed mean."""
+    other = z + 2.0 * m * np.exp(-log_t)
+    with np.errstate(divide="ignore"):
+        straight = log + np.log1p(-turned)
+        reverse = log - 0.5 * (other**2 - z**2) + np.log(turned)
+    both = np.logaddexp(straight, reverse)
+    return both, np.exp(reverse - both), other

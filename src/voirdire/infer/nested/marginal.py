@@ -5,28 +5,35 @@ Of the spreads phi, latent values x and answers y
     log p(y | phi) ~= log p(y | x^) + log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H|,
 
 x^ the mode of x given phi and H the matrix of second derivatives there (Tierney and Kadane 1986, Journal of the
-American Statistical Association 81; as in lme4, TMB and INLA). The joint mode of x and phi would put spreads at zero.
+American Statistical Association 81; as in lme4, TMB and INLA), those of answers on average (:mod:`.answers`). The joint
+mode of x and phi would put spreads at zero.
 Its gradient holds how the mode and H move with phi: with g the gradient of (1 / 2) log |H| by x and
-r_a = d^2 log p(x | phi) / dx dphi_a, the mode moves by H^-1 r_a and the term is - g' H^-1 r_a.
+r_a = d^2 log p(x | phi) / dx dphi_a, the mode moves by H^-1 r_a and the term is - g' H^-1 r_a, with H at the answers
+that came.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.arrow import Factor
+from voirdire.infer.nested.arrow import Factor, factor_of
 from voirdire.infer.nested.field import STEP, Field
 from voirdire.typing import Floats
 
-STEPS = 60  # of Newton's method, at most
-CLOSE = 1e-5  # gain in log density from which a step is the last
-HALVINGS = 25
+STEPS = 20  # before coordinates are made anew
+ROUNDS_OF_STEPS = 5  # at most
+CLOSE = 3e-3  # length of the gradient in standard deviations at which a search ends
+FAR = 1e300  # in the place of what is not finite
 ROUNDS = 6  # of tilts, at most
 CLOSE_TILT = 1e-4  # squared standard deviations that a change of the tilt moves the values
-FAR = 10.0  # gain above which what is not convex is left out of the second derivatives
+CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
+SOLVES = 30  # steps of its solution, at most
+FURTHEST_TILT = 1.0  # standard deviations that a change of the tilt moves the values at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,81 +70,105 @@ class Given:
 
 def settled(model: Field, found: Given) -> Given:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
+    tilt = tilt_of(model, found)
     for _ in range(ROUNDS):
-        turned, _ = tilt_of(model, found)
-        change = turned - found.tilt
+        change = tilt.slope - found.tilt
         step = found.factor.solve(change)
-        if float(change @ step) < CLOSE_TILT:
+        size = float(change @ step)
+        if size < CLOSE_TILT:
             break
-        found = given(model, found.hyper, found.x - step, turned)
+        share = min(1.0, FURTHEST_TILT / math.sqrt(size))
+        there = given(model, found.hyper, found.x - share * step, found.tilt + share * change)
+        its = tilt_of(model, there)
+        if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
+            break
+        found, tilt = there, its
     return found
 
 
-def tilt_of(model: Field, found: Given) -> tuple[Floats, Floats]:
-    """Gradient by the values that stay of (1 / 2) log |H_uu|, the others moving along at their mode; zero for those.
+class Tilt(NamedTuple):
+    """What integrating out some values does to those that stay.
 
-    And how far the mean of the others is from their mode, to first order - H_uu^-1 times that gradient by them.
+    Attributes
+    ----------
+    half_log_determinant : float
+        (1 / 2) log |H_uu|, u the values that are integrated out.
+    slope : array, shape (size,)
+        Its gradient by the values that stay, the others moving along at their mode; zero for those.
+    shift : array, shape (size,)
+        How far the mean of the others is from their mode, to first order - H_uu^-1 times that gradient by them.
     """
-    few, pattern = model.few, model.others
-    curvature = model.curvature(found.predictors)
-    prior = model.prior(found.x, found.hyper)
-    factor = pattern.factor(prior.precision, curvature, prior.firm)
+
+    half_log_determinant: float
+    slope: Floats
+    shift: Floats
+
+
+def tilt_of(model: Field, found: Given) -> Tilt:
+    """See :class:`Tilt`."""
+    few, pattern, answers = model.few, model.others, model.answers
+    information = answers.information(found.predictors)
+    precision = model.prior(found.x, found.hyper).precision
+    factor = factor_of(pattern, np.where(few, 1.0, precision), information)
     covariances = factor.marginals()[1]
-    slope = model.pattern.gathered(model.bend(found.predictors, covariances))
+    slope = model.pattern.gathered(answers.bend(found.predictors, covariances))
     moved = factor.solve(np.where(few, 0.0, slope))
     sums = pattern.predictors(np.where(few, 0.0, moved))
-    back = model.pattern.gathered(np.einsum("cpq,qc->pc", curvature, sums))
-    return np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved)
+    back = model.pattern.gathered(np.einsum("cpq,qc->pc", information, sums))
+    half = 0.5 * factor.log_determinant
+    return Tilt(half, np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved))
 
 
 def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) -> Given:
-    """The maximum of the log density less ``tilt`` times the latent values, by Newton's method from ``x``."""
+    """The maximum of the log density less ``tilt`` times the latent values, from ``x``.
+
+    By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
+    coordinates where the information that answers have on average is the identity.
+    """
+    from scipy.optimize import minimize
+
     tilt = np.zeros(len(x)) if tilt is None else tilt
-    pattern = model.pattern
+    pattern, answers = model.pattern, model.answers
 
-    def at(x: Floats) -> tuple[float, Floats, Floats, Floats]:
-        predictors = pattern.predictors(x)
-        likelihood, slope = model.both(predictors)
-        prior = model.prior(x, hyper)
-        value = likelihood + float(prior.log.sum()) - float(tilt @ x)
-        return (value if np.isfinite(value) else -np.inf), predictors, slope, prior.slope - tilt
+    def whitened(x: Floats) -> Factor:
+        return factor_of(pattern, model.prior(x, hyper).precision, answers.information(pattern.predictors(x)))
 
-    value, predictors, slope, prior_slope = at(x)
-    convex = False
-    for _ in range(STEPS):
-        factor = _factor(model, hyper, x, predictors, convex)
-        gradient = pattern.gathered(slope) + prior_slope
-        step = factor.solve(gradient)
-        gain = float(gradient @ step)
-        if factor.shifted and gain > FAR:
-            convex = True
-            factor = _factor(model, hyper, x, predictors, convex)
-            step = factor.solve(gradient)
-            gain = float(gradient @ step)
-        if gain < CLOSE:
+    factor = whitened(x)
+    for _ in range(ROUNDS_OF_STEPS):
+        place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.draws(np.frombuffer(z)))
+
+        def both(z: Floats, place: Any = place, factor: Factor = factor) -> tuple[float, Floats]:
+            there = place(z.tobytes())
+            likelihood, slope = answers.both(pattern.predictors(there))
+            prior = model.prior(there, hyper)
+            value = float(likelihood) + float(prior.log.sum()) - float(tilt @ there)
+            gradient = factor.whitened(pattern.gathered(slope) + prior.slope - tilt)
+            return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
+
+        def times(z: Floats, change: Floats, place: Any = place, factor: Factor = factor) -> Floats:
+            there, step = place(z.tobytes()), factor.draws(change)
+            turned = answers.turned(pattern.predictors(there), pattern.predictors(step))
+            return factor.whitened(model.curvature_of_prior(there, hyper) * step - pattern.gathered(turned))
+
+        found = minimize(
+            both,
+            np.zeros(len(x)),
+            jac=True,
+            hessp=times,
+            method="trust-ncg",
+            options={
+                "gtol": CLOSE,
+                "maxiter": STEPS,
+                "initial_trust_radius": max(1.0, 0.2 * math.sqrt(len(x))),
+            },
+        )
+        x = x + factor.draws(found.x)
+        factor = whitened(x)
+        if found.success:
             break
-        convex = convex and gain > FAR
-        length = 1.0
-        for _ in range(HALVINGS):
-            there = at(x + length * step)
-            if there[0] > value + 1e-4 * length * gain:
-                break
-            length *= 0.5
-        else:
-            break
-        x = x + length * step
-        value, predictors, slope, prior_slope = there
-    return Given(hyper, x, predictors, value + float(tilt @ x), factor, tilt)
-
-
-def _factor(model: Field, hyper: Floats, x: Floats, predictors: Floats, convex: bool) -> Factor:
-    prior = model.prior(x, hyper)
-    curvature = model.curvature(predictors)
-    if not convex:
-        return model.pattern.factor(prior.precision, curvature, prior.firm)
-    values, vectors = np.linalg.eigh(curvature)
-    part = (vectors * np.maximum(values, 0.0)[:, None, :]) @ vectors.transpose(0, 2, 1)
-    return model.pattern.factor(prior.firm, part)
+    predictors = pattern.predictors(x)
+    value = float(answers.both(predictors)[0]) + float(model.prior(x, hyper).log.sum())
+    return Given(hyper, x, predictors, value, factor, tilt)
 
 
 @dataclass(eq=False)
@@ -160,24 +191,19 @@ class Marginal:
     best_value: float = np.inf
     evaluations: int = field(default=0)
 
-    def value(self, hyper: Floats) -> float:
-        """Minus the log density, up to a constant."""
-        found = self.latent(hyper)
-        return -found.log_marginal - self.model.hyper_prior(hyper)[0]
-
     def latent(self, hyper: Floats) -> Given:
         """The latent values given spreads, searched from where they would be were they linear in them."""
         start = self.last.x
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
-        return given(self.model, hyper, start, self.last.tilt)
+        return given(self.model, hyper, start if np.isfinite(start).all() else self.last.x, self.last.tilt)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
         found = self.latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        slope, moves = _slope(self.model, found)
+        slope, moves = slope_of(self.model, found)
         self.last, self.moves = found, moves
         value = -found.log_marginal - log_prior
         if value < self.best_value:
@@ -185,20 +211,36 @@ class Marginal:
         return value, -slope - prior_slope
 
 
-def _slope(model: Field, found: Given) -> tuple[Floats, Floats]:
+def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
     variances, covariances = found.factor.marginals()
     x, hyper = found.x, found.hyper
-    ahead, behind = (model.prior(x + sign * STEP, hyper).precision for sign in (1.0, -1.0))
-    turned = model.pattern.gathered(model.bend(found.predictors, covariances))
-    turned += 0.5 * variances * (ahead - behind) / (2.0 * STEP)
-    slope = np.empty(len(hyper))
-    pushes = np.empty((len(x), len(hyper)))
-    for a in range(len(hyper)):
-        step = np.zeros(len(hyper))
-        step[a] = STEP
-        more, less = model.prior(x, hyper + step), model.prior(x, hyper - step)
-        slope[a] = (more.log - less.log).sum() - 0.5 * variances @ (more.precision - less.precision)
-        pushes[:, a] = (more.slope - less.slope) / (2.0 * STEP)
-    moves = found.factor.solve(pushes)
-    return slope / (2.0 * STEP) + (found.tilt - turned) @ moves, moves
+    turned = model.pattern.gathered(model.answers.bend(found.predictors, covariances))
+    steps = STEP * np.eye(len(hyper))
+    ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
+    widths = np.array([variances @ (a.precision - b.precision) for a, b in zip(ahead, behind, strict=True)])
+    pushes = np.array([a.slope - b.slope for a, b in zip(ahead, behind, strict=True)]).reshape(len(hyper), -1)
+    pushes /= 2.0 * STEP
+    back = _through_the_mode(model, found, found.tilt - turned)
+    slope = model.by_hyper(x, hyper) - widths / (4.0 * STEP) + pushes @ back
+    return slope, found.factor.solve(pushes.T)
+
+
+def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:
+    """The inverse of the second derivatives at the mode times ``slope``: those of the answers that came.
+
+    By the minimal residual method of Paige and Saunders (1975, SIAM Journal on Numerical Analysis 12), in coordinates
+    where they are near the identity.
+    """
+    from scipy.sparse.linalg import LinearOperator, minres
+
+    pattern, size = model.pattern, len(slope)
+    precision = model.curvature_of_prior(found.x, found.hyper)
+
+    def times(x: Floats) -> Floats:
+        turned = model.answers.turned(found.predictors, pattern.predictors(x))
+        return np.asarray(precision * x - pattern.gathered(turned))
+
+    matrix = LinearOperator((size, size), matvec=times, dtype=float)
+    preconditioner = LinearOperator((size, size), matvec=found.factor.solve, dtype=float)
+    return np.asarray(minres(matrix, slope, M=preconditioner, rtol=CLOSE_SOLVED, maxiter=SOLVES)[0])

@@ -75,6 +75,7 @@ def maximise(model: Field, x: Floats, hyper: Floats) -> Nested:
 
 def _searched(marginal: Marginal, here: Floats, inverse: Floats, tolerance: float) -> Nested:
     value, slope = marginal(here)
+    known = marginal.last, marginal.moves
     for _ in range(SEARCHES):
         step = -inverse @ slope
         if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
@@ -82,6 +83,8 @@ def _searched(marginal: Marginal, here: Floats, inverse: Floats, tolerance: floa
         step *= min(1.0, FURTHEST / max(np.abs(step).max(), 1e-300))
         for _ in range(8):
             there = np.clip(here + step, LOWEST, HIGHEST)
+            # where latent values have several modes, from that of the last step
+            marginal.last, marginal.moves = known
             new_value, new_slope = marginal(there)
             if new_value < value + 1e-4 * slope @ (there - here):
                 break
@@ -91,6 +94,7 @@ def _searched(marginal: Marginal, here: Floats, inverse: Floats, tolerance: floa
         moved, turned = there - here, new_slope - slope
         inverse = _updated(inverse, moved, turned)
         here, value, slope = there, new_value, new_slope
+        known = marginal.last, marginal.moves
     best = marginal.best
     assert best is not None  # it was evaluated once at least
     size = math.sqrt(max(float(slope @ inverse @ slope), 0.0))
@@ -158,8 +162,14 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
     for g, share in zip(at, shares, strict=True):
         if share:
             x.append(
-                g.x + tilt_of(nested.model, g)[1] + g.factor.draws(rng.standard_normal((len(g.x), share))).T
+                g.x + _mean_shift(nested.model, g) + g.factor.draws(rng.standard_normal((len(g.x), share))).T
             )
             spreads.append(np.repeat(g.hyper[None], share, axis=0))
     order = rng.permutation(count)
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
+
+
+def _mean_shift(model: Field, g: Given) -> Floats:
+    """How far the mean of the latent values is from the mode: to first order, a standard deviation at most."""
+    sd = np.sqrt(g.factor.marginals()[0])
+    return np.clip(tilt_of(model, g).shift, -sd, sd)

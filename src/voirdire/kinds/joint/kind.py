@@ -142,7 +142,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
     ) -> Floats:
         """See :mod:`voirdire.kinds.bootstrap`."""
 
-        return refit(problem.density, lambda: self.resampled(problem, rng), resamples)
+        return refit(problem.density, lambda: self.resampled(problem, rng), resamples, mode)
 
     def resampled(self, problem: JointProblem, rng: np.random.Generator) -> Data:
         """As many votes and as many scores, drawn with replacement."""

@@ -159,7 +159,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         self, problem: ScoresProblem, mode: Floats, resamples: int, rng: np.random.Generator
     ) -> Floats:
         """See :mod:`voirdire.kinds.bootstrap`."""
-        return refit(problem.density, lambda: resampled(problem, rng), resamples)
+        return refit(problem.density, lambda: resampled(problem, rng), resamples, mode)
 
     def pack(self, problem: ScoresProblem) -> Packed:
         """Scores, scale, votes on criteria or their weights, human scores, what a judge's answers count for."""

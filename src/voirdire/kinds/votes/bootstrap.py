@@ -48,7 +48,7 @@ def refit_resampled(problem: VotesProblem, mode: Floats, resamples: int, rng: np
     (20, 1)
     """
     if not _plain(problem):
-        return refit(problem.density, lambda: resampled(problem, rng), resamples)
+        return refit(problem.density, lambda: resampled(problem, rng), resamples, mode)
     part = problem.data["votes"]
     per = max(1, NUMBERS // max(len(part["weight"]), 1))
     sizes = [min(per, resamples - start) for start in range(0, resamples, per)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,10 +97,15 @@ def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Fl
 def probabilities(model: Model, density: VotesDensity, draws: list[Values], votes: Votes) -> Floats:
     """Mean probability of (first, second, tie) in each cell of a coded table, shape (cells, 3).
 
-    ``votes`` must be coded by the levels of the program.
+    ``votes`` must be coded by the levels of the program. Contexts that it does not know are like those that it knows:
+    what they add to strengths and tie habits is drawn for every draw (seed 0), with either sign.
     """
     criterion = votes.criterion if model.criteria == "separate" else votes.criterion * 0
     context, covariate = context_of(votes), covariates_of(votes)
+
+    if density.contexts and (context is None or (context < 0).any()):
+        rng = np.random.default_rng(0)
+        draws = [there for values in draws for there in _elsewhere(density, values, rng)]
 
     def at(values: Values) -> Floats:
         first, second = votes.first, votes.second
@@ -171,15 +177,29 @@ def answer_probabilities(
 
 
 def _anywhere(density: VotesDensity, values: Values) -> Values:
-    """Values with one more context, the last, that is like no other: what contexts add is zero there."""
-    if not density.contexts:
+    """Values with one more context, the last, where there is none: what contexts add is zero there."""
+    if not density.contexts or values["context_strength"].shape[-1] > density.contexts:
         return values
-    found = dict(values)
-    for name in ("context_strength", "tie_context", "tie_judge_context"):
-        if name in found:
-            value = found[name]
-            found[name] = np.concatenate([value, np.zeros((*value.shape[:-1], 1))], axis=-1)
-    return found
+    return _with_context(values, lambda value, name: np.zeros((*value.shape[:-1], 1)))
+
+
+def _elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
+    """Values with one more context, drawn from those like them, and again with everything that it adds turned round."""
+
+    def drawn(value: Floats, name: str) -> Floats:
+        spread = np.exp(values[f"log_{name.removesuffix('_strength')}_spread"])
+        return rng.normal(0.0, spread, (*value.shape[:-1], 1))
+
+    there = _with_context(values, drawn)
+    turned = _with_context(values, lambda value, name: -there[name][..., -1:])
+    return [there, turned]
+
+
+def _with_context(values: Values, of: Callable[[Floats, str], Floats]) -> Values:
+    """Values with what one more context, the last, adds to each."""
+    names = [name for name in ("context_strength", "tie_context", "tie_judge_context") if name in values]
+    more: Values = {name: np.concatenate([values[name], of(values[name], name)], axis=-1) for name in names}
+    return {**values, **more}
 
 
 def check_single(problem: VotesProblem) -> None:

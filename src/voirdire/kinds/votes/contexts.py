@@ -10,7 +10,9 @@ import numpy as np
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
-MOST = 2_000_000  # items times contexts of a model with strengths by context
+MOST_LATENT = 60_000  # latent values of a default
+MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
+MOST_CELLS = 100_000  # combinations of judge, pair and context
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
 
@@ -115,17 +117,28 @@ def counts_of(votes: Votes) -> Floats:
     return counts
 
 
-def links(votes: Votes) -> bool:
-    """Whether contexts can say something of items: several contexts, several votes in each on average, shared items.
+def left_out(votes: Votes) -> str | None:
+    """Why contexts can say nothing of items, or the model with contexts is no default for the table; None if it is.
 
-    A context for each vote, or contexts no two of which have an item in common, would only widen everything.
+    Empty where there is nothing to say: a table without contexts. A context for each vote, or contexts no two of which
+    have an item in common, would only widen everything; and a default must end within minutes.
     """
-    if votes.row_context is None or len(votes.contexts) < 2 or votes.rows < 2 * len(votes.contexts):
-        return False
-    if len(votes.contexts) * len(votes.items) > MOST:
-        return False
+    contexts, items, judges = len(votes.contexts), len(votes.items), len(votes.judges)
+    if votes.row_context is None or contexts < 2:
+        return ""
+    if votes.rows < 2 * contexts:
+        return f"{votes.rows:,} votes in {contexts:,} contexts are fewer than two each"
+    criteria = len(votes.criteria)
+    latent = criteria * items * (1 + contexts) + judges * (3 + contexts)
+    shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
+    if latent > MOST_LATENT or shared > MOST_SHARED:
+        return f"{judges:,} judges, {items:,} items and {contexts:,} contexts would take many minutes"
     split = by_context(votes)
     assert split.context is not None
-    both = np.concatenate([split.first, split.second]) * len(votes.contexts) + np.tile(split.context, 2)
-    met = np.bincount(np.unique(both) // len(votes.contexts), minlength=len(votes.items))
-    return bool((met > 1).mean() > SHARED)
+    if len(split.counts) > MOST_CELLS:
+        return f"{len(split.counts):,} combinations of judge, pair and context would take many minutes"
+    both = np.concatenate([split.first, split.second]) * contexts + np.tile(split.context, 2)
+    met = np.bincount(np.unique(both) // contexts, minlength=items)
+    if (met > 1).mean() <= SHARED:
+        return f"{(met > 1).sum():,} of {items:,} items meet in several of them"
+    return None

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.arrow import COMMON, Pattern
+from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
@@ -63,7 +64,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         groups,
         hypers,
         pattern,
-        _log_likelihood(density, counts),
+        Answers(_chances(density, len(counts)), counts.T.reshape(2, 2, -1)[: 1 + density.ties]),
         lambda x: _latent_of(density, density.values(x, np)),
         lambda latent, hyper: _flat_of(density, latent, hyper),
     )
@@ -180,23 +181,24 @@ def _slopes(
     return found, np.concatenate([z, z], axis=1)
 
 
-def _log_likelihood(density: VotesLayout, counts: Floats) -> Any:
-    """Of the four sums of each cell: the terms' own formulas, with a judge and a pair for every cell."""
+def _chances(density: VotesLayout, cells: int) -> Any:
+    """Of the four sums of each cell, log probabilities of first and second, and of a tie and none where there are ties.
+
+    They are the terms' own formulas, with a judge and a pair for every cell.
+    """
     reliability = RELIABILITY[density.model.reliability.kind]
-    each = np.arange(len(counts))
-    both, zero = np.concatenate([each, each]), np.zeros(2 * len(counts), dtype=np.int64)
-    obs = Observations(both, both, zero + (np.arange(len(both)) >= len(counts)), zero, len(counts), 1)
-    weight = counts[:, :2].T.ravel()
+    each = np.arange(cells)
+    both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
+    obs = Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
 
-    def log_likelihood(sums: Any, xp: Any) -> Any:
-        values = {"coin_first": sums[FIRST], "coin_second": sums[SECOND]}
-        total = (reliability.log_decided(values, sums[DIFFERENCE], obs, xp) * weight).sum()
-        if density.ties:
-            tie, decided = log_tie_parts(sums[TIE], sums[DIFFERENCE], xp)
-            total = total + (tie * counts[:, 2]).sum() + (decided * counts[:, 3]).sum()
-        return total
+    def chances(sums: Any, xp: Any) -> list[tuple[Any, Any]]:
+        values = {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
+        difference = sums[..., DIFFERENCE, :]
+        decided = reliability.log_decided(values, difference, obs, xp)
+        found = [(decided[..., :cells], decided[..., cells:])]
+        return [*found, log_tie_parts(sums[..., TIE, :], difference, xp)] if density.ties else found
 
-    return log_likelihood
+    return chances
 
 
 def _latent_of(density: VotesLayout, values: dict[str, Any]) -> tuple[Floats, Floats]:

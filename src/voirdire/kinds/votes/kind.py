@@ -16,7 +16,7 @@ from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
-from voirdire.kinds.votes.contexts import context_of, links
+from voirdire.kinds.votes.contexts import context_of, left_out
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, read_anchors
@@ -77,8 +77,11 @@ class VotesKind(Kind[Votes, VotesProblem]):
             return name, why
         if request.by is not None and request.anchors is None:
             return f"{name}-contexts", f"{why} and items are compared by {request.by}"
-        if request.anchors is None and links(table):
-            return f"{name}-contexts", f"{why} and items meet in several contexts"
+        if request.anchors is None:
+            without = left_out(table)
+            if without is None:
+                return f"{name}-contexts", f"{why} and items meet in several contexts"
+            why += f"; contexts are left out: {without}" if without else ""
         return f"{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:

@@ -1,0 +1,144 @@
+"""Answers of cells: the log likelihood of their predictors, and what it says of them on average.
+
+The determinants, steps and draws of a nested approximation take the information that answers have on average,
+sum_y p_y s_y s_y' with s_y the slopes of log p_y, in the place of the second derivatives at those that came (Fisher
+scoring; Longford 1987, Biometrika 74). The two are the same for generalised linear models and close where answers are
+many, but the average is never negative: where answers are a mixture (a judge's coins) second derivatives are zero for
+some spreads, and an approximation that divides by them goes to infinity there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer import autodiff
+from voirdire.infer.hessian import products
+from voirdire.typing import Floats
+
+TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
+BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
+
+Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers of cells to questions with a few alternatives each.
+
+    Parameters
+    ----------
+    chances : callable
+        Of predictors, shape (..., predictors, cells), for the array namespace given: for each question a tuple of the
+        log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
+    counts : sequence of array, shape (alternatives, cells)
+        For each question how often each alternative was answered.
+
+    Examples
+    --------
+    >>> def chances(sums, xp):
+    ...     d = sums[..., 0, :]
+    ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
+    >>> answers = Answers(chances, [np.array([[3.0, 1.0], [1.0, 0.0]])])
+    >>> answers.information(np.zeros((1, 2))).ravel().tolist()
+    [1.0, 0.25]
+    """
+
+    chances: Chances
+    counts: Any
+
+    def log_likelihood(self, predictors: Any, xp: Any) -> Any:
+        """Log likelihood, shape (...)."""
+        total: Any = 0.0
+        for question, counts in zip(self.chances(predictors, xp), self.counts, strict=True):
+            for log, count in zip(question, counts, strict=True):
+                total = total + (log * count).sum(axis=-1)
+        return total
+
+    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        points = predictors.reshape(-1, *predictors.shape[-2:])
+        blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
+        with np.errstate(all="ignore"):
+            found = [
+                autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block) for block in blocks
+            ]
+        value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
+        return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, of points, shape (points, predictors, cells), compiled at the first call: some seconds."""
+        from voirdire.infer import engine
+
+        with engine.double_precision():
+            value, slope = self._compiled(predictors)
+        return np.asarray(value), np.asarray(slope)
+
+    @cached_property
+    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
+        import jax
+        import jax.numpy as jnp
+
+        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
+
+    def turned(self, predictors: Floats, change: Floats) -> Floats:
+        """How the gradient turns along a change of the predictors, shape (predictors, cells) each."""
+        shape = predictors.shape
+
+        def of(flat: Any) -> Any:
+            return self.log_likelihood(flat.reshape(shape), autodiff.TAPED)
+
+        with np.errstate(all="ignore"):
+            return products(of, predictors.ravel(), change.reshape(1, -1)).reshape(shape)
+
+    def information(self, predictors: Floats) -> Floats:
+        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        kinds, cells = predictors.shape
+        total = np.zeros((cells, kinds, kinds))
+        for question, alternative, weight in self._alternatives(predictors):
+            slope = self._slope(predictors, question, alternative)
+            total += np.einsum("c,ac,bc->cab", weight, slope, slope)
+        return total
+
+    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`information`.
+
+        Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
+        derivatives of log p_y, by differences along C s_y.
+        """
+        total = np.zeros_like(predictors)
+        scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
+        for question, alternative, weight in self._alternatives(predictors):
+            slope = self._slope(predictors, question, alternative)
+            along = np.einsum("cab,bc->ac", covariance, slope)
+            size = BEND * scale / np.maximum(np.sqrt((along**2).sum(axis=0)), 1e-300)
+            ahead, behind = (
+                self._slope(predictors + sign * size * along, question, alternative) for sign in (1.0, -1.0)
+            )
+            turned = np.where(size > 0, (ahead - behind) / np.maximum(2.0 * size, 1e-300), 0.0)
+            total += weight * (0.5 * (slope * along).sum(axis=0) * slope + turned)
+        return total
+
+    def _alternatives(self, predictors: Floats) -> list[tuple[int, int, Floats]]:
+        """Every alternative of every question, with the answers expected."""
+        with np.errstate(all="ignore"):
+            logs = self.chances(predictors, np)
+        return [
+            (question, alternative, np.exp(log) * counts.sum(axis=0))
+            for question, (all_, counts) in enumerate(zip(logs, self.counts, strict=True))
+            for alternative, log in enumerate(all_)
+        ]
+
+    def _slope(self, predictors: Floats, question: int, alternative: int) -> Floats:
+        """Gradient of one alternative's log probability, shape (predictors, cells)."""
+
+        def of(x: Any) -> Any:
+            return self.chances(x, autodiff.TAPED)[question][alternative].sum()
+
+        with np.errstate(all="ignore"):
+            slope = autodiff.gradient(of, predictors)[1]
+        return np.where(np.isfinite(slope), slope, 0.0)

@@ -1,0 +1,82 @@
+"""Draws by chains of moves where the nested approximation does not hold, as many as a table's size allows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.diagnose import diagnose
+from voirdire.infer.nested.mode import NestedMode
+from voirdire.infer.nested.moves import CHAINS, WARM, Moves, seconds
+from voirdire.infer.trial import stayed
+from voirdire.model.problem import Problem
+from voirdire.typing import Floats
+
+QUICK = 30.0  # seconds that chains may take without a trial of the approximation
+MOST_SECONDS = 60.0
+FEW_CHAINS = 8  # of a trial, and of large tables
+TRIED = 6  # moves of a trial
+FEWEST = 100  # moves of a chain, at least; twice as many as long as chains have not met and time is left
+MOST_DRAWS = 4000  # that are kept, evenly spaced
+RHAT = 1.1  # of chains that met
+ESS = 100.0
+
+
+class Chains(NamedTuple):
+    """Draws of chains.
+
+    Attributes
+    ----------
+    draws : array, shape (chains, draws, size)
+        In flat coordinates.
+    rhat, ess : float
+        The largest R-hat and the smallest bulk effective sample size, and
+    of : str
+        the parameter whose R-hat it is.
+    """
+
+    draws: Floats
+    rhat: float
+    ess: float
+    of: str
+
+    @property
+    def met(self) -> bool:
+        """Whether all chains are in the same distribution, as far as they can tell."""
+        return self.rhat <= RHAT and self.ess >= ESS
+
+
+def chains(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Chains | None:
+    """Draws by moves; None where the approximation's own, shape (draws, size), hold or moves would take minutes."""
+    nested, warm = mode.nested, sum(WARM)
+    count, budget = CHAINS, QUICK
+    if seconds(nested, warm + FEWEST) > QUICK:
+        count, budget = FEW_CHAINS, MOST_SECONDS
+        if seconds(nested, warm + FEWEST, count) > budget or holds(problem, mode, draws, rng):
+            return None
+    run, most = Moves(nested, rng, count), MOST_DRAWS // count
+    kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
+    while True:
+        kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
+        found = _looked_at(problem, kept)
+        made = gap * kept.shape[1]
+        if found.met or seconds(nested, warm + 2 * made, count) > budget:
+            return found
+        if 2 * kept.shape[1] > most:
+            kept, gap = kept[:, 1::2], 2 * gap
+        moves = made
+
+
+def holds(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> bool:
+    """Whether a few moves leave draws where they are (see :mod:`voirdire.infer.trial`)."""
+    run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
+    ends = mode.nested.model.flat(*run.draws(2))
+    return stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)[1]
+
+
+def _looked_at(problem: Problem, draws: Floats) -> Chains:
+    """With the diagnostics of what is shown of all contexts: scores, judges and spreads."""
+    quiet = np.zeros(draws.shape[:2])
+    found = diagnose(problem.density, draws, quiet > 0, quiet, without="context")
+    return Chains(draws, float(found["rhat"]), float(found["ess_bulk"]), str(found["rhat_of"]))

@@ -1,0 +1,153 @@
+"""Coordinates in which latent values and spreads together are nearly standard normal.
+
+Were answers normal, a value x_i with prior mean m_i and prior precision p_i = exp(-2 phi_s(i)), phi the logarithms of
+spreads, of which answers say w_i, would have the mean m_i + (y_i - m_i) w_i / (w_i + p_i) and the variance
+1 / (w_i + p_i). With x^ and phi^ where the search ended, L L' the matrix of second derivatives there, w_i what answers
+say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and e_i(phi) = ((w_i + p_i(phi^)) / (w_i + p_i(phi)))^(1/2), the map is
+
+    phi = phi^ + R z_phi,
+    x_i = m_i(phi) + e_i^2 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i + (M' g(phi - phi^))_i,
+
+M' what is left of how the mode moves with phi, g(d) = exp(d) - 1 for d < 0, else d: towards spreads of zero modes go to
+their means, not beyond them. Values that answers tell keep their width whatever the spread, those of which they say
+nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where draws
+are known, R is a root of the covariance of the phi that they have, and z = (I + V diag(gain) V') white along the few
+directions V in which they go much further than normal distributions at a mode do: all strengths larger together, say.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from voirdire.infer.nested.marginal import slope_of
+from voirdire.infer.nested.nested import Nested
+from voirdire.typing import Floats
+
+DIRECTIONS = 5  # that are stretched, at most
+FURTHER = 1.5  # times the variance that noise shows from which a direction is
+ALIKE = 0.5  # of draws that follow each other, how many are worth counting
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """The map from white coordinates, spreads first, to latent values and logarithms of spreads.
+
+    Attributes
+    ----------
+    nested : Nested
+    root : array, shape (hypers, hypers)
+        R.
+    moves : array, shape (size, hypers)
+        M'.
+    prior, told : array, shape (size,)
+        p at the end of the search, and w.
+    along : array, shape (size of z, directions)
+        V.
+    gain : array, shape (directions,)
+    compiled : bool
+        Whether likelihoods are compiled.
+    """
+
+    nested: Nested
+    root: Floats
+    moves: Floats
+    prior: Floats
+    told: Floats
+    along: Floats
+    gain: Floats
+    compiled: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.root) + len(self.told)
+
+    def place(self, z: Floats) -> tuple[Floats, Floats]:
+        """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
+        x, hyper, *_ = self._parts(z)
+        return x, hyper
+
+    def energy(self, z: Floats) -> tuple[Floats, Floats]:
+        """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
+        model, found = self.nested.model, self.nested.found
+        x, hyper, width, normal, pulled = self._parts(z)
+        answers = model.answers.compiled if self.compiled else model.answers.both
+        likelihood, slope = answers(model.pattern.predictors(x))
+        prior = model.prior(x, hyper)
+        of_hyper, slope_of_hyper = model.hyper_prior(hyper)
+        by_x = model.pattern.gathered(slope) + prior.slope
+        spreads, means = model.levels
+        by_width = (1.0 - self._said * width**2) * (by_x * (2.0 * pulled * width**2 + normal * width) + 1.0)
+        by_mean = by_x * model.means(hyper) * (1.0 - self._said * width**2)
+        by_hyper = model.by_hyper(x, hyper) + slope_of_hyper
+        by_hyper += (spreads.T @ by_width.T).T + (means.T @ by_mean.T).T
+        by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
+        value = likelihood + prior.log.sum(axis=-1) + of_hyper + np.log(width).sum(axis=-1)
+        white = found.factor.whitened(np.ascontiguousarray((by_x * width).T)).T
+        return -value, -self._stretched(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
+
+    @property
+    def _said(self) -> Floats:
+        """b."""
+        return self.told / (self.told + self.prior)
+
+    def adapted(self, points: Floats) -> Coordinates:
+        """The same adapted to draws, shape (draws, size), in these coordinates."""
+        hypers = len(self.root)
+        z = self._stretched(points, self.gain)
+        moved = z[:, :hypers] @ self.root.T
+        covariance = np.cov(moved.T).reshape(hypers, hypers)
+        there = replace(self, root=_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
+        z = there.white(z, replace(self, gain=there.gain, along=there.along))
+        centred = z - z.mean(axis=0)
+        _, widths, directions = np.linalg.svd(centred / math.sqrt(len(z)), full_matrices=False)
+        # the largest variance that noise alone shows (Marchenko and Pastur 1967), of fewer draws, as these are alike
+        noise = (1.0 + math.sqrt(self.size / (ALIKE * len(z)))) ** 2
+        kept = np.flatnonzero(widths[:DIRECTIONS] ** 2 > FURTHER * noise)
+        return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
+
+    def white(self, points: Floats, of: Coordinates) -> Floats:
+        """Coordinates here of points, shape (points, size), given in those ``of`` the same search's."""
+        hypers = len(self.root)
+        z = of._stretched(points, of.gain).copy()
+        z[:, :hypers] = np.linalg.solve(self.root, of.root @ z[:, :hypers].T).T
+        return self._stretched(z, 1.0 / (1.0 + self.gain) - 1.0)
+
+    def _stretched(self, z: Floats, gain: Floats) -> Floats:
+        return z + ((z @ self.along) * gain) @ self.along.T
+
+    def _parts(self, z: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """x, phi, e, L'^-1 z_x, and what e^2 multiplies."""
+        model, found = self.nested.model, self.nested.found
+        z = self._stretched(z, self.gain)
+        moved = z[:, : len(self.root)] @ self.root.T
+        normal = found.factor.draws(np.ascontiguousarray(z[:, len(self.root) :].T)).T
+        hyper = found.hyper + moved
+        prior = self.prior * np.exp(-2.0 * (model.levels[0] @ moved.T).T)
+        width = np.sqrt((self.told + self.prior) / (self.told + prior))
+        mean, first = model.means(hyper), model.means(found.hyper)
+        pulled = found.x - first - self._said * (mean - first)
+        beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
+        return mean + pulled * width**2 + normal * width + beside, hyper, width, normal, pulled
+
+
+def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
+    """Coordinates about the end of a search, with the covariance of the logarithms of spreads, (hypers, hypers)."""
+    model, found = nested.model, nested.found
+    spreads, means = model.levels
+    prior = model.prior(found.x, found.hyper).precision
+    whole = np.maximum(1.0 / found.factor.marginals()[0], prior)
+    mean = model.means(found.hyper)
+    expected = spreads.multiply((2.0 * prior / whole * (found.x - mean))[:, None])
+    expected = expected + means.multiply((prior / whole * mean)[:, None])
+    left = slope_of(model, found)[1] - expected.toarray()
+    size = len(prior) + len(found.hyper)
+    none = np.zeros((size, 0)), np.zeros(0)
+    return Coordinates(nested, _root(covariance), left, prior, whole - prior, *none)
+
+
+def _root(covariance: Floats) -> Floats:
+    return np.asarray(np.linalg.cholesky(covariance), dtype=np.float64)

@@ -1,0 +1,107 @@
+"""Hamiltonian Monte Carlo of latent values and spreads, from where a nested approximation is.
+
+Normal distributions about modes are too narrow where answers say little of each latent value: with a dozen votes on an
+item in each context strengths, coins and spreads trade off against each other far from any mode. So chains go on from
+the approximation, in its :mod:`.coordinates`, by transitions that leave the posterior itself as it is (Neal 2011,
+Handbook of MCMC, chapter 5). In these coordinates every direction turns round in about the same time, so that a few
+leapfrog steps make a draw that hardly remembers the last.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.nested import Nested, spread_covariance
+from voirdire.typing import Floats
+
+CHAINS = 16
+ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
+SHORTEST, LONGEST = (
+    1.0,
+    5.0,
+)  # length of a trajectory; a quarter turn is 1.57, more of directions that are wider
+WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
+STEP = (
+    1.8  # leapfrog step times the fourth root of the dimension, of a normal distribution (Beskos et al. 2013)
+)
+COMPILED = 4.0  # seconds of a warm-up from which compiling pays
+NUMBER = 4e-7  # seconds that a cell or a latent value adds to a gradient
+
+
+class Moves:
+    """Chains that go on, from the normal distribution in the coordinates of a search's end.
+
+    Parameters
+    ----------
+    nested : Nested
+    rng : numpy.random.Generator
+    chains : int
+    warm : (int, int)
+        Moves before and after coordinates are adapted to the chains; they are not, where there are none after.
+    """
+
+    def __init__(
+        self, nested: Nested, rng: np.random.Generator, chains: int = CHAINS, warm: tuple[int, int] = WARM
+    ) -> None:
+        self._rng = rng
+        compiled = seconds(nested, warm[0] + warm[1], chains) > COMPILED
+        self._where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
+        self._z = rng.standard_normal((chains, self._where.size))
+        self._log_step = math.log(STEP) - 0.25 * math.log(self._where.size)
+        self._value, self._slope = self._where.energy(self._z)
+        first = [self._move(turn) for turn in range(warm[0])]
+        if not warm[1]:
+            return
+        # what the chains had forgotten by then is what they began with
+        there = self._where.adapted(np.concatenate(first[len(first) // 3 :]))
+        self._z = there.white(self._z, self._where)
+        self._where = there
+        self._value, self._slope = self._where.energy(self._z)
+        for turn in range(warm[1]):
+            self._move(turn)
+
+    @property
+    def step(self) -> float:
+        """Leapfrog step."""
+        return math.exp(self._log_step)
+
+    def draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
+        """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
+        places = [self._where.place([self._move(None) for _ in range(gap)][-1]) for _ in range(count)]
+        x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
+        return x, hyper
+
+    def _move(self, turn: int | None) -> Floats:
+        """One transition of all chains; in ``turn`` of the warm-up the step is adapted."""
+        rng, z, value, slope = self._rng, self._z, self._value, self._slope
+        length = rng.uniform(SHORTEST, LONGEST)
+        steps = max(1, math.ceil(length / math.exp(self._log_step)))
+        step = length / steps
+        momentum = rng.standard_normal(z.shape)
+        place, there, its_slope, p = z, value, slope, momentum
+        with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+            for _ in range(steps):
+                p = p - 0.5 * step * its_slope
+                place = place + step * p
+                there, its_slope = self._where.energy(place)
+                p = p - 0.5 * step * its_slope
+            gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
+            chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)
+        goes = rng.random(len(z)) < chance
+        self._z, self._slope = (np.where(goes[:, None], *both) for both in ((place, z), (its_slope, slope)))
+        self._value = np.where(goes, there, value)
+        if turn is not None:
+            self._log_step += (float(chance.mean()) - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))
+        return self._z
+
+
+def seconds(nested: Nested, moves: int, chains: int = CHAINS) -> float:
+    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock."""
+    model = nested.model
+    size = model.size + len(model.hypers)
+    steps = 0.5 * (SHORTEST + LONGEST) * size**0.25 / STEP + 0.5
+    return float(chains * moves * steps * NUMBER * (len(model.pattern.index) + size))

@@ -1,0 +1,70 @@
+"""Answers of cells beside sums over their alternatives and differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model
+from voirdire.tables.votes import read_votes
+
+
+@pytest.fixture(scope="module")
+def answers() -> Answers:
+    """Of two coins and ties: four predictors, two questions."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 4, 60)
+    table = {
+        "judge": rng.integers(0, 3, 60).astype(str),
+        "first": first.astype(str),
+        "second": ((first + rng.integers(1, 4, 60)) % 4).astype(str),
+        "context": rng.integers(0, 3, 60).astype(str),
+        "winner": rng.choice(["first", "second", "tie"], 60),
+    }
+    problem = pose(load_model("crowd-bt-contexts"), read_votes(pd.DataFrame(table)))
+    return problem.density.field(problem.data).answers
+
+
+@pytest.fixture
+def predictors(answers: Answers) -> np.ndarray:
+    return np.random.default_rng(1).normal(size=(4, answers.counts.shape[-1]))
+
+
+def numerical(function, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """Of a function of (predictors, cells) whose cells are apart, by cell: (cells, ...) along each predictor."""
+    out = []
+    for row in np.eye(len(x)):
+        out.append((function(x + step * row[:, None]) - function(x - step * row[:, None])) / (2 * step))
+    return np.stack(out)
+
+
+def test_information_is_the_mean_of_products_of_slopes(answers: Answers, predictors: np.ndarray) -> None:
+    expected = np.zeros((predictors.shape[1], 4, 4))
+    for question, counts in enumerate(answers.counts):
+        logs = [lambda x, a=a, q=question: answers.chances(x, np)[q][a] for a in range(len(counts))]
+        for log in logs:
+            slope = numerical(log, predictors)
+            expected += np.einsum("c,ac,bc->cab", np.exp(log(predictors)) * counts.sum(axis=0), slope, slope)
+    np.testing.assert_allclose(answers.information(predictors), expected, atol=1e-7)
+
+
+def test_its_bend_is_half_the_change_of_a_sum_of_information(
+    answers: Answers, predictors: np.ndarray
+) -> None:
+    root = np.random.default_rng(2).normal(size=(predictors.shape[1], 4, 4))
+    covariance = root @ root.transpose(0, 2, 1)
+    change = numerical(lambda x: np.einsum("cab,cab->c", covariance, answers.information(x)), predictors)
+    np.testing.assert_allclose(answers.bend(predictors, covariance), 0.5 * change, atol=1e-5)
+
+
+def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors: np.ndarray) -> None:
+    value, slope = answers.both(np.stack([predictors, 2 * predictors, 0 * predictors]))
+    alone = answers.both(2 * predictors)
+    assert value[1] == pytest.approx(float(alone[0]))
+    np.testing.assert_allclose(slope[1], alone[1], atol=1e-12)
+    change = np.random.default_rng(3).normal(size=predictors.shape)
+    ahead, behind = (answers.both(predictors + sign * 1e-5 * change)[1] for sign in (1, -1))
+    np.testing.assert_allclose(answers.turned(predictors, change), (ahead - behind) / 2e-5, atol=1e-6)

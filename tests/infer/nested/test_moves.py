@@ -1,0 +1,117 @@
+"""Moves of latent values and spreads beside quadrature."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.moves import Moves, seconds
+from voirdire.infer.nested.nested import Nested, maximise, spread_covariance
+from voirdire.infer.nested.pattern import COMMON, Pattern
+
+GROUPS, EACH = 12, 4
+
+
+def searched(reversed_share: float) -> Nested:
+    """Twelve groups of four answers: their log-odds share a learned mean, or are reversed, and a learned spread."""
+    rng = np.random.default_rng(1)
+    right = rng.binomial(EACH, expit(1.0 + rng.normal(size=GROUPS)))
+
+    def chances(sums: Any, xp: Any) -> Any:
+        d = sums[..., 0, :]
+        return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
+
+    pattern = Pattern(
+        np.full(GROUPS, COMMON), np.arange(GROUPS)[:, None], np.ones((GROUPS, 1)), np.array([0])
+    )
+    model = Field(
+        (Group("own", GROUPS, "spread", "mean", reversed_share),),
+        (Hyper("spread", 1.0), Hyper("mean", 1.0)),
+        pattern,
+        Answers(chances, [np.stack([right, EACH - right])]),
+        lambda x: (x[:-2], x[-2:]),
+        lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
+    )
+    return maximise(model, np.ones(GROUPS), np.zeros(2))
+
+
+@pytest.fixture(scope="module", params=[0.0, 0.1])
+def nested(request: pytest.FixtureRequest) -> Nested:
+    return searched(request.param)
+
+
+def stretched(nested: Nested) -> Coordinates:
+    """Adapted to draws that go far in one direction."""
+    first = coordinates(nested, spread_covariance(nested))
+    rng = np.random.default_rng(4)
+    draws = rng.normal(size=(4000, first.size)) + 4.0 * rng.normal(size=(4000, 1)) * (1.0 / first.size**0.5)
+    return first.adapted(draws)
+
+
+def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
+    first, other = coordinates(nested, spread_covariance(nested)), stretched(nested)
+    assert len(other.gain) == 1
+    z = np.random.default_rng(5).normal(size=(6, first.size))
+    for one, same in zip(first.place(z), other.place(other.white(z, first)), strict=True):
+        np.testing.assert_allclose(one, same, atol=1e-10)
+
+
+def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:
+    there = stretched(nested)
+    z = np.random.default_rng(0).normal(size=(3, there.size))
+    slope = there.energy(z)[1]
+    for k in range(there.size):
+        step = 1e-5 * np.eye(there.size)[k]
+        ahead, behind = (there.energy(z + sign * step)[0] for sign in (1, -1))
+        np.testing.assert_allclose(slope[:, k], (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)
+
+
+def test_the_energy_holds_the_volume_of_the_map(nested: Nested) -> None:
+    there = stretched(nested)
+    model = nested.model
+    differences = []
+    for z in np.random.default_rng(1).normal(size=(3, there.size)):
+        x, hyper = (part[0] for part in there.place(z[None]))
+        log = model.answers.both(model.pattern.predictors(x))[0] + model.prior(x, hyper).log.sum()
+        log += model.hyper_prior(hyper)[0]
+        columns = []
+        for step in 1e-5 * np.eye(there.size):
+            ahead, behind = (np.concatenate(there.place((z + s * step)[None]), axis=1)[0] for s in (1, -1))
+            columns.append((ahead - behind) / 2e-5)
+        log += np.linalg.slogdet(np.array(columns))[1]
+        differences.append(log + there.energy(z[None])[0][0])
+    np.testing.assert_allclose(differences, differences[0], atol=1e-5)
+
+
+def test_draws_have_the_moments_of_quadrature() -> None:
+    nested = searched(0.0)
+    right = nested.model.answers.counts[0][0]
+    points, weights = np.polynomial.hermite_e.hermegauss(60)
+    logs, means = np.meshgrid(np.linspace(-8, 2.5, 100), np.linspace(-8, 2.5, 100), indexing="ij")
+    spread, mean = np.exp(logs)[..., None, None], np.exp(means)[..., None, None]
+    chance = stats.binom.pmf(right[:, None], EACH, expit(mean + spread * points)) @ (weights / weights.sum())
+    log = np.log(chance).sum(axis=-1) + logs - np.exp(logs) + means - np.exp(means)
+    weight = np.exp(log - log.max())
+    weight /= weight.sum()
+    _, hyper = Moves(nested, np.random.default_rng(0)).draws(250)
+    for k, exact in enumerate((logs, means)):
+        centre = (weight * np.exp(exact)).sum()
+        sd = np.sqrt((weight * np.exp(exact) ** 2).sum() - centre**2)
+        drawn = np.exp(hyper[..., k])
+        assert drawn.mean() == pytest.approx(centre, abs=0.12 * sd)
+        assert drawn.std() == pytest.approx(sd, rel=0.12)
+
+
+def test_seconds_grow_with_the_table(nested: Nested) -> None:
+    pattern = nested.model.pattern
+    twice = replace(pattern, index=np.tile(pattern.index, (2, 1)))
+    larger = replace(nested, model=replace(nested.model, pattern=twice))
+    assert seconds(larger, 10) > seconds(nested, 10) > 0

@@ -96,7 +96,7 @@ def bootstrap(
     >>> mean = CountStatistic(np.array([[1.0, 0.0], [1.0, 1.0]] * 25), lambda t: t[..., 1] / t[..., 0])
     >>> found = bootstrap([mean], resamples=1000)[0]
     >>> found.estimate, found.interval.low, found.interval.high
-    (0.5, 0.36, 0.64)
+    (0.5, 0.38, 0.62)
     """
     how = Resampling.of(settings, UNITS)
     if how.unit in ("judge", "both"):

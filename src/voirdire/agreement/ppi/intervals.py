@@ -78,7 +78,7 @@ def powered_interval(
     >>> from voirdire.agreement.ppi.estimate import estimate
     >>> found = powered_interval(sample, estimate(sample, 0.0), "wilson", share=True)
     >>> round(found.low, 3), round(found.high, 3)
-    (0.368, 0.794)
+    (0.405, 0.768)
     """
     from scipy.special import ndtri, stdtrit
 

@@ -75,7 +75,6 @@ def board(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """A leaderboard: what is best, what cannot be told apart, what a choice may cost, what would settle it."""
-    from voirdire.fit.board.board import board as of_fit
     from voirdire.fit.verb import fit
     from voirdire.folders import write_file
     from voirdire.report.board_page import board_page
@@ -104,7 +103,7 @@ def board(
             order=None if order is None else order.value,
             progress=progress,
         )
-        found = of_fit(fitted)
+        found = fitted.board()
     if out is not None:
         write_file(out, render(board_page(fitted, found, " and ".join(one.stem for one in table)), written))
     if json:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from voirdire.cli import console
 from voirdire.cli.import_ import one_or_all
 from voirdire.settings import PROB
-
-if TYPE_CHECKING:
-    pass
 
 
 def replace(

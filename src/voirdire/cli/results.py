@@ -9,8 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
+from voirdire.agreement import metric_table
+from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
 from voirdire.cli import console
+from voirdire.folders import check_new_folder
+from voirdire.report.sources import LAYOUT, save_rows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,8 +98,6 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
         Whether the table shows the last judge of each row, who is the same throughout where the title names
         them.
     """
-    from voirdire.agreement.coefficients.rows import COLUMNS, json_rows
-
     powered, compared = "human_value" in found, "difference" in found
     rows = json_rows(found, found.columns if powered or compared else COLUMNS)
     if json:
@@ -122,12 +127,6 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
 
 def printed(found: pd.DataFrame, title: str) -> None:
     """Print :func:`voirdire.agreement.metric_table` of the rows of ``metaeval``."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    from voirdire.agreement import metric_table
-
     arranged = metric_table(found)
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", overflow="fold")
@@ -145,10 +144,6 @@ def _show(
     partner: bool,
     measure: bool = True,
 ) -> None:
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     optional = [name for name in ("judge", "criterion", "level") if len({row.get(name) for row in rows}) > 1]
     # in 80 columns there is room for the one or for the other
@@ -179,9 +174,6 @@ def _show(
 
 def check_out(out: Path | None, overwrite: bool) -> None:
     """Raise where rows could not be saved, before any work is done."""
-    from voirdire.folders import check_new_folder
-    from voirdire.report.sources import LAYOUT
-
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     elif overwrite:
@@ -192,8 +184,6 @@ def keep_rows(
     found: pd.DataFrame, out: Path, kind: str, asked: dict[str, Any], overwrite: bool, json: bool
 ) -> None:
     """Save rows, as :func:`voirdire.report.sources.save_rows`, and say where; of comparisons the differences."""
-    from voirdire.report.sources import save_rows
-
     if "difference" in found:
         names = [name for name in ("judge", "a", "b") if name in found]
         judges: Any = [tuple(row) for row in found[names].to_numpy().tolist()]

@@ -88,18 +88,22 @@ def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
 def _table(context: Context, name: str, computed: bool = False) -> pd.DataFrame:
     if not context.fetch:
         raise NotFetched(f"data set {name} not looked for")
-    found = _loaded(name, computed)
+    found = _computed(name) if computed else _loaded(name)
     if isinstance(found, str):
         raise NotFetched(found)
     return found
 
 
+@lru_cache(maxsize=4)
+def _computed(name: str) -> pd.DataFrame | str:
+    """People's scores and ROUGE-L's, or why there are none."""
+    found = _texts(name)
+    return found if isinstance(found, str) else _with_rouge(*found)
+
+
 @lru_cache(maxsize=8)
-def _loaded(name: str, computed: bool = False) -> pd.DataFrame | str:
+def _loaded(name: str) -> pd.DataFrame | str:
     """The table, or why there is none: what cannot be fetched is tried once."""
-    if computed:
-        found = _texts(name)
-        return found if isinstance(found, str) else _with_rouge(*found)
     try:
         return datasets.load(name).table
     except InputError as error:
@@ -131,7 +135,8 @@ def _correlations(
     data: tuple[str, bool], metric: str, human: str, level: Level, name: str
 ) -> dict[str, float]:
     # the intervals are not compared with anything: few resamples do
-    table = _loaded(*data)
+    name_of, computed = data
+    table = _computed(name_of) if computed else _loaded(name_of)
     assert not isinstance(table, str)
     found = voirdire.metaeval(table, human, metrics=[metric], level=level, measures=[name], resamples=100)
     return {row["criterion"]: float(row["value"]) for row in found.to_dict("records")}

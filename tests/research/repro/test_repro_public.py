@@ -29,10 +29,10 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "ran", "over", "hi
 @pytest.fixture
 def fresh() -> Iterator[None]:
     """Nothing of other tests' data is remembered."""
-    for one in (public._loaded, public._texts, public._correlations):
+    for one in (public._loaded, public._computed, public._texts, public._correlations):
         one.cache_clear()
     yield
-    for one in (public._loaded, public._texts, public._correlations):
+    for one in (public._loaded, public._computed, public._texts, public._correlations):
         one.cache_clear()
 
 

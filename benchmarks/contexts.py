@@ -13,7 +13,7 @@ from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "bradley-terry-judge-ties")
-SPLITS, TABLES, FOLDS = 4, 10, 5
+SPLITS, TABLES, FOLDS = 4, 6, 5
 ITEMS, CONTEXTS, JUDGES, VOTES = 20, 12, 10, 3000
 
 
@@ -75,7 +75,7 @@ def simulated(spread: float, model: str) -> dict[str, object]:
                 "winner": np.where(rng.random(VOTES) < chance, "first", "second"),
             }
         )
-        result = voirdire.fit(table, model=model, method="laplace")
+        result = voirdire.fit(table, model=model)
         items, found = result.ranking().sort_values("item"), result.judges().sort_values("judge")
         truth, right = theta - theta.mean(), coins.mean(axis=0)
         scores.append(((items["low"] <= truth) & (truth <= items["high"])).mean())
@@ -101,6 +101,6 @@ notes = [
     f"LLMFAO: 13,209 votes of 126 judges on 59 models and 13 prompts; {FOLDS} folds by pair and prompt, fits by their "
     f"mode; {SPLITS} random halves of the prompts.",
     f"Simulated: {TABLES} tables of {ITEMS} items, {CONTEXTS} contexts, {JUDGES} judges and {VOTES:,} votes, strengths "
-    "with sd 1.5, log-odds of coins with mean 2 and sd 1.1; 90% intervals by laplace.",
+    "with sd 1.5, log-odds of coins with mean 2 and sd 1.1; 90% intervals by the default method.",
 ]
 show("Votes in contexts (LLMFAO, simulated)", rows, notes)

@@ -51,8 +51,11 @@ def test_rows_have_one_shape_and_json_has_no_nan() -> None:
 def test_any_dataframe_and_file_give_the_same(tmp_path) -> None:
     expected = agreement(SCORES, resamples=50)
     SCORES.to_csv(tmp_path / "scores.csv", index=False)
-    for table in (pl.from_pandas(SCORES), pl.from_pandas(SCORES).lazy(), tmp_path / "scores.csv"):
-        pd.testing.assert_frame_equal(agreement(table, resamples=50), expected)
+    pd.testing.assert_frame_equal(agreement(tmp_path / "scores.csv", resamples=50), expected)
+    for table in (pl.from_pandas(SCORES), pl.from_pandas(SCORES).lazy()):
+        found = agreement(table, resamples=50)
+        assert isinstance(found, pl.DataFrame)
+        assert found.equals(pl.from_pandas(expected))
 
 
 def test_order_of_rows_does_not_matter() -> None:

@@ -58,6 +58,9 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, list(arguments), catch_exceptions=False)
 
 
+SECTIONS = "strength, reliability, ties, anchors, covariates"
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
@@ -238,11 +241,11 @@ def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
         ("reliability.reversed=0.5", "priors: reliability reversed must be from 0 to below 0.5, not 0.5"),
         (
             "weights.sd=1",
-            "priors: model crowd-bt-position has no section 'weights'; it has strength, reliability, ties, anchors",
+            f"priors: model crowd-bt-position has no section 'weights'; it has {SECTIONS}",
         ),
         (
             "weight.sd=1",
-            "priors: model crowd-bt-position has no section 'weight'; it has strength, reliability, ties, anchors",
+            f"priors: model crowd-bt-position has no section 'weight'; it has {SECTIONS}",
         ),
     ],
 )

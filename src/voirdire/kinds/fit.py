@@ -116,7 +116,7 @@ class Fit:
         return as_given(frame(columns), self.frames)
 
     def _rows(self, rows: tuple[dict[str, Any], ...]) -> pd.DataFrame:
-        return self._frame({name: [row[name] for row in rows] for name in rows[0]})
+        return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
     def anchor_methods(self) -> pd.DataFrame:
         """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,

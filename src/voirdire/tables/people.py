@@ -44,12 +44,12 @@ def of_people(answers: object) -> object:
     >>> of_people([one, one.assign(person="bob", winner="y")])["winner"].tolist()
     ['x', 'y']
     """
-    import pandas as pd
-
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
     if not several and not (answers is not None and PERSON in _columns(answers)):
         return answers
+    import pandas as pd
+
     frames = [_read(table) for table in tables]
     kinds = {column for frame in frames for column in ("winner", "score", "label") if column in frame}
     if len(kinds) != 1 and not several:

@@ -81,6 +81,8 @@ def asked(project: Path) -> dict[str, Question]:
     entries = listed["project"]["entry-points"]["voirdire.protocols"]
     found: dict[str, Question] = {}
     for name, options in every.OPTIONS.items():
+        if name == "bert-score":  # it asks nobody, and its package is an extra
+            continue
         for extra in ({}, *VARIANTS.get(name, [])):
             protocol = every.made(name, entries)
             panel = tuple(Judge(judge, "scripted") for judge in "jkl")

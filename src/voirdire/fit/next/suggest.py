@@ -129,7 +129,8 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
         problems.append(f"seed {seed} is negative; use a whole number from 0")
     if fit.posterior.draws is None:
         problems.append(
-            "methods 'map' and 'adam' have no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'"
+            f"method {'adam' if fit.method == 'adam' else 'map'!r} has no draws, so nothing tells what is unsure; fit "
+            "with 'laplace' or 'nuts'"
         )
     elif about == "judges" and np.isnan(_reliability(problem, fit.posterior.central_values)).all():
         problems.append(

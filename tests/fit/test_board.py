@@ -50,7 +50,7 @@ def categories() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def fitted() -> Any:
-    return voirdire.fit(categories(), by="category")
+    return voirdire.fit(categories(), by="category", method="laplace")
 
 
 def test_groups_stand_beside_the_whole(fitted: Any) -> None:
@@ -74,7 +74,7 @@ def test_groups_are_those_of_the_contexts_strengths(fitted: Any) -> None:
     mean = each.groupby(["group", "item"])["strength"].mean()
     found = fitted.groups().set_index(["group", "item"])["score"]
     np.testing.assert_allclose(found[mean.index], mean, atol=0.06)
-    these = voirdire.fit(categories(), by="category", over="these").groups()
+    these = voirdire.fit(categories(), by="category", over="these", method="laplace").groups()
     assert (these["sd"].mean() < fitted.groups()["sd"].mean()) is np.True_
 
 
@@ -89,7 +89,7 @@ def test_groups_in_json_and_in_a_kept_fit(fitted: Any, tmp_path: Path) -> None:
 
 
 def test_without_contexts_groups_are_the_contexts() -> None:
-    found = voirdire.fit(categories().drop(columns="context"), by="category")
+    found = voirdire.fit(categories().drop(columns="context"), by="category", method="laplace")
     assert any("each category is one" in note for note in found.notes)
     assert found.groups().set_index(["group", "item"])["rank"]["math", "item 0"] == 1
 
@@ -133,7 +133,7 @@ def test_tied_sets_are_whole_and_none_within_another() -> None:
 
 
 def test_a_board_says_what_is_told() -> None:
-    found = board(voirdire.fit(panel(np.array([1.0, 1.0, -1.0, -1.0]), 1500)))
+    found = board(voirdire.fit(panel(np.array([1.0, 1.0, -1.0, -1.0]), 1500), method="laplace"))
     assert [sorted(one) for one in found["tied"]] == [["item 0", "item 1"], ["item 2", "item 3"]]
     assert "2 items share the first place" in found["verdict"]
     middle = found["next"][1]
@@ -160,7 +160,9 @@ def test_a_system_more_moves_the_others_by_less_than_half_their_interval() -> No
     theta = np.array([1.0, 0.6, 0.2, -0.4, -1.4, 2.0])
     whole = panel(theta, 2400, seed=3)
     new = (whole["first"] == "item 5") | (whole["second"] == "item 5")
-    before, after = (voirdire.fit(table).ranking().set_index("item") for table in (whole[~new], whole))
+    before, after = (
+        voirdire.fit(table, method="laplace").ranking().set_index("item") for table in (whole[~new], whole)
+    )
     kept = before.index
     moved = (after["score"] - after.loc[kept, "score"].mean())[kept] - before["score"]
     half = (before["high"] - before["low"]) / 2
@@ -201,14 +203,18 @@ def test_the_verb_writes_boards(tmp_path: Path) -> None:
     categories().to_csv(path, index=False)
     for ending, words in (("html", "Leaderboard"), ("tex", "tabular"), ("md", "Can I act on it?")):
         out = tmp_path / f"board.{ending}"
-        done = CliRunner().invoke(app, ["board", str(path), "--by", "category", "--json", "-o", str(out)])
+        done = CliRunner().invoke(
+            app, ["board", str(path), "--by", "category", "--method", "laplace", "--json", "-o", str(out)]
+        )
         assert done.exit_code == 0, done.output
         text = out.read_text(encoding="utf-8")
         assert words in text
         assert "math" in text
     found = json.loads(done.stdout)
     assert {"tied", "next", "cycle", "verdict", "familywise", "groups", "items", "checks"} <= set(found)
-    shown = CliRunner().invoke(app, ["board", str(path), "--by", "category", "--where", "judge=ann"])
+    shown = CliRunner().invoke(
+        app, ["board", str(path), "--by", "category", "--method", "laplace", "--where", "judge=ann"]
+    )
     assert shown.exit_code == 0, shown.output
     assert "category: math" in shown.stdout
     wrong = CliRunner().invoke(app, ["board", str(path), "--overwrite"])

@@ -32,7 +32,7 @@ def llmfao(request: pytest.FixtureRequest) -> Fit:
     table = request.getfixturevalue("shared") / "data" / "llmfao_votes.csv"
     if not table.is_file():
         pytest.skip(f"{table} is not there")
-    return fit(table)
+    return fit(table, model="crowd-bt-position")
 
 
 @pytest.fixture(scope="module")

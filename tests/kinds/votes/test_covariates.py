@@ -58,7 +58,9 @@ def given() -> tuple[pd.DataFrame, pd.DataFrame]:
 @pytest.fixture(scope="module")
 def fitted(given: tuple[pd.DataFrame, pd.DataFrame]) -> Any:
     table, items = given
-    return voirdire.fit(table, covariates=items, families=FAMILIES, item_families=ITEM_FAMILIES)
+    return voirdire.fit(
+        table, covariates=items, families=FAMILIES, item_families=ITEM_FAMILIES, method="laplace"
+    )
 
 
 def test_effects_are_found(fitted: Any, given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -85,8 +87,12 @@ def test_scores_stand_beside_unadjusted_ones(fitted: Any, given: tuple[pd.DataFr
     more = (ranking["unadjusted"] - ranking["score"])[length.index]
     assert np.corrcoef(more, length)[0, 1] > 0.95
     assert (ranking["low"] < ranking["score"]).all()
-    alone = voirdire.fit(given[0], covariates=given[1]).ranking().set_index("item")["unadjusted"]
-    without = voirdire.fit(given[0]).ranking().set_index("item")["score"]
+    alone = (
+        voirdire.fit(given[0], covariates=given[1], method="laplace")
+        .ranking()
+        .set_index("item")["unadjusted"]
+    )
+    without = voirdire.fit(given[0], method="laplace").ranking().set_index("item")["score"]
     assert (alone - without[alone.index]).abs().max() < 0.25
     assert "unadjusted" not in voirdire.fit(given[0].head(400), method="map").ranking()
 

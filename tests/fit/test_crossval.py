@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -189,3 +190,42 @@ def test_a_wrong_request_is_refused(arguments: dict[str, Any], expected: str) ->
 def test_contexts_need_a_column() -> None:
     with pytest.raises(InputError, match="no context column"):
         cross_validate(table().drop(columns="context"), ["bradley-terry"], by=("context",))
+
+
+def test_without_models_all_that_apply_are_compared() -> None:
+    rng = np.random.default_rng(3)
+    first = rng.integers(0, 4, 160)
+    table = pd.DataFrame(
+        {
+            "judge": rng.choice(["a", "b"], 160),
+            "first": first.astype(str),
+            "second": ((first + rng.integers(1, 4, 160)) % 4).astype(str),
+            "winner": rng.choice(["first", "second"], 160),
+        }
+    )
+    found = cross_validate(table, folds=2)
+    names = set(found["model"])
+    assert {"bradley-terry", "crowd-bt", "crowd-bt-position"} <= names
+    assert not {"maple", "crowd-bt-contexts", "majority-vote", "rating-severity"} & names
+    assert found.attrs["left_out"] == {}
+    # the difference from the better of two says no more than noise
+    assert found["log_loss"].is_monotonic_increasing
+
+
+def test_with_contexts_folds_are_of_pairs_in_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    first = rng.integers(0, 4, 200)
+    table = pd.DataFrame(
+        {
+            "judge": rng.choice(["a", "b"], 200),
+            "first": first.astype(str),
+            "second": ((first + rng.integers(1, 4, 200)) % 4).astype(str),
+            "context": rng.choice(["p", "q", "r"], 200),
+            "winner": rng.choice(["first", "second"], 200),
+        }
+    )
+    names = ["bradley-terry", "crowd-bt-contexts", "maple-contexts"]
+    monkeypatch.setattr(sys.modules[cross_validate.__module__], "model_names", lambda: names)
+    found = cross_validate(table, folds=2)
+    assert set(found["model"]) == {"bradley-terry", "crowd-bt-contexts"}
+    assert found["groups"].iloc[0] == 18

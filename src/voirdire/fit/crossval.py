@@ -10,9 +10,9 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.verb import read_answers
-from voirdire.kinds.kind import Request
+from voirdire.kinds.kind import Kind, Request
 from voirdire.kinds.registry import KINDS, check_kind
-from voirdire.model.specs import Model, load_model
+from voirdire.model.specs import Model, load_model, model_names
 from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def cross_validate(
     votes: object,
-    models: Sequence[str | Path | Model],
+    models: Sequence[str | Path | Model] | None = None,
     *,
     by: Sequence[str] | None = None,
     folds: int = 5,
@@ -42,10 +42,14 @@ def cross_validate(
     votes : path, dataframe, Votes, Labels, Scores, or a list of two of them
         What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
         all scores; models of votes alone can be compared, which see no score.
-    models : sequence of str, path or Model
+    models : sequence of str, path or Model, optional
+        Without them all that apply: those of the table's kind that predict single answers on a scale like the
+        default's, with contexts where the default has them. That may take minutes. What refused the table is told in
+        ``attrs["left_out"]`` of the result, by model.
     by : sequence of str, optional
         What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
-        "context", "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
+        "context" (with the pair the default where no models are named and the default model has contexts),
+        "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
         default ("judge", "item"), all that a judge said of an item.
     folds : int
         At least 2.
@@ -77,6 +81,11 @@ def cross_validate(
     """
     table = read_answers(votes, levels, rows=True)
     kind = KINDS[table.data]
+    request = Request(levels=levels, classes=classes)
+    named = models is not None
+    if models is None:
+        models, units = _candidates(kind, table, request)
+        by = units if by is None else by
     specs = [load_model(model) for model in models]
     if not specs:
         raise InputError("models is empty; name at least one model")
@@ -95,12 +104,37 @@ def cross_validate(
         raise InputError(f"folds {folds}: must be between 2 and the number of groups, {count}")
     order = np.random.default_rng(seed).permutation(count)
     fold = (np.arange(count) % folds)[np.argsort(order)][group]
-    request = Request(levels=levels, classes=classes)
-    losses, right = {}, {}
+    losses, right, left_out = {}, {}, {}
     for spec in specs:
-        log, hit = kind.held_out(spec, table, fold, request)
+        try:
+            log, hit = kind.held_out(spec, table, fold, request)
+        except InputError as error:
+            if named:
+                raise
+            left_out[spec.name] = "; ".join(error.problems)
+            continue
         losses[spec.name], right[spec.name] = -log, hit
-    return _table(losses, right, group, count).rename(columns=kind.heading)
+    if not losses:
+        raise InputError(list(left_out.values()))
+    found = _table(losses, right, group, count).rename(columns=kind.heading)
+    found.attrs["left_out"] = left_out
+    return found
+
+
+def _candidates(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[list[str], tuple[str, ...]]:
+    """Models to compare where none is named, and the units of their groups."""
+    default = load_model(kind.default_model(table, request)[0])
+    units = table.question if default.context is None else (*table.question, "context")
+    names = [
+        name
+        for name in model_names()
+        if (model := load_model(name)).data == default.data
+        and model.pool == "none"
+        and kind.predicts_density(model) == kind.predicts_density(default)
+        and (model.context is None or default.context is not None)
+        and default.criteria in (model.criteria, "separate")
+    ]
+    return names, units
 
 
 def _groups(table: Any, by: Sequence[str] | None) -> Ints:

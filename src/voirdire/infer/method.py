@@ -18,7 +18,7 @@ from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.laplace import Laplace, laplace, memory, of_draws
 from voirdire.infer.laplace import check_size as check_held
-from voirdire.infer.nested.chains import chains
+from voirdire.infer.nested.chains import chains, small, tried
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.refine import ROUNDS, laplace_draws
@@ -190,7 +190,11 @@ def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Chec
     draws = nested_draws(mode, rng)
     if how.name == "nuts":
         return _by_nuts(problem, of_draws(draws), how, found)
-    run = chains(problem, mode, draws, rng) if how.name == "auto" else None
+    run = None
+    if how.name == "auto":
+        amiss = [] if small(mode) else check.drift(tried(problem, mode, draws, rng))
+        run = chains(problem, mode, rng) if small(mode) or amiss else None
+        found = found + amiss
     if run is None:
         return _drawn(problem, mode.x, draws[None], found, rng)
     number, each = run.draws.shape[:2]

@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.infer.diagnose import diagnose
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import CHAINS, WARM, Moves, seconds
-from voirdire.infer.trial import stayed
+from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -47,32 +47,36 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Chains | None:
-    """Draws by moves; None where the approximation's own, shape (draws, size), hold or moves would take minutes."""
+def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains | None:
+    """Draws by moves; None where they would take minutes."""
     nested, warm = mode.nested, sum(WARM)
-    count, budget = CHAINS, QUICK
-    if seconds(nested, warm + FEWEST) > QUICK:
-        count, budget = FEW_CHAINS, MOST_SECONDS
-        if seconds(nested, warm + FEWEST, count) > budget or holds(problem, mode, draws, rng):
-            return None
+    count = CHAINS if small(mode) else FEW_CHAINS
+    if seconds(nested, warm + FEWEST, count) > MOST_SECONDS:
+        return None
     run, most = Moves(nested, rng, count), MOST_DRAWS // count
     kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
     while True:
         kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
         found = _looked_at(problem, kept)
         made = gap * kept.shape[1]
-        if found.met or seconds(nested, warm + 2 * made, count) > budget:
+        if found.met or seconds(nested, warm + 2 * made, count) > MOST_SECONDS:
             return found
         if 2 * kept.shape[1] > most:
             kept, gap = kept[:, 1::2], 2 * gap
         moves = made
 
 
-def holds(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> bool:
-    """Whether a few moves leave draws where they are (see :mod:`voirdire.infer.trial`)."""
+def small(mode: NestedMode) -> bool:
+    """Whether chains take so little that the approximation need not be tried."""
+    return seconds(mode.nested, sum(WARM) + FEWEST) <= QUICK
+
+
+def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial:
+    """A trial of the approximation's draws, shape (draws, size), by a few moves; see :mod:`voirdire.infer.trial`."""
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.draws(2))
-    return stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)[1]
+    share, holds, of = stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)
+    return Trial(holds, share, of, run.step)
 
 
 def _looked_at(problem: Problem, draws: Floats) -> Chains:

@@ -29,7 +29,7 @@ STEP = (
     1.8  # leapfrog step times the fourth root of the dimension, of a normal distribution (Beskos et al. 2013)
 )
 COMPILED = 4.0  # seconds of a warm-up from which compiling pays
-NUMBER = 4e-7  # seconds that a cell or a latent value adds to a gradient
+NUMBER = 2.5e-7  # seconds that a cell or a latent value adds to a gradient
 
 
 class Moves:

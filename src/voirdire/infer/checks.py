@@ -88,7 +88,7 @@ def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
     if met:
         return [Check("convergence", "ok", rhat, f"Chains of moves met ({fact}).")]
     message = f"Chains of moves have not met ({fact}): intervals may be too narrow; use method='nuts'."
-    return [Check("convergence", "warn", rhat, message)]
+    return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 
 
 def both_modes(share: float) -> Check:

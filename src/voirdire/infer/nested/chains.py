@@ -14,7 +14,7 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 QUICK = 30.0  # seconds that chains may take without a trial of the approximation
-MOST_SECONDS = 60.0
+MOST_SECONDS = 40.0
 FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
 FEWEST = 100  # moves of a chain, at least; twice as many as long as chains have not met and time is left
@@ -59,7 +59,7 @@ def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chai
         kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
         found = _looked_at(problem, kept)
         made = gap * kept.shape[1]
-        if found.met or seconds(nested, warm + 2 * made, count) > MOST_SECONDS:
+        if found.met or seconds(nested, warm + 2 * made, count, run.step) > MOST_SECONDS:
             return found
         if 2 * kept.shape[1] > most:
             kept, gap = kept[:, 1::2], 2 * gap

@@ -28,6 +28,7 @@ from voirdire.typing import Floats
 
 DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 1.5  # times the variance that noise shows from which a direction is
+LEFT = 1e-3  # of the covariance that spreads had
 ALIKE = 0.5  # of draws that follow each other, how many are worth counting
 
 
@@ -99,7 +100,8 @@ class Coordinates:
         hypers = len(self.root)
         z = self._stretched(points, self.gain)
         moved = z[:, :hypers] @ self.root.T
-        covariance = np.cov(moved.T).reshape(hypers, hypers)
+        # with a little of what it was, where chains hardly move
+        covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
         there = replace(self, root=_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
         z = there.white(z, replace(self, gain=there.gain, along=there.along))
         centred = z - z.mean(axis=0)

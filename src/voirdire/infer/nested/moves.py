@@ -29,6 +29,7 @@ STEP = (
     1.8  # leapfrog step times the fourth root of the dimension, of a normal distribution (Beskos et al. 2013)
 )
 COMPILED = 4.0  # seconds of a warm-up from which compiling pays
+CALL = 1.5e-3  # seconds of a gradient of all chains, however small the table
 NUMBER = 2.5e-7  # seconds that a cell or a latent value adds to a gradient
 
 
@@ -56,8 +57,12 @@ class Moves:
         first = [self._move(turn) for turn in range(warm[0])]
         if not warm[1]:
             return
-        # what the chains had forgotten by then is what they began with
-        there = self._where.adapted(np.concatenate(first[len(first) // 3 :]))
+        # what the chains had forgotten by then is what they began with; those that never moved begin where others are
+        still = (first[-1] == first[len(first) // 3]).all(axis=1)
+        if still.all():
+            return
+        self._z[still] = self._z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
+        there = self._where.adapted(np.concatenate([z[~still] for z in first[len(first) // 3 :]]))
         self._z = there.white(self._z, self._where)
         self._where = there
         self._value, self._slope = self._where.energy(self._z)
@@ -90,7 +95,7 @@ class Moves:
                 there, its_slope = self._where.energy(place)
                 p = p - 0.5 * step * its_slope
             gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
-            chance = np.where(np.isfinite(gain), np.exp(np.minimum(gain, 0.0)), 0.0)
+            chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
         goes = rng.random(len(z)) < chance
         self._z, self._slope = (np.where(goes[:, None], *both) for both in ((place, z), (its_slope, slope)))
         self._value = np.where(goes, there, value)
@@ -99,9 +104,15 @@ class Moves:
         return self._z
 
 
-def seconds(nested: Nested, moves: int, chains: int = CHAINS) -> float:
-    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock."""
+def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
+
+    Parameters
+    ----------
+    step : float, optional
+        Leapfrog step of chains that were adapted; else that of a normal distribution.
+    """
     model = nested.model
     size = model.size + len(model.hypers)
-    steps = 0.5 * (SHORTEST + LONGEST) * size**0.25 / STEP + 0.5
-    return float(chains * moves * steps * NUMBER * (len(model.pattern.index) + size))
+    steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
+    return float(moves * steps * (CALL + chains * NUMBER * (len(model.pattern.index) + size)))

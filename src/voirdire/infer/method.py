@@ -41,6 +41,7 @@ BY_ADAM = (
     "By the estimator of MAPLE's paper: the likelihood alone, 5,000 epochs of Adam at a learning rate of 0.01 from "
     "reliabilities of 0.8; no prior and no intervals, and every judge counts by itself. method='auto' has both."
 )
+UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
 QUICK = 5_000  # numbers of a table up to which importance weights are evened out before draws are moved
 TYPICAL = 1.0  # standard deviations from the mean of the draws within which a mode is shown
 
@@ -191,12 +192,18 @@ def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Chec
     if how.name == "nuts":
         return _by_nuts(problem, of_draws(draws), how, found)
     run = None
-    if how.name == "auto":
-        amiss = [] if small(mode) else check.drift(tried(problem, mode, draws, rng))
-        run = chains(problem, mode, rng) if small(mode) or amiss else None
-        found = found + amiss
+    notes: tuple[str, ...] = ()
+    if how.name == "auto" and small(mode):
+        run = chains(problem, mode, rng)
+    elif how.name == "auto":
+        trial = tried(problem, mode, draws, rng)
+        if trial is None:
+            notes = (UNTRIED,)
+        elif not trial.holds:
+            found = [*found, *check.drift(trial)]
+            run = chains(problem, mode, rng)
     if run is None:
-        return _drawn(problem, mode.x, draws[None], found, rng)
+        return replace(_drawn(problem, mode.x, draws[None], found, rng), notes=notes)
     number, each = run.draws.shape[:2]
     note = (
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "

@@ -103,6 +103,18 @@ def test_small_tables_are_moved_until_chains_meet() -> None:
     assert (wide["sd"] / narrow["sd"]).median() > 1.2
 
 
+def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
+    monkeypatch.setattr("voirdire.infer.nested.chains.QUICK", 1.0)
+    monkeypatch.setattr("voirdire.infer.nested.chains.MOST_SECONDS", 1.0)
+    few = voirdire.fit(table)
+    assert few.method == "laplace"
+    assert not any("too large to try" in note for note in few.notes)
+    monkeypatch.setattr("voirdire.infer.nested.chains.QUICK", 0.0)
+    none = voirdire.fit(table)
+    assert none.method == "laplace"
+    assert any("too large to try" in note for note in none.notes)
+
+
 def test_strengths_in_each_context(fitted: Any) -> None:
     found = fitted.contexts()
     assert list(found.columns) == ["context", "item", "strength", "low", "high", "p_best"]

@@ -71,8 +71,13 @@ def small(mode: NestedMode) -> bool:
     return seconds(mode.nested, sum(WARM) + FEWEST) <= QUICK
 
 
-def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial:
-    """A trial of the approximation's draws, shape (draws, size), by a few moves; see :mod:`voirdire.infer.trial`."""
+def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial | None:
+    """A trial of the approximation's draws, shape (draws, size), by a few moves; see :mod:`voirdire.infer.trial`.
+
+    None where even those would take long.
+    """
+    if seconds(mode.nested, TRIED, FEW_CHAINS) > QUICK:
+        return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.draws(2))
     share, holds, of = stayed(problem, draws, np.concatenate([ends[:, i] for i in range(2)]), FEW_CHAINS)

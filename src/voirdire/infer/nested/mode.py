@@ -17,7 +17,7 @@ ARRIVED = (
 )
 MARGIN = 0.5  # by which the log density of another start must be higher
 MOST_DRAWS = 4000
-NUMBERS = 1.2e7  # that the draws may hold
+NUMBERS = 3e7  # that the draws may hold
 
 
 @dataclass(frozen=True, eq=False)

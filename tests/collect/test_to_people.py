@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import re
 import shlex
 from pathlib import Path
@@ -43,5 +44,8 @@ def test_every_command_of_the_page_runs(
     for name in ("simple-role", "debate", "mareval"):
         assert name in table
     assert "ranking" in shown["metaeval runs/ranking"]
-    assert {"Teachers:", "initial", "final"} <= set(shown["agree runs/roles"].split())
+    assert {"initial", "final"} <= set(shown["agree runs/roles"].split())
+    rows = CliRunner().invoke(app, ["agree", "runs/roles", "--phases", "initial", "final", "--json"])
+    levels = {row["level"] for row in json.loads(rows.stdout)["rows"]}
+    assert levels == {"Teachers: initial", "Teachers: final", "Teachers: final - initial"}
     assert "people answered" in shown["replace runs/masa/decisions.csv"]

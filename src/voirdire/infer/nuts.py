@@ -34,7 +34,7 @@ from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
 BLOCK = 50  # draws per call of the compiled block
-TARGET_ACCEPT = 0.85
+TARGET_ACCEPT = 0.9
 TURN = 1.03 * math.pi  # length of a tree after which coordinates of one frequency have turned round
 LONGER = 1.1  # how much longer than adapted a step may become
 SHORT = 0.1  # steps below it are those of a posterior that is not close to normal: they stay

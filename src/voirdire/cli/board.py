@@ -8,9 +8,22 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.fit import FAILED_CHECK, Method, Order, Over
+from voirdire.cli.fit import FAILED_CHECK, Method
 from voirdire.cli.import_ import pairs
+from voirdire.cli.options import (
+    Covariates,
+    ItemFamilies,
+    OrderShown,
+    Over,
+    OverContexts,
+    Where,
+    WithoutOwnFamily,
+)
 from voirdire.cli.report import Format
+from voirdire.fit.verb import fit
+from voirdire.folders import write_file
+from voirdire.settings import PROB
+from voirdire.tables.chosen import chosen
 
 
 def board(
@@ -26,42 +39,22 @@ def board(
         str | None,
         typer.Option(metavar="COLUMN", help="Groups of contexts, such as category: a board of each, too."),
     ] = None,
-    order: Annotated[
-        Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
-    ] = None,
-    covariates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME,...",
-            help="What is held fixed (length, style): a table with columns item, optionally context, and numbers; or "
-            "names of which the votes have columns NAME_first and NAME_second.",
-        ),
-    ] = None,
+    order: OrderShown = None,
+    where: Where = None,
+    covariates: Covariates = None,
     families: Annotated[
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Families of judges: columns judge, family."),
     ] = None,
-    item_families: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", readable=False, help="Families of items: columns item, family."),
-    ] = None,
-    without_own_family: Annotated[
-        bool,
-        typer.Option("--without-own-family", help="Leave out votes of a judge on an item of its own family."),
-    ] = False,
+    item_families: ItemFamilies = None,
+    without_own_family: WithoutOwnFamily = False,
     model: Annotated[
         str | None,
         typer.Option(metavar="NAME|FILE", autocompletion=complete.model, help="As of fit."),
     ] = None,
     method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
-    over: Annotated[
-        Over, typer.Option(help="Of votes in several contexts: contexts like these, or these alone.")
-    ] = Over.new,
-    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = 0.9,
+    over: OverContexts = Over.new,
+    prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
         Path | None,
@@ -75,11 +68,8 @@ def board(
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """A leaderboard: what is best, what cannot be told apart, what a choice may cost, what would settle it."""
-    from voirdire.fit.verb import fit
-    from voirdire.folders import write_file
     from voirdire.report.board_page import board_page
     from voirdire.report.verb import check_format, check_output, render
-    from voirdire.tables.chosen import chosen
 
     if out is None and (overwrite or format is not None):
         raise typer.BadParameter(f"--{'overwrite' if overwrite else 'format'} is for --out")

@@ -10,6 +10,15 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.import_ import one_or_all, pairs
+from voirdire.cli.options import (
+    Covariates,
+    ItemFamilies,
+    OrderShown,
+    Over,
+    OverContexts,
+    Where,
+    WithoutOwnFamily,
+)
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -38,20 +47,6 @@ class AnchorMode(StrEnum):
 
     joint = "joint"
     cut = "cut"
-
-
-class Over(StrEnum):
-    """What scores are over."""
-
-    new = "new"
-    these = "these"
-
-
-class Order(StrEnum):
-    """Whether it is known which item was shown first."""
-
-    shown = "shown"
-    unknown = "unknown"
 
 
 class Sampler(StrEnum):
@@ -128,35 +123,16 @@ def fit(
             metavar="FILE", readable=False, help="Judges that share a base model: columns judge, family."
         ),
     ] = None,
-    item_families: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            readable=False,
-            help="Families of items, columns item, family: with --families how much judges favour their own.",
-        ),
-    ] = None,
-    without_own_family: Annotated[
-        bool,
-        typer.Option("--without-own-family", help="Leave out votes of a judge on an item of its own family."),
-    ] = False,
-    covariates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME,...",
-            help="What is held fixed when items are compared (length, style): a table with columns item, optionally "
-            "context, and numbers; or names of which the votes have columns NAME_first and NAME_second.",
-        ),
-    ] = None,
+    item_families: ItemFamilies = None,
+    without_own_family: WithoutOwnFamily = False,
+    covariates: Covariates = None,
     by: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN", help="Groups of contexts, such as category: what items are worth in each."
         ),
     ] = None,
-    order: Annotated[
-        Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")
-    ] = None,
+    order: OrderShown = None,
     levels: Annotated[
         str | None,
         typer.Option(
@@ -167,12 +143,7 @@ def fit(
         str | None,
         typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
     ] = None,
-    over: Annotated[
-        Over,
-        typer.Option(
-            help="Of votes in several contexts: scores over contexts like these, or over these alone."
-        ),
-    ] = Over.new,
+    over: OverContexts = Over.new,
     contexts: Annotated[
         bool, typer.Option("--contexts", help="With --json: strengths in each context, too.")
     ] = False,
@@ -188,10 +159,7 @@ def fit(
             metavar="NAME", help="The phase of a run's or table's answers (default: a run's final one)."
         ),
     ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
-    ] = None,
+    where: Where = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),

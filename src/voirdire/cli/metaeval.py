@@ -12,6 +12,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
 from voirdire.cli.import_ import pairs
+from voirdire.cli.options import Where
 from voirdire.fit.store import load
 from voirdire.settings import PROB
 from voirdire.tables.run_folders import run_folder
@@ -69,10 +70,7 @@ def metaeval(
             help="People's scores: item, score (and judge, criterion, context).",
         ),
     ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Only rows that hold this; repeatable."),
-    ] = None,
+    where: Where = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A judge to examine; repeatable. Default: all others."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,25 +105,12 @@ def topical_chat(result: Path) -> pd.DataFrame:
     >>> topical_chat(path).values.tolist()
     [['dialogue-00', 'A', 'overall', 'human', 4.5], ['dialogue-00', 'A', 'overall', 'unieval', 0.9]]
     """
-    import json
-
-    import pandas as pd
-
-    replies = json.loads(result.read_text(encoding="utf-8"))
     numbers: dict[str, int] = {}
-    rows = [
-        (
-            f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}",
-            reply["system_id"],
-            criterion,
-            judge,
-            float(score),
-        )
-        for reply in replies
-        for judge, field in (("human", "scores"), ("unieval", "predict_scores"))
-        for criterion, score in reply[field].items()
-    ]
-    return pd.DataFrame(rows, columns=["context", "system", "criterion", "judge", "score"])
+
+    def dialogue(reply: dict[str, Any]) -> str:
+        return f"dialogue-{numbers.setdefault(reply['source'], len(numbers)):02d}"
+
+    return _of_unieval(result, dialogue)
 
 
 def summeval(result: Path) -> pd.DataFrame:
@@ -156,12 +143,17 @@ def summeval(result: Path) -> pd.DataFrame:
     >>> summeval(path).values.tolist()
     [['d1', 'M0', 'fluency', 'human', 4.5], ['d1', 'M0', 'fluency', 'unieval', 0.9]]
     """
+    return _of_unieval(result, lambda summary: str(summary["doc_id"]))
+
+
+def _of_unieval(result: Path, context: Callable[[dict[str, Any]], str]) -> pd.DataFrame:
+    """Scores of people and of UniEval in one of its result files, whose records lie in the context they are told by."""
     import json
 
     import pandas as pd
 
     rows = [
-        (str(one["doc_id"]), one["system_id"], criterion, judge, float(score))
+        (context(one), one["system_id"], criterion, judge, float(score))
         for one in json.loads(result.read_text(encoding="utf-8"))
         for judge, field in (("human", "scores"), ("unieval", "predict_scores"))
         for criterion, score in one[field].items()

@@ -128,7 +128,7 @@ def _candidates(kind: Kind[Any, Any], table: Any, request: Request) -> tuple[lis
     names = [
         name
         for name in model_names()
-        if (model := load_model(name)).data == default.data
+        if kind.can_compare(model := load_model(name))
         and model.pool == "none"
         and kind.predicts_density(model) == kind.predicts_density(default)
         and (model.context is None or default.context is not None)

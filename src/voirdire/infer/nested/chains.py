@@ -14,7 +14,7 @@ from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 QUICK = 30.0  # seconds that chains may take without a trial of the approximation
-MOST_SECONDS = 40.0
+MOST_SECONDS = 60.0
 FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
 FEWEST = 100  # moves of a chain, at least; twice as many as long as chains have not met and time is left

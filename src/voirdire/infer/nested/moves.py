@@ -20,16 +20,11 @@ from voirdire.typing import Floats
 
 CHAINS = 16
 ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
-SHORTEST, LONGEST = (
-    1.0,
-    5.0,
-)  # length of a trajectory; a quarter turn is 1.57, more of directions that are wider
+SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
 WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
-STEP = (
-    1.8  # leapfrog step times the fourth root of the dimension, of a normal distribution (Beskos et al. 2013)
-)
+STEP = 1.8  # leapfrog step of a normal distribution by the fourth root of its dimension (Beskos et al. 2013)
 COMPILED = 4.0  # seconds of a warm-up from which compiling pays
-CALL = 1.5e-3  # seconds of a gradient of all chains, however small the table
+CALL = 6e-4  # seconds of a gradient of all chains, however small the table
 NUMBER = 2.5e-7  # seconds that a cell or a latent value adds to a gradient
 
 

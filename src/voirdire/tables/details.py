@@ -20,6 +20,8 @@ class Details:
     ----------
     columns : mapping of str to sequence
         Cells of columns that were asked for, as they stood in the table.
+    time : array, shape (rows,), or None
+        When each vote was given; see :func:`voirdire.tables.times.times`.
     degree : array, shape (rows,), or None
         Probability that the winner is the better one, as the judge says (of a tie: nothing).
     covariates : tuple of str
@@ -48,6 +50,7 @@ class Details:
     groups: tuple[str, ...] = ()
     group: Ints | None = None
     by: str = ""
+    time: Floats | None = None
 
     @property
     def told(self) -> bool:
@@ -68,7 +71,7 @@ class Details:
         return names, {name: value for name, value in arrays.items() if value is not None}
 
 
-ROWS = ("degree", "sides", "group")  # what has an entry per vote
+ROWS = ("degree", "sides", "group", "time")  # what has an entry per vote
 DEGREE = "degree"  # the column that says how sure a judge is of the winner
 
 

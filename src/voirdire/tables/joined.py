@@ -116,6 +116,7 @@ def _rated(old: Rated, new: Rated) -> Rated:
                 for table, code in zip((old, new), codes, strict=True)
             ]
         )
+    found["time"] = None if old.time is None or new.time is None else np.concatenate([old.time, new.time])
     if found.get("run") is not None:
         problems = Problems(f"new {old.data}")
         present = {name: value for name, value in found.items() if value is not None}

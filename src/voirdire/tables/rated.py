@@ -23,6 +23,7 @@ from voirdire.tables.encode import (
 )
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
+from voirdire.tables.times import TIME, times
 
 ONLY_CRITERION = "overall"
 
@@ -46,6 +47,8 @@ class Rated:
         What each row is about, in the order of the table.
     context, system, run, phase : int64 array, shape (rows,), or None
         As above; None without such a column.
+    time : float array, shape (rows,), or None
+        When each answer was given; see :func:`voirdire.tables.times.times`.
     has_criteria, has_items : bool
         Whether the table has a criterion column, an item column.
     """
@@ -68,6 +71,7 @@ class Rated:
     system: IntArray | None = None
     run: IntArray | None = None
     phase: IntArray | None = None
+    time: NDArray[np.float64] | None = None
     has_criteria: bool = False
     has_items: bool = True
 
@@ -182,7 +186,9 @@ def read_rated(
     >>> read_rated(table, "score", None, Problems("scores"))[1]["judge"].tolist()
     [1, 0]
     """
-    cells = read_columns(table, [value] if judge else ["judge", value], (*_OPTIONAL, *more), problems)
+    cells = read_columns(table, [value] if judge else ["judge", value], (*_OPTIONAL, TIME, *more), problems)
+    time = times(cells, problems)
+    cells.pop(TIME, None)
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")
@@ -199,7 +205,7 @@ def read_rated(
         known = {"context", "system"} <= columns.keys()
         columns["item"] = _cross(columns["context"], columns["system"]) if known else nothing
     only = Column((ONLY_CRITERION,), np.zeros(rows, np.int64))
-    found: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items}
+    found: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items, "time": time}
     columns.setdefault("criterion", only)
     plurals = {"criterion": "criteria"}
     for name, column in columns.items():

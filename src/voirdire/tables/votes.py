@@ -12,6 +12,8 @@ from voirdire.tables.encode import Column, IntArray, encode, positions
 from voirdire.tables.grouped import grouped_columns, is_grouped
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.times import RUN, TIME
+from voirdire.tables.times import times as given_at
 from voirdire.tables.vote_columns import Known, outcomes, placed
 
 _REQUIRED = ("judge", "first", "second", "winner")
@@ -34,7 +36,8 @@ def read_votes(
     Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
     ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
     ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first; a column ``degree``
-    says how sure the judge was of the winner, from 0.5 to 1: the vote is divided so between the two items. Other
+    says how sure the judge was of the winner, from 0.5 to 1: the vote is divided so between the two items; a column
+    ``time`` (numbers or dates; else ``run``, where runs are such) says when votes were given. Other
     columns are left alone, and repeated votes all count.
 
     Parameters
@@ -90,6 +93,7 @@ def read_votes(
         cells, times = grouped_columns(table, required, kept, ["context"], problems)
         problems.times = times
     else:
+        more += [name for name in (TIME, RUN) if name not in more]
         cells = read_columns(table, required, (*optional, *more), problems)
     if judge is not None and cells.pop("judge", None) is not None:
         problems.table(
@@ -102,6 +106,7 @@ def read_votes(
         cells["order"] = ["unknown" if cell == "unknown" else "known" for cell in cells["order"]]
     kept_cells = {column: cells[column] for column in keep if column in cells}
     degree = degrees(cells[DEGREE], problems) if DEGREE in cells else None
+    time = given_at(cells, problems)
     columns = {
         column: encode(values, column, problems) for column, values in cells.items() if column not in more
     }
@@ -120,8 +125,8 @@ def read_votes(
     contexts = () if context is None else tuple(sorted(context.levels))
     row_context = None if context is None else positions(context.levels, contexts)[context.codes]
     votes = count_votes(names, codes, outcome, contexts, row_context, "criterion" in columns, times)
-    if kept_cells or degree is not None:
-        votes = votes.recoded(details=Details(kept_cells, degree))
+    if kept_cells or degree is not None or time is not None:
+        votes = votes.recoded(details=Details(kept_cells, degree, time=time))
     return votes if order is None or "unknown" not in order.levels else votes.recoded(order_unknown=True)
 
 

@@ -10,11 +10,14 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.joint.problem import JointProblem
 from voirdire.kinds.joint.residuals import residuals
 from voirdire.kinds.scores.checks import constant
+from voirdire.kinds.scores.over_time import over_time as scores_over_time
 from voirdire.kinds.votes import trust as trusting
 from voirdire.kinds.votes.checks import unvoted_weights as unvoted
+from voirdire.kinds.votes.over_time import over_time as votes_over_time
 from voirdire.kinds.votes.residuals import residuals as vote_residuals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
+from voirdire.trust.drift import drift
 
 FEWEST = 3  # items with both votes and scores from which they say what a vote is worth
 
@@ -36,6 +39,11 @@ def all_checks(
         *trusting.position(votes, left, judges),
         *trusting.splitting_items(votes, left),
         *influence(problem, posterior),
+        *drift(
+            votes_over_time(problem.of_votes, posterior),
+            scores_over_time(problem.of_scores, posterior),
+            seed=seed,
+        ),
     ]
     own = [linked(problem), link(problem), *constant(problem.of_scores), *_weights(problem)]
     return [*found, *own, *trust]

@@ -10,8 +10,10 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import below_chance, constant_judges
 from voirdire.kinds.labels.dependence import dependent_judges
 from voirdire.kinds.labels.influence import influence
+from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.model.check import Check, listed
+from voirdire.trust.drift import drift
 
 CONSTANT = "and what the judge would say of the other classes is the prior's word."
 TURNED = "labels are used as evidence for other classes. Look at their prompts and answers."
@@ -32,6 +34,7 @@ def all_checks(
     own += influence(problem, posterior)
     if posterior.values is not None:
         own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)
+    own += drift(over_time(problem, posterior), seed=seed)
     return [*found, *own]
 
 

@@ -9,10 +9,12 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import against_anchors
+from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.model.check import Check, listed
 from voirdire.trust.checks import dependent_judges, influence
+from voirdire.trust.drift import drift
 
 
 def all_checks(
@@ -31,6 +33,7 @@ def all_checks(
     if problem.model.pool == "none":
         own += dependent_judges(problem, residuals(problem, posterior), seed)
         own += influence(problem, posterior) if own[0].level == "ok" else []
+    own += drift(over_time(problem, posterior), seed=seed)
     return [*(checks.with_turned_judges(entry, problem, judges) for entry in found), *own]
 
 

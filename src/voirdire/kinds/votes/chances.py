@@ -142,18 +142,9 @@ def answer_probabilities(
     """
     cells = np.arange(len(judge))
     reliability = RELIABILITY[density.model.reliability.kind]
+    values, part = _asked(density, values, judge, criterion, first, second, context, covariate)
     d = difference(values["strength"], criterion, first, second)
-    part: dict[str, Any] = {
-        "pair_criterion": criterion,
-        "pair_first": first,
-        "pair_second": second,
-        "pair_judge": judge,
-    }
-    values = _anywhere(density, values)
-    if covariate is not None:
-        part["pair_covariate"] = covariate
-    if density.contexts or density.tastes or covariate is not None:
-        part["pair_context"] = judge * 0 - 1 if context is None else context
+    if "pair_context" in part:
         d = d + perceived(values, part)
     log = [
         reliability.log_decided(
@@ -174,6 +165,46 @@ def answer_probabilities(
     else:
         found[:, :2] = np.exp(np.stack(log, axis=1))
     return found
+
+
+def differences(
+    density: VotesDensity,
+    values: Values,
+    judge: Ints,
+    criterion: Ints,
+    first: Ints,
+    second: Ints,
+    context: Ints | None = None,
+    covariate: Floats | None = None,
+) -> Floats:
+    """Strength of the first item less that of the second, as judges meet them, shape (comparisons,)."""
+    values, part = _asked(density, values, judge, criterion, first, second, context, covariate)
+    d = difference(values["strength"], criterion, first, second)
+    return np.asarray(d + perceived(values, part) if "pair_context" in part else d)
+
+
+def _asked(
+    density: VotesDensity,
+    values: Values,
+    judge: Ints,
+    criterion: Ints,
+    first: Ints,
+    second: Ints,
+    context: Ints | None,
+    covariate: Floats | None,
+) -> tuple[Values, dict[str, Any]]:
+    """Values with a context that is none, and comparisons as terms take them."""
+    part: dict[str, Any] = {
+        "pair_criterion": criterion,
+        "pair_first": first,
+        "pair_second": second,
+        "pair_judge": judge,
+    }
+    if covariate is not None:
+        part["pair_covariate"] = covariate
+    if density.contexts or density.tastes or covariate is not None:
+        part["pair_context"] = judge * 0 - 1 if context is None else context
+    return _anywhere(density, values), part
 
 
 def _anywhere(density: VotesDensity, values: Values) -> Values:

@@ -7,10 +7,12 @@ from typing import Any
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.checks import below_chance, with_turned_judges
 from voirdire.kinds.votes import adjusted, in_contexts
+from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.check import Check, listed
 from voirdire.tables.graph import Connectivity, connectivity
+from voirdire.trust.drift import drift
 
 
 def comparisons(problem: VotesProblem) -> list[Check]:
@@ -90,4 +92,5 @@ def all_checks(
         *in_contexts.check(problem, posterior),
         *adjusted.checks(problem, posterior),
         *trust_checks(problem, posterior, judges, seed, chosen),
+        *drift(over_time(problem, posterior), seed=seed),
     ]

@@ -1,0 +1,28 @@
+"""Labels over time: how often a judge calls items what the panel takes them for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.labels.influence import units
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.trust.drift import OverTime
+
+
+def over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
+    """Of every label, at the posterior's centre: 1 where it is the item's most probable class, less the judge's mean.
+
+    The mean is over the judge's labels of items of that class. None without times, or where the model has no classes.
+    """
+    table = problem.table
+    if table.time is None or not problem.density.latent:
+        return None
+    joint = problem.density.joint(posterior.central_values, problem.data, np)
+    top = joint.argmax(axis=1)[problem.unit_row][units(problem)]
+    right = (problem.given(table) == top).astype(float)
+    cell = table.judge * problem.classes + top
+    mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
+    question = table.item if table.context is None else table.context
+    beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
+    return OverTime(problem.judges, table.judge, table.time, question, beyond)

@@ -1,0 +1,46 @@
+"""Scores over time: how severe a judge is, and how far from what is expected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.chances import chances
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.censored import HALF
+from voirdire.trust.drift import OverTime
+from voirdire.typing import Floats
+
+
+def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
+    """Of every score, at the centre of the posterior; None where the table has no times."""
+    table = problem.table
+    if table.time is None:
+        return None
+    r = table.score - _expected(problem, posterior)
+    away = np.abs(r)
+    total = np.bincount(table.judge, away, len(problem.judges))
+    mean = total / np.maximum(problem.judge_votes, 1)
+    beyond = {
+        ("lenient", "severe"): r,
+        ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
+    }
+    question = table.item if table.context is None else table.context
+    return OverTime(problem.judges, table.judge, table.time, question, beyond)
+
+
+def _expected(problem: ScoresProblem, posterior: Posterior) -> Floats:
+    """Expected score of every row; of a baseline, the mean of the item's scores."""
+    table, form = problem.table, form_of(problem.model)
+    codes = (table.judge, table.criterion, table.item)
+    if form is ordinal:
+        levels = np.array(problem.scale.levels, dtype=float)
+        return np.asarray(chances(problem, posterior.central_values, codes) @ levels)
+    if form is continuous:
+        mean = points.ends(problem, posterior.central_values, *codes)[:, 2]
+        return np.asarray(problem.scale.low + (mean + HALF) * problem.scale.range)
+    unit = table.criterion * len(problem.items) + table.item
+    count = np.maximum(np.bincount(unit), 1)
+    return np.asarray((np.bincount(unit, table.score) / count)[unit])

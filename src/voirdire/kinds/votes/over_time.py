@@ -1,0 +1,39 @@
+"""Votes over time: for the item that the panel finds better, and for the one shown first, beyond expectation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.chances import differences, probabilities
+from voirdire.kinds.votes.contexts import context_of, covariates_of
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.trust.drift import OverTime
+
+
+def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
+    """Of every vote, at the centre of the posterior; None where the table has no times.
+
+    With d the difference of the items as judges meet them and r = 1, 0 or -1 (first, tie, second) less its
+    expectation: r tanh(d / 2), the score of how well a judge tells items apart, and r.
+    """
+    votes = problem.coded_votes
+    if votes.details is None or votes.details.time is None or problem.model.pool != "none":
+        return None
+    values = posterior.central_values
+    p = probabilities(problem.model, problem.density, [values], votes)
+    criterion = votes.criterion if problem.model.criteria == "separate" else votes.criterion * 0
+    codes = (votes.judge, criterion, votes.first, votes.second)
+    d = differences(problem.density, values, *codes, context_of(votes), covariates_of(votes))
+    cell = votes.row_cell
+    r = np.array([1.0, -1.0, 0.0])[votes.row_outcome] - (p[:, 0] - p[:, 1])[cell]
+    if votes.row_context is not None:
+        question = votes.row_context
+    else:
+        first, second = votes.first[cell], votes.second[cell]
+        question = np.minimum(first, second) * len(votes.items) + np.maximum(first, second)
+    beyond = {
+        ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
+        ("for what is shown first", "for what is shown second"): r,
+    }
+    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond)

@@ -169,6 +169,8 @@ def state(now: Progress) -> str:
     parts = [f"{done} of {total} calls"]
     if now.missing:
         parts.append(f"{now.missing} missing")
+    if now.batched:
+        parts.append(f"{now.batched} in batches")
     rate = now.asked / now.seconds if now.seconds > 0 else 0.0
     if rate > 0:
         parts.append(f"{rate:.1f}/s" if rate >= 0.1 else f"{rate * 60:.1f}/min")
@@ -218,6 +220,8 @@ def _show_estimate(found: Estimate) -> None:
     }  # fmt: skip
     out.print(_table("Judges", [*found.judges, {"judge": "all", **total}], columns))
     out.print("Tokens and cost are rough, for the most calls, and without repetitions.")
+    if batched := [row["judge"] for row in found.judges if row["batch"]]:
+        out.print(f"In batches, at half the price: {', '.join(batched)}.", markup=False)
 
 
 def _show(found: Collected) -> None:

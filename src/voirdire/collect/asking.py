@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
 from voirdire.collect.answers import check_schema, misfit
+from voirdire.collect.batch import Batches
+from voirdire.collect.batch_rows import BatchRows
 from voirdire.collect.budget import Budget, Limits, Progress
 from voirdire.collect.client import Client, Form, Request
 from voirdire.collect.journal import Journal, written
@@ -64,7 +67,10 @@ class Asking:
     ) -> None:
         self._judges = {judge.name: judge for judge in judges}
         self._prompts, self._journal, self._connect = prompts, journal, connect
-        self._slots = {judge.name: asyncio.Semaphore(judge.concurrency) for judge in judges}
+        self._slots = {
+            judge.name: asyncio.Semaphore(sys.maxsize if judge.batch else judge.concurrency)
+            for judge in judges
+        }
         self._tasks: dict[tuple[str, Key], asyncio.Task[Answer]] = {}
         self._digests: dict[tuple[str, Key], str] = {}
         # kept, so that no other schema can come to have its id
@@ -72,11 +78,16 @@ class Asking:
         self._connecting: asyncio.Task[None] | None = None
         self._clients: list[Client] = []
         self._senders: dict[str, Sender] = {}
+        self._batches: list[Batches] = []
+        #: Questions that are being asked, also in batches.
+        self._moving = 0
         totals = journal.totals().values()
         self.progress = Progress(
             requests=int(sum(row["requests"] for row in totals)), cost=sum(row["cost"] for row in totals)
         )
         self._budget = Budget(limits, self.progress, progress)
+        for judge in judges:
+            self._budget.owe(*BatchRows(journal, judge.name).owed())
         #: Prompts of the questions that were not in the journal, as (judge, characters, schema), for estimates.
         self.unasked: list[Unasked] = []
 
@@ -122,24 +133,35 @@ class Asking:
     def stop(self, reason: str) -> str | None:
         """Ask nothing more; what `finish` will wait for, if anything."""
         self._budget.stopped = self._budget.stopped or reason
+        count = sum(batches.waiting for batches in self._batches)
+        for batches in self._batches:
+            batches.leave(reason)
         counts = {name: sender.under_way for name, sender in self._senders.items() if sender.under_way}
-        if not counts:
-            return None
-        count, longest = sum(counts.values()), max(self._judges[name].timeout for name in counts)
-        return (
-            f"stopping: waiting for {count} answer{'s' if count > 1 else ''} under way, at most {longest:g} s; "
-            "Ctrl-C again ends at once"
-        )
+        told = [f"{count} questions wait in batches, which go on at their servers"] if count else []
+        if counts:
+            count, longest = sum(counts.values()), max(self._judges[name].timeout for name in counts)
+            told.append(
+                f"stopping: waiting for {count} answer{'s' if count > 1 else ''} under way, at most {longest:g} s; "
+                "Ctrl-C again ends at once"
+            )
+        return "; ".join(told) or None
 
     def abandon(self) -> None:
         """Wait for nothing that is under way."""
+        for batches in self._batches:
+            batches.abandon()
         for task in self._tasks.values():
             task.cancel()
 
     async def finish(self) -> None:
-        """Wait for the requests that are under way."""
+        """Wait for the requests that are under way; for batches only where the run has come to a bound."""
         self._budget.stopped = self._budget.stopped or "the run is over"
+        if not self._budget.at_bound:
+            for batches in self._batches:
+                batches.leave(self._budget.stopped)
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        for batches in self._batches:
+            await batches.close()
         for client in self._clients:
             await client.close()
 
@@ -165,13 +187,25 @@ class Asking:
         return digest
 
     async def _ask(self, question: Question, judge: Judge) -> Answer:
+        self._moving += 1
+        try:
+            answer = await self._answer(question, judge)
+        finally:
+            self._moving -= 1
+        self._budget.count(answer)
+        return answer
+
+    def _idle(self) -> bool:
+        """Whether nothing is on its way but what waits in batches."""
+        return self._moving <= sum(batches.waiting for batches in self._batches)
+
+    async def _answer(self, question: Question, judge: Judge) -> Answer:
         async with self._slots[judge.name]:
             self._budget.go_on()
             if judge.model.startswith(RULE):
                 digest = self._digest((judge.name, question.key), self._request(question, judge))
                 answer = decide(judge, question)
                 self._journal.keep(judge.name, question.key, digest, answer, [])
-                self._budget.count(answer)
                 return answer
             if self._connecting is None:
                 self._connecting = asyncio.create_task(self._reach())
@@ -182,7 +216,6 @@ class Asking:
             prompt = (request.system, request.user)
             self._journal.keep(judge.name, question.key, digest, answer, requests, prompt)
         self.progress.asked += 1
-        self._budget.count(answer)
         return answer
 
     async def _reach(self) -> None:
@@ -202,12 +235,15 @@ class Asking:
             if reasons[id(client)]
         ]
         self._clients = list(servers.values())
-        self._senders = {
-            name: Sender(self._judges[name], client, form, self._journal, self._budget)
-            for name, (client, form) in found.items()
-        }
         if problems:
             raise InputError(problems)
+        for name, (client, form) in found.items():
+            judge, batches = self._judges[name], None
+            if judge.batch or BatchRows(self._journal, name):
+                batches = Batches(judge, client, self._journal, self._budget, self._idle)
+                await batches.recover()
+                self._batches.append(batches)
+            self._senders[name] = Sender(judge, client, form, self._journal, self._budget, batches)
 
 
 def _seen(task: asyncio.Task[Answer]) -> None:

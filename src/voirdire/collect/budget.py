@@ -44,6 +44,8 @@ class Progress:
         Requests sent and their cost, also by runs before; seconds since this run began.
     asked : int
         Questions of this run that were not in the journal.
+    batched : int
+        Requests in batches that their servers have not ended yet.
     """
 
     done: int = 0
@@ -54,6 +56,7 @@ class Progress:
     cost: float = 0.0
     seconds: float = 0.0
     asked: int = 0
+    batched: int = 0
 
 
 class Budget:
@@ -87,15 +90,23 @@ class Budget:
         self._reserved = 0.0
         #: Why nothing more is asked, once it is so.
         self.stopped: str | None = None
+        #: Whether that is one of the bounds; what is within it is still asked and waited for.
+        self.at_bound = False
 
     def go_on(self) -> None:
         """Raise `Stop` once the run is to stop."""
         if self.stopped is not None:
             raise Stop(self.stopped)
 
+    def owe(self, requests: int, cost: float) -> None:
+        """Set aside what requests cost that were sent before; less than nothing for those that were not after all."""
+        self.progress.requests += requests
+        self._reserved += cost
+
     def reserve(self, cost: float) -> float:
         """Set aside what a request may cost until it is paid; the run stops if it may not cost that much."""
         limits, progress = self.limits, self.progress
+        self.go_on()
         if limits.max_calls is not None and progress.requests >= limits.max_calls:
             self.stopped = f"stopped at {progress.requests} requests (max_calls)"
         elif limits.max_cost is not None and progress.cost + self._reserved + cost > limits.max_cost:
@@ -103,9 +114,9 @@ class Budget:
                 f"stopped at a cost of {progress.cost + self._reserved:.4g}: one more request may pass max_cost "
                 f"{limits.max_cost:g}"
             )
+        self.at_bound = self.stopped is not None
         self.go_on()
-        progress.requests += 1
-        self._reserved += cost
+        self.owe(1, cost)
         return cost
 
     def pay(self, reserved: float, cost: float) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import email.utils
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -201,14 +201,38 @@ class Client:
         made = body(request, form)
         extra = {name: value for name, value in made.items() if name in request.extra or name == "grammar"}
         plain = {name: value for name, value in made.items() if name not in extra}
+        content = await self.call(
+            lambda sdk: sdk.chat.completions.with_raw_response.create(
+                **plain, extra_body=extra or None, timeout=timeout
+            ),
+            timeout,
+        )
+        return self.reply(content)
+
+    async def call(self, ask: Callable[[Any], Awaitable[Any]], timeout: float) -> bytes:
+        """What the server answers to a call of the SDK that gives the raw response.
+
+        Raises
+        ------
+        NoReply
+            There is no answer.
+        """
         try:
             async with asyncio.timeout(timeout):
-                raw = await self._client().chat.completions.with_raw_response.create(
-                    **plain, extra_body=extra or None, timeout=timeout
-                )
-                content = raw.http_response.content
+                raw = await ask(self._client())
+                content: bytes = raw.http_response.content
+                return content
         except Exception as error:
             raise self._trouble(error, timeout) from None
+
+    def reply(self, content: bytes) -> Reply:
+        """A chat completion, without keys.
+
+        Raises
+        ------
+        NoReply
+            It is none.
+        """
         found = _read(content)
         if found is None:
             start = self.said(content.decode("utf-8", "replace"))[:60]
@@ -236,8 +260,9 @@ class Client:
         if isinstance(error, openai.APIStatusError):
             status = error.status_code
             reason = self.said(f"HTTP {status}: {_message(error)}")
-            passing = status in _PASSING or status >= 500
-            return NoReply(reason, status=status, passing=passing, after=_wait(error.response.headers))
+            return NoReply(
+                reason, status=status, passing=is_passing(status), after=_wait(error.response.headers)
+            )
         if isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             detail = str(cause) or type(cause).__name__
@@ -257,16 +282,38 @@ def _lists(logprobs: Logprobs) -> list[Any]:
 
 def _message(error: Any) -> str:
     """What the body of an error says."""
-    found = error.body
+    return message_of(error.body) or error.response.text or "no reason given"
+
+
+def message_of(body: Any) -> str:
+    """What the body of an error says, "" if nothing.
+
+    Examples
+    --------
+    >>> message_of({"error": {"message": "slow down"}})
+    'slow down'
+    """
+    found = body
     if isinstance(found, Mapping):
         inner = found.get("error", found)
         if isinstance(inner, Mapping):
             inner = inner.get("message", inner)
         found = inner
     try:
-        return str(found or error.response.text or "no reason given")
+        return str(found or "")
     except RecursionError:
         return "a reason that is nested too deeply"
+
+
+def is_passing(status: int) -> bool:
+    """Whether the same request may be answered later than it was with this HTTP status.
+
+    Examples
+    --------
+    >>> is_passing(429), is_passing(400)
+    (True, False)
+    """
+    return status in _PASSING or status >= 500
 
 
 def _wait(headers: Any) -> float | None:

@@ -8,6 +8,9 @@ from typing import Any
 from voirdire.collect.client import Reply, Request
 from voirdire.collect.protocol import Judge
 
+#: Of the price, what a request in a batch costs.
+BATCH_SHARE = 0.5
+
 
 def tokens_read(characters: int) -> int:
     """About how many tokens a prompt has: one per four characters.
@@ -43,14 +46,17 @@ def _tokens(schema: Mapping[str, Any]) -> int:
 
 
 def price(judge: Judge, read: float, wrote: float) -> float:
-    """Cost of so many tokens read and written.
+    """Cost of so many tokens read and written; half of it in batches.
 
     Examples
     --------
     >>> price(Judge("a", "m", price_in=1.0, price_out=2.0), 500_000, 250_000)
     1.0
+    >>> price(Judge("a", "m", price_in=1.0, price_out=2.0, batch=True), 500_000, 250_000)
+    0.5
     """
-    return ((judge.price_in or 0.0) * read + (judge.price_out or 0.0) * wrote) / 1e6
+    share = BATCH_SHARE if judge.batch else 1.0
+    return share * ((judge.price_in or 0.0) * read + (judge.price_out or 0.0) * wrote) / 1e6
 
 
 def expected(judge: Judge, request: Request) -> float:

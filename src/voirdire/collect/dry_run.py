@@ -24,7 +24,8 @@ class Estimate:
     ----------
     protocol : str
     judges : list of dict
-        Per judge: ``calls_least`` and ``calls_most``, tokens read and written and cost for the most.
+        Per judge: whether its requests go in batches, ``calls_least`` and ``calls_most``, tokens read and written and
+        cost (in batches half) for the most.
     """
 
     protocol: str
@@ -76,6 +77,7 @@ def estimate(
         rows.append(
             {
                 "judge": judge.name,
+                "batch": judge.batch,
                 "calls_least": calls.least[judge.name],
                 "calls_most": most,
                 "tokens_in": round(read * most),

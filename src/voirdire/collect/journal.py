@@ -7,7 +7,8 @@ killed; ``synchronous = NORMAL`` means that a power failure may cost the last an
 Tables: ``setting`` (what the run was started with), ``requests`` (one row per request that was sent: judge, key, which
 try, time, seconds, status, error, tokens, cost, the raw answer), ``answers`` (one row per question: its hash, the
 answer or why there is none, log-probabilities, tries, tokens, cost, seconds), ``prompts`` (both messages of every
-question that was sent, compressed; absent from journals of older versions). No key of a server is ever written.
+question that was sent, compressed; absent from journals of older versions), ``batches`` and ``batched`` (what
+:mod:`voirdire.collect.batch_rows` keeps). No key of a server is ever written.
 """
 
 from __future__ import annotations
@@ -31,10 +32,19 @@ from voirdire.errors import InputError
 FILE = "journal.sqlite"
 FORMAT = 1
 #: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
-_LARGEST = 64 * 1024 * 1024
+LARGEST = 64 * 1024 * 1024
 _PROMPTS = """
 create table if not exists prompts (
     judge text, key text, prompt blob, primary key (judge, key)
+) without rowid;
+"""
+_BATCHES = """
+create table if not exists batches (
+    name text primary key, judge text, file text, batch text, status text, time text
+) without rowid;
+create table if not exists batched (
+    judge text, key text, number integer, batch text, custom text, form text, expected real, noted integer, reply blob,
+    primary key (judge, key, number)
 ) without rowid;
 """
 _TABLES = """
@@ -49,6 +59,8 @@ create table if not exists answers (
     primary key (judge, key)
 ) without rowid;
 """
+#: The tables of this version, and of those before.
+_VERSIONS = (_TABLES + _PROMPTS + _BATCHES, _TABLES + _PROMPTS, _TABLES)
 
 
 @dataclass(frozen=True)
@@ -140,15 +152,15 @@ class Journal:
         if self.path.exists() and not self.path.is_file():
             raise InputError(f"journal {self.path}: is no file; name another output folder")
         self._db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
-        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST)
+        self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST)
         self._db.execute("pragma trusted_schema = off")
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
         before = _layout(self._db)
-        self._db.executescript(_TABLES + _PROMPTS)
+        self._db.executescript(_VERSIONS[0])
         # tables are made before anything is noted: where something is, none can be missing
-        whole, older = _layout_when_new(_TABLES + _PROMPTS), _layout_when_new(_TABLES)
-        if _layout(self._db) != whole or (before not in (whole, older) and self.setting()):
+        known = [_layout_when_new(tables) for tables in _VERSIONS]
+        if _layout(self._db) != known[0] or (before not in known and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -158,6 +170,19 @@ class Journal:
             raise InputError(
                 f"journal {self.path}: written in format {found!r:.20}, this version reads {FORMAT}; upgrade voirdire"
             )
+
+    @contextmanager
+    def used(self) -> Iterator[sqlite3.Connection]:
+        """The file, to be read; what is wrong with it is said in one message."""
+        with self._used():
+            yield self._db
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """The file, to be written: all of it or nothing."""
+        with self._used(), self._db:
+            self._db.execute("begin immediate")
+            yield self._db
 
     @contextmanager
     def _used(self, what: str = "is damaged, or its folder has been moved or filled up") -> Iterator[None]:
@@ -199,9 +224,8 @@ class Journal:
         setting = {part: self._hide.text(value) for part, value in setting.items()}
         if len(before) > 1:
             return [part for part, value in setting.items() if before.get(part) != value]
-        with self._used(), self._db:
-            self._db.execute("begin immediate")
-            self._db.executemany("insert or replace into setting values (?, ?)", setting.items())
+        with self.transaction() as database:
+            database.executemany("insert or replace into setting values (?, ?)", setting.items())
         return []
 
     def find(self, judge: str, key: Key) -> Kept | None:
@@ -226,8 +250,8 @@ class Journal:
             return Kept(digest, Answer(content, reason, _logprobs(json.loads(logprobs)) if logprobs else ()))
 
     def sent(self, judge: str, key: Key, number: int, request: Sent) -> None:
-        """Note a request that brought no usable answer."""
-        with self._used():
+        """Note a request that brought no usable answer, unless it was noted when its batch was read before."""
+        with self.transaction():
             self._insert_request(judge, written(key), number, request)
 
     def keep(
@@ -244,13 +268,13 @@ class Journal:
         ``prompt`` is the system's and the user's message, which is kept compressed.
         """
         name = written(key)
-        with self._used(), self._db:
-            self._db.execute("begin immediate")
+        with self.transaction():
             if requests and answer.missing is None:
                 self._insert_request(judge, name, len(requests), requests[-1])
             if prompt is not None:
-                packed = zlib.compress(self._json(list(prompt)).encode("utf-8", "surrogatepass"))
+                packed = self.packed(list(prompt))
                 self._db.execute("insert or replace into prompts values (?, ?, ?)", (judge, name, packed))
+            self._db.execute("delete from batched where judge = ? and key = ?", (judge, name))
             self._db.execute(
                 "insert or replace into answers values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
@@ -283,16 +307,28 @@ class Journal:
             )
             for judge, key, packed, answer in rows:
                 unpacker = zlib.decompressobj()
-                text = unpacker.decompress(packed, _LARGEST)
+                text = unpacker.decompress(packed, LARGEST)
                 if unpacker.unconsumed_tail:
                     raise ValueError("a prompt that is too long")
                 system, user = json.loads(text)
                 yield judge, key, str(system), str(user), answer
 
+    def packed(self, value: Any) -> bytes:
+        """A value as JSON without keys, compressed."""
+        return zlib.compress(self._json(value).encode("utf-8", "surrogatepass"))
+
     def _json(self, value: Any) -> str:
         return json.dumps(self._hide.value(value))
 
     def _insert_request(self, judge: str, name: str, number: int, request: Sent) -> None:
+        place = (judge, name, number)
+        noted = self._db.execute(
+            "select noted from batched where judge = ? and key = ? and number = ?", place
+        ).fetchone()
+        if noted is not None:
+            if noted[0]:
+                return
+            self._db.execute("update batched set noted = 1 where judge = ? and key = ? and number = ?", place)
         error, answer = (
             None if text is None else self._hide.text(text) for text in (request.error, request.answer)
         )

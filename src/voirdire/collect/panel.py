@@ -38,7 +38,7 @@ from voirdire.collect.options import near
 from voirdire.collect.protocol import Judge
 from voirdire.collect.redact import SHORTEST, Redactor
 from voirdire.errors import InputError
-from voirdire.settings import AMOUNT, ANY, COUNT, POSITIVE, SIZE, TABLE, WORD, Rule, faults, read_toml
+from voirdire.settings import AMOUNT, ANY, COUNT, FLAG, POSITIVE, SIZE, TABLE, WORD, Rule, faults, read_toml
 from voirdire.tables.encode import Refused, name_of
 
 #: Models that need no server: they begin with one of these.
@@ -93,7 +93,7 @@ _VARIABLE = Rule(
 _JUDGE = {
     "name": WORD, "model": WORD, "base_url": WORD, "api_key_env": _VARIABLE, "temperature": AMOUNT, "seed": SIZE,
     "family": WORD, "group": WORD, "role": WORD, "price_in": AMOUNT, "price_out": AMOUNT, "concurrency": COUNT,
-    "max_tokens": COUNT, "timeout": POSITIVE, "extra": TABLE,
+    "max_tokens": COUNT, "timeout": POSITIVE, "batch": FLAG, "extra": TABLE,
 }  # fmt: skip
 _TOP = {"seed": SIZE, "answer_tries": COUNT, "request_tries": COUNT, "backoff": AMOUNT}
 
@@ -195,7 +195,7 @@ def _judge(entry: Mapping[str, Any], number: int, seed: int, problems: list[str]
     if model.startswith((LOCAL, RULE)):
         problems += [
             f"{place}{key} has no meaning for {model}; remove it"
-            for key in ("base_url", "api_key_env")
+            for key in ("base_url", "api_key_env", "batch")
             if key in found
         ]
         found.setdefault("seed", seed)

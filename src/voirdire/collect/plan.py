@@ -48,9 +48,9 @@ class Plan:
     def fingerprint(self) -> dict[str, str]:
         """What a journal belongs to, by part: the same parts, the same questions.
 
-        Prices, keys, concurrency and timeouts may change between two starts of a run.
+        Prices, keys, concurrency, timeouts and batches may change between two starts of a run.
         """
-        free = ("api_key_env", "price_in", "price_out", "concurrency", "timeout")
+        free = ("api_key_env", "price_in", "price_out", "concurrency", "timeout", "batch")
         judges = [
             {key: value for key, value in asdict(judge).items() if key not in free}
             for judge in self.setting.judges

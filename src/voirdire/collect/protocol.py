@@ -74,6 +74,8 @@ class Judge:
         Bound on the tokens of an answer.
     timeout : float
         Seconds to wait for an answer.
+    batch : bool
+        Whether its requests go in batches, which take up to a day and cost half.
     extra : mapping
         Further fields of the request's body, as the server knows them.
 
@@ -97,6 +99,7 @@ class Judge:
     concurrency: int = 4
     max_tokens: int | None = None
     timeout: float = 120.0
+    batch: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -18,6 +18,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from voirdire.collect.answers import usable
+from voirdire.collect.batch import Batches
 from voirdire.collect.budget import Budget, Stop
 from voirdire.collect.client import Client, Form, NoReply, Reply, Request
 from voirdire.collect.cost import expected, paid
@@ -42,14 +43,25 @@ class Sender:
     journal : Journal
         Where every request is noted.
     budget : Budget
+    batches : Batches, optional
+        What carries its requests, if not each by itself.
     """
 
-    def __init__(self, judge: Judge, client: Client, form: Form, journal: Journal, budget: Budget) -> None:
+    def __init__(
+        self,
+        judge: Judge,
+        client: Client,
+        form: Form,
+        journal: Journal,
+        budget: Budget,
+        batches: Batches | None = None,
+    ) -> None:
         self._judge, self._client, self._first = judge, client, form
         self._journal, self._budget, self._limits = journal, budget, budget.limits
+        self._batches = batches
         #: The first form that was answered, by what was asked for: the schema, and whether log-probabilities.
         self._proven: dict[tuple[str, bool], Form] = {}
-        #: Requests that have been sent and not answered.
+        #: Requests that have been sent and not answered, but for those in batches.
         self.under_way = 0
         self._not_before = 0.0
         self._unanswered = 0
@@ -85,26 +97,38 @@ class Sender:
         refused: list[Form] = []
         tries = 0
         while True:
-            form = forms[0]
-            await self._wait()
-            reserved = self._budget.reserve(max(self._mean_cost(), expected(judge, request)))
+            # of what is in a batch already, by this run or one before, the cost is set aside
+            line = self._batches.line(key, len(requests) + 1) if self._batches else None
+            counted = line is not None and line.noted
+            if line is None:
+                form = forms[0]
+                await self._wait()
+                reserved = self._budget.reserve(max(self._mean_cost(), expected(judge, request)))
+            else:
+                form = line.form
+                reserved = 0.0 if counted else line.expected
+            batched = judge.batch or line is not None
             began, clock = datetime.now(UTC).isoformat(timespec="milliseconds"), time.monotonic()
-            self.under_way += 1
+            self.under_way += not batched
             try:
-                reply = await self._client.send(request, form, judge.timeout)
+                if self._batches is None:
+                    reply = await self._client.send(request, form, judge.timeout)
+                else:
+                    number = len(requests) + 1
+                    reply = await self._batches.send(key, number, request, form, reserved)
             except NoReply as error:
                 trouble = error
             else:
                 seconds = time.monotonic() - clock
-                cost = paid(judge, request, reply)
+                cost = paid(replace(judge, batch=batched), request, reply)
                 self._proven.setdefault(_wants(request), form)
                 self._unanswered = 0
                 self._replies, self._paid = self._replies + 1, self._paid + cost
-                self._budget.pay(reserved, cost)
+                self._budget.pay(reserved, 0.0 if counted else cost)
                 text = _clean(reply.text)
                 return reply, Sent(began, seconds, 200, None, reply.tokens_in, reply.tokens_out, cost, text)
             finally:
-                self.under_way -= 1
+                self.under_way -= not batched
             self._budget.pay(reserved, 0.0)
             seconds = time.monotonic() - clock
             reason = trouble.reason

@@ -2,7 +2,7 @@
 
 The ``openai`` SDK sends by the HTTP client that is made here. A server gets the key that is meant for it and nothing
 else of the user's: ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID`` go to OpenAI alone, cookies nowhere. An answer is
-unpacked as it comes and dropped at 8 MB, however small it was packed.
+unpacked as it comes and dropped at 8 MB (512 MB for the answers of a batch), however small it was packed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from voirdire.collect.allowed import is_loopback
 
-#: Most bytes of an answer, unpacked.
-LARGEST = 8 * 1024 * 1024
+#: Most bytes of an answer, unpacked, and of a file of them.
+LARGEST, LARGEST_FILE = 8 * 1024 * 1024, 512 * 1024 * 1024
 _SENT = ("host", "accept", "connection", "content-type", "content-length", "transfer-encoding", "user-agent")
 _OPENAI = ("openai-organization", "openai-project")
 
@@ -50,7 +50,8 @@ def http_client(base_url: str, key: str) -> Any:
                     status = response.status_code
                     raise BadAnswer(f"HTTP {status}: it redirects to {shown or 'nowhere'}", status)
                 encoding = response.headers.get("content-encoding", "identity").strip().lower()
-                content = await _bounded(response.aiter_raw(), encoding)
+                most = LARGEST_FILE if request.url.path.endswith("/content") else LARGEST
+                content = await _bounded(response.aiter_raw(), encoding, most)
             finally:
                 await response.aclose()
             headers = {"content-type": "application/json"}
@@ -66,7 +67,7 @@ def http_client(base_url: str, key: str) -> Any:
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _bounded(chunks: AsyncIterator[bytes], encoding: str) -> bytes:
+async def _bounded(chunks: AsyncIterator[bytes], encoding: str, most: int) -> bytes:
     """All bytes of an answer, unpacked."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise BadAnswer(f"its answer is packed in a way that was not asked for ({encoding[:20]})")
@@ -81,9 +82,9 @@ async def _bounded(chunks: AsyncIterator[bytes], encoding: str) -> bytes:
                 raw = encoding == "deflate" and chunk[:1] not in (b"\x78", b"\x58", b"\x08")
                 unpack = zlib.decompressobj(-zlib.MAX_WBITS if raw else zlib.MAX_WBITS | 32)
             try:
-                found += unpack.decompress(chunk, LARGEST + 1 - len(found))
+                found += unpack.decompress(chunk, most + 1 - len(found))
             except zlib.error as error:
                 raise BadAnswer(f"its answer cannot be unpacked ({error})") from None
-        if len(found) > LARGEST or taken > LARGEST:
-            raise BadAnswer(f"its answer is longer than {LARGEST // 1024**2} MB")
+        if len(found) > most or taken > most:
+            raise BadAnswer(f"its answer is longer than {most // 1024**2} MB")
     return bytes(found)

@@ -1,0 +1,362 @@
+"""Carry one judge's requests in batches: half the price, answers within a day.
+
+Requests wait until nothing else is on its way, then go to the server as one file. So a protocol whose questions depend
+on answers works in waves, one batch a wave and judge; what failed in passing, or could not be used, goes into the next.
+
+No request is paid for twice, whenever the process dies. What it needs for that is in the journal before each step
+(:mod:`voirdire.collect.batch_rows`). Whether a batch was begun whose name is not known is found out by the server's
+list; where it is not there its file is deleted, so that a request to begin it that is still on its way comes to
+nothing, and the list is read once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+from voirdire.collect.batch_api import ENDPOINT, Batch, BatchApi, outcome
+from voirdire.collect.batch_rows import BatchRows, Line
+from voirdire.collect.budget import Budget, Stop
+from voirdire.collect.client import Client, Form, NoReply, Reply, Request, body
+from voirdire.collect.journal import Journal, written
+from voirdire.collect.protocol import Judge, Key
+from voirdire.errors import InputError
+
+_T = TypeVar("_T")
+#: Most requests of a batch, and most bytes of its file: what servers take, and what fits into memory.
+_MOST, _MOST_BYTES = 20_000, 100 * 1024 * 1024
+#: Seconds between two looks at the queue; after so many without a new request it is sent, whatever else is on its way.
+_PAUSE, _QUIET = 0.03, 10.0
+#: Seconds between two looks at a batch, least and most; they grow.
+_SOON, _LATE = 0.02, 60.0
+_LEAST_TIMEOUT = 300.0
+
+
+class _Queued(NamedTuple):
+    """A request that waits for its batch: ``custom_id``, key, number, form, about its cost, its line in the file."""
+
+    custom: str
+    key: Key
+    number: int
+    form: Form
+    expected: float
+    line: bytes
+
+
+class Batches:
+    """The batches of one judge.
+
+    Parameters
+    ----------
+    judge : Judge
+        If its requests do not go in batches (any more), only what is in one already is waited for.
+    client : Client
+    journal : Journal
+    budget : Budget
+    idle : callable
+        Whether nothing is on its way but what waits in batches.
+    """
+
+    def __init__(
+        self, judge: Judge, client: Client, journal: Journal, budget: Budget, idle: Callable[[], bool]
+    ) -> None:
+        self._judge, self._client, self._budget, self._idle = judge, client, budget, idle
+        self._api = BatchApi(client, max(judge.timeout, _LEAST_TIMEOUT))
+        self._rows = BatchRows(journal, judge.name)
+        self._queue: list[_Queued] = []
+        self._replies: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
+        self._gathering: asyncio.Task[None] | None = None
+        #: By batch, what begins and follows it; and those that only wait for the server.
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._following: set[str] = set()
+        self._left: str | None = None
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a batch, or in one."""
+        return len(self._replies)
+
+    def line(self, key: Key, number: int) -> Line | None:
+        """A question's request of this number, if it is in a batch."""
+        return self._rows.line(key, number)
+
+    async def recover(self) -> None:
+        """Find out which batches were begun when a run before ended in the midst of it."""
+        for begun in self._rows.open():
+            if begun.batch is not None:
+                continue
+            found = None if begun.file is None else await self._find(begun.name, begun.file)
+            if found is not None:
+                self._rows.created(begun.name, found)
+                continue
+            count, cost = self._rows.owed()
+            self._rows.dropped(begun.name)
+            left, costs = self._rows.owed()
+            self._budget.owe(left - count, costs - cost)
+
+    async def send(self, key: Key, number: int, request: Request, form: Form, expected: float) -> Reply:
+        """A question's request of this number: from its batch if it is in one, else in the next.
+
+        Raises
+        ------
+        NoReply
+            There is no answer, or none that is a chat completion.
+        Stop
+            The run ends before the batch does.
+        """
+        line = self._rows.line(key, number)
+        if line is None and not self._judge.batch:
+            return await self._client.send(request, form, self._judge.timeout)
+        found = line.reply if line is not None else None
+        if found is None:
+            if self._left is not None:
+                raise Stop(self._left)
+            custom = _custom(key, number)
+            future = self._replies[custom] = asyncio.get_running_loop().create_future()
+            if line is not None:
+                self._resume(line.batch)
+            else:
+                sent = {
+                    "custom_id": custom,
+                    "method": "POST",
+                    "url": ENDPOINT,
+                    "body": body(request, form),
+                }
+                text = json.dumps(sent, default=dict).encode() + b"\n"
+                self._queue.append(_Queued(custom, key, number, form, expected, text))
+                if self._gathering is None or self._gathering.done():
+                    self._gathering = asyncio.create_task(self._gather())
+            found = await future
+        if "reason" not in found:
+            return self._client.reply(json.dumps(found.get("body")).encode())
+        raise NoReply(str(found["reason"]), status=found["status"], passing=found.get("passing") is True)
+
+    def leave(self, reason: str) -> None:
+        """Wait for no batch any more: those that run go on at the server."""
+        self._left = reason
+        self._queue.clear()
+        self._fail(list(self._replies), Stop(reason))
+        for name in self._following:
+            self._tasks[name].cancel()
+
+    def abandon(self) -> None:
+        """Wait for nothing at all."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    async def close(self) -> None:
+        """Wait until what is being begun has been begun."""
+        tasks = [*self._tasks.values(), *([self._gathering] if self._gathering else [])]
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _gather(self) -> None:
+        """Make batches of the queue when no more comes."""
+        count, quiet = 0, 0.0
+        while self._queue:
+            await asyncio.sleep(_PAUSE)
+            if len(self._queue) != count:
+                count, quiet = len(self._queue), 0.0
+                continue
+            quiet += _PAUSE
+            if self._queue and (self._idle() or quiet >= _QUIET):
+                lines = self._cut()
+                name, count = f"voirdire-{secrets.token_hex(8)}", 0
+                self._start(name, [line.custom for line in lines], self._carry(name, lines))
+
+    def _cut(self) -> list[_Queued]:
+        """Take as much from the queue as goes into one batch; in the order in which the journal lists it."""
+        size = count = 0
+        for line in self._queue[:_MOST]:
+            size += len(line.line)
+            if count and size > _MOST_BYTES:
+                break
+            count += 1
+        lines, self._queue = self._queue[:count], self._queue[count:]
+        return sorted(lines)
+
+    def _resume(self, name: str) -> None:
+        """Follow a batch that was begun before."""
+        if name in self._tasks:
+            return
+        begun = {one.name: one.batch for one in self._rows.open()}
+        if begun.get(name) is None:
+            raise InputError(
+                f"judge {self._judge.name!r}: the journal does not say which batch {name} is; it is damaged, name "
+                "another output folder"
+            )
+        self._start(name, self._rows.customs(name), self._follow(name, str(begun[name])))
+
+    def _start(self, name: str, customs: list[str], work: Any) -> None:
+        async def guarded() -> None:
+            self._budget.progress.batched += len(customs)
+            self._budget.tell()
+            try:
+                await work
+            except asyncio.CancelledError:
+                self._fail(customs, Stop(self._left or "interrupted"))
+            except Exception as error:
+                self._fail(customs, error)
+            finally:
+                self._budget.progress.batched -= len(customs)
+                self._following.discard(name)
+
+        self._tasks[name] = asyncio.create_task(guarded())
+
+    def _fail(self, customs: Collection[str], error: Exception) -> None:
+        for custom in customs:
+            future = self._replies.pop(custom, None)
+            if future is not None and not future.done():
+                future.set_exception(error)
+
+    async def _carry(self, name: str, lines: list[_Queued]) -> None:
+        """Begin a batch, and follow it."""
+        made = [(line.key, line.number, line.custom, line.form, line.expected) for line in lines]
+        self._rows.made(name, datetime.now(UTC).isoformat(timespec="milliseconds"), made)
+        batch = await self._begin(name, b"".join(line.line for line in lines))
+        self._rows.created(name, batch)
+        if self._left is None:
+            await self._follow(name, batch)
+
+    async def _begin(self, name: str, content: bytes) -> str:
+        """Upload a file, and begin its batch; the batch's name at the server."""
+        tries = 0
+        while True:
+            file = None
+            try:
+                file = await self._api.upload(name, content)
+                self._rows.uploaded(name, file)
+                return (await self._api.create(file, name)).id
+            except NoReply as error:
+                trouble = error
+            refused = not trouble.passing and trouble.status is not None and 300 <= trouble.status < 500
+            # the answer may have been lost, not the request
+            found = None if file is None or refused else await self._find(name, file)
+            if found is not None:
+                return found
+            tries += 1
+            if not trouble.passing or tries >= self._budget.limits.request_tries:
+                self._rows.dropped(name)
+                raise self._end(trouble, "no batch can be begun")
+            self._rows.uploaded(name, None)
+            await self._pause(tries, trouble)
+
+    async def _find(self, name: str, file: str) -> str | None:
+        """What the server calls a batch that may have been begun; None if it was not, and will not be."""
+        try:
+            found = await self._patiently(lambda: self._listed(name, file))
+            if found is None:
+                try:
+                    await self._patiently(lambda: self._api.delete(file))
+                except NoReply as error:
+                    if error.passing:
+                        raise
+                await asyncio.sleep(4 * self._budget.limits.backoff)
+                found = await self._patiently(lambda: self._listed(name, file))
+        except NoReply as error:
+            raise self._end(error, "whether a batch was begun cannot be told") from None
+        return found
+
+    async def _listed(self, name: str, file: str) -> str | None:
+        async for batch in self._api.listed():
+            if batch.name == name or batch.input_file == file:
+                return batch.id
+        return None
+
+    async def _follow(self, name: str, batch: str) -> None:
+        """Wait for the end of a batch, and hand out its answers."""
+        self._following.add(name)
+        customs = self._rows.customs(name)
+        pause = max(self._budget.limits.backoff, _SOON)
+        try:
+            while not (state := await self._patiently(lambda: self._api.get(batch))).ended:
+                await asyncio.sleep(min(pause, _LATE))
+                pause *= 1.5
+            outcomes = await self._outcomes(state, customs)
+        except NoReply as error:
+            if error.passing or error.status in (401, 403):
+                raise self._end(error, f"batch {batch} cannot be fetched") from None
+            state = Batch(batch, "gone")
+            reason = f"its batch {batch} cannot be fetched ({error.reason})"
+            outcomes = {custom: {"status": None, "reason": reason, "passing": False} for custom in customs}
+        if state.status == "cancelled" and self._budget.stopped is None:
+            self._budget.stopped = f"batch {batch} of judge {self._judge.name!r} was cancelled at its server"
+        self._rows.ended(name, state.status, outcomes)
+        for custom, found in outcomes.items():
+            future = self._replies.pop(custom, None)
+            if future is not None and not future.done():
+                future.set_result(found)
+
+    async def _outcomes(self, state: Batch, customs: list[str]) -> dict[str, Mapping[str, Any]]:
+        """What came of each request of a batch that has ended."""
+        rows: dict[str, Mapping[str, Any]] = {}
+        for file in filter(None, (state.output_file, state.error_file)):
+            rows = {**await self._lines(file), **rows}
+        wrong = {line: f"{code}: {said}" for code, said, line in state.errors if line is not None}
+        whole = next((f"{code}: {said}" for code, said, line in state.errors if line is None), None)
+        unknown = any(code == "model_not_found" for code, _, _ in state.errors)
+        found: dict[str, Mapping[str, Any]] = {}
+        for number, custom in enumerate(customs, 1):
+            if custom not in rows and number in wrong:
+                status = 404 if unknown else 400
+                found[custom] = {"status": status, "reason": wrong[number], "passing": False}
+            elif custom not in rows and whole is not None:
+                found[custom] = {"status": 404 if unknown else None, "reason": whole, "passing": not unknown}
+            else:
+                found[custom] = outcome(rows.get(custom), self._client.said, state.status)
+        return found
+
+    async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
+        """What a file of answers holds: fetched again where it is damaged, and in the end taken as it is."""
+        tries = 0
+        while True:
+            rows, damaged = await self._patiently(partial(self._api.lines, file))
+            tries += 1
+            if not damaged or (rows and tries >= self._budget.limits.request_tries):
+                return rows
+            trouble = NoReply(f"{damaged} lines of its file are no answers", passing=True)
+            if tries >= self._budget.limits.request_tries:
+                raise trouble
+            await self._pause(tries, trouble)
+
+    async def _patiently(self, call: Callable[[], Awaitable[_T]]) -> _T:
+        """Call again what fails in passing, as often as a request."""
+        tries = 0
+        while True:
+            try:
+                return await call()
+            except NoReply as error:
+                tries += 1
+                if not error.passing or tries >= self._budget.limits.request_tries:
+                    raise
+                await self._pause(tries, error)
+
+    async def _pause(self, tries: int, trouble: NoReply) -> None:
+        if self._left is not None:
+            raise Stop(self._left)
+        wait = self._budget.limits.backoff * 2.0 ** (tries - 1) if trouble.after is None else trouble.after
+        await asyncio.sleep(min(wait, _LATE))
+
+    def _end(self, trouble: NoReply, what: str) -> Exception:
+        """What ends the run: a fault that time may mend, or one that it will not."""
+        place = f"judge {self._judge.name!r} at {self._client.base_url}: {what} ({trouble.reason})"
+        if trouble.passing:
+            self._budget.stopped = self._budget.stopped or place
+            return Stop(place)
+        remedy = (
+            f"check the key in {self._judge.api_key_env or 'api_key_env'}"
+            if trouble.status in (401, 403)
+            else "remove batch = true if the server has no batches"
+        )
+        self._budget.stopped = self._budget.stopped or place
+        return InputError(f"{place}; {remedy}")
+
+
+def _custom(key: Key, number: int) -> str:
+    """A request's name in its batch, the same at every start."""
+    return hashlib.sha256(f"{written(key)} {number}".encode()).hexdigest()[:32]

@@ -1,0 +1,189 @@
+"""What the journal holds of batches, so that none is paid for twice.
+
+A batch is noted before its file is uploaded, the file's name before the batch is begun, the batch's name when the
+server has told it; all its answers in one transaction, before anybody sees them. A request stays in the table until
+its question has an answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from voirdire.collect.client import Form
+from voirdire.collect.journal import LARGEST, Journal, written
+from voirdire.collect.protocol import Key
+
+_SCHEMAS = ("json_schema", "grammar", "text")
+
+
+class Line(NamedTuple):
+    """A request that is in a batch.
+
+    Attributes
+    ----------
+    batch : str
+        What this program calls the batch.
+    form : Form
+        How it was asked.
+    expected : float
+        About what it costs.
+    noted : bool
+        Whether it stands among the requests that were answered.
+    reply : mapping or None
+        What came of it (see :func:`voirdire.collect.batch_api.outcome`); None as long as the batch runs.
+    """
+
+    batch: str
+    form: Form
+    expected: float
+    noted: bool
+    reply: Mapping[str, Any] | None
+
+
+class Begun(NamedTuple):
+    """A batch that has not ended: what this program calls it, its file and its name at the server, as far as known."""
+
+    name: str
+    file: str | None
+    batch: str | None
+
+
+class BatchRows:
+    """One judge's batches in a journal.
+
+    Parameters
+    ----------
+    journal : Journal
+    judge : str
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = Journal(Path(folder))
+    ...     rows = BatchRows(journal, "ann")
+    ...     rows.made("b", "2026-01-31T12:00:00", [(("ask", 1), 1, "q1", Form(), 0.5)])
+    ...     before = rows.line(("ask", 1), 1).reply, rows.owed()
+    ...     rows.ended("b", "completed", {"q1": {"status": 200, "body": {}}})
+    ...     after = rows.line(("ask", 1), 1).reply, rows.open()
+    ...     journal.close()
+    >>> before, after
+    ((None, (1, 0.5)), ({'status': 200, 'body': {}}, []))
+    """
+
+    def __init__(self, journal: Journal, judge: str) -> None:
+        self._journal, self._judge = journal, judge
+
+    def made(self, name: str, time: str, lines: Sequence[tuple[Key, int, str, Form, float]]) -> None:
+        """Note a batch before anything of it is sent; per request key, number, ``custom_id``, form, about its cost."""
+        with self._journal.transaction() as database:
+            database.execute(
+                "insert into batches values (?, ?, null, null, 'made', ?)", (name, self._judge, time)
+            )
+            database.executemany(
+                "insert into batched values (?, ?, ?, ?, ?, ?, ?, 0, null)",
+                [
+                    (
+                        self._judge,
+                        written(key),
+                        number,
+                        name,
+                        custom,
+                        f"{form.schema} {form.logprobs:d}",
+                        cost,
+                    )
+                    for key, number, custom, form, cost in lines
+                ],
+            )
+
+    def uploaded(self, name: str, file: str | None) -> None:
+        """Note what the server calls the file, before the batch is begun."""
+        with self._journal.transaction() as database:
+            database.execute("update batches set file = ?, status = 'uploaded' where name = ?", (file, name))
+
+    def created(self, name: str, batch: str) -> None:
+        """Note what the server calls the batch."""
+        with self._journal.transaction() as database:
+            database.execute("update batches set batch = ?, status = 'created' where name = ?", (batch, name))
+
+    def dropped(self, name: str) -> None:
+        """Forget a batch that the server does not have."""
+        with self._journal.transaction() as database:
+            database.execute("delete from batched where batch = ?", (name,))
+            database.execute("delete from batches where name = ?", (name,))
+
+    def ended(self, name: str, status: str, outcomes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Note what came of a batch, by ``custom_id``."""
+        with self._journal.transaction() as database:
+            database.executemany(
+                "update batched set reply = ? where batch = ? and custom = ?",
+                [(self._journal.packed(found), name, custom) for custom, found in outcomes.items()],
+            )
+            database.execute("update batches set status = ? where name = ?", (f"ended: {status}", name))
+
+    def open(self) -> list[Begun]:
+        """Batches that have not ended, in the order in which they were made."""
+        with self._journal.used() as database:
+            rows = database.execute(
+                "select name, file, batch from batches where judge = ? and status not like 'ended%' "
+                "order by time, name",
+                (self._judge,),
+            ).fetchall()
+        return [Begun(*row) for row in rows]
+
+    def __bool__(self) -> bool:
+        """Whether there are requests in batches whose questions have no answer yet."""
+        with self._journal.used() as database:
+            found = database.execute("select 1 from batched where judge = ? limit 1", (self._judge,))
+            return found.fetchone() is not None
+
+    def customs(self, name: str) -> list[str]:
+        """The ``custom_id`` of every request of a batch, sorted, as they stand in its file."""
+        with self._journal.used() as database:
+            rows = database.execute(
+                "select custom from batched where batch = ? order by custom", (name,)
+            ).fetchall()
+        return [str(custom) for (custom,) in rows]
+
+    def owed(self) -> tuple[int, float]:
+        """Requests in batches that are not yet noted as answered, and about what they cost."""
+        with self._journal.used() as database:
+            count, cost = database.execute(
+                "select count(*), total(expected) from batched where judge = ? and not noted", (self._judge,)
+            ).fetchone()
+            if not math.isfinite(cost):
+                raise ValueError("a cost that is no number")
+        return int(count), float(cost)
+
+    def line(self, key: Key, number: int) -> Line | None:
+        """A question's request of this number, if it is in a batch."""
+        with self._journal.used() as database:
+            row = database.execute(
+                "select batch, form, expected, noted, reply from batched where judge = ? and key = ? and number = ?",
+                (self._judge, written(key), number),
+            ).fetchone()
+            if row is None:
+                return None
+            batch, form, expected, noted, packed = row
+            schema, _, logprobs = form.partition(" ")
+            if schema not in _SCHEMAS or not math.isfinite(expected):
+                raise ValueError("a form that there is not, or a cost that is no number")
+            return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _unpacked(packed))
+
+
+def _unpacked(packed: bytes | None) -> Mapping[str, Any] | None:
+    if packed is None:
+        return None
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(packed, LARGEST)
+    if unpacker.unconsumed_tail:
+        raise ValueError("an answer that is too long")
+    found = json.loads(text)
+    if not isinstance(found, Mapping) or not isinstance(found.get("status"), int | None):
+        raise ValueError("an answer that is none")
+    return found

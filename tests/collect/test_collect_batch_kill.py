@@ -80,7 +80,7 @@ class Bench:
         }
 
     def killed(self, out: str, kills: list[tuple[int, str] | float]) -> int:
-        """Kill as often as given, at a call to the server or after some seconds; go on; compare; how many died of it."""
+        """Kill as often as given, at a call to the server or after some seconds; go on; compare; how many died."""
         died = 0
         with BatchServer(script, seconds=0.03) as server:
             run = self.run(server, out)

@@ -67,7 +67,7 @@ def http_client(base_url: str, key: str) -> Any:
     return Bounded(trust_env=not is_loopback(host), follow_redirects=False)
 
 
-async def _bounded(chunks: AsyncIterator[bytes], encoding: str, most: int) -> bytes:
+async def _bounded(chunks: AsyncIterator[bytes], encoding: str, most: int = LARGEST) -> bytes:
     """All bytes of an answer, unpacked."""
     if encoding not in ("", "identity", "gzip", "x-gzip", "deflate"):
         raise BadAnswer(f"its answer is packed in a way that was not asked for ({encoding[:20]})")

@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import pytest
 from voirdire.collect.asking import Asking
 from voirdire.collect.client import Request
 from voirdire.collect.protocol import Judge, Key, Question
+from voirdire.collect.rendering import HERE
 from voirdire.research.repro import load_system, runs
 from voirdire.research.repro.runfile import read_run, toy_file
 
@@ -159,6 +160,11 @@ def debate_said(one: Asked) -> list[str]:
     return found + [said["feedback"] for said in one.earlier(*(("criticise", n, *case) for n in critics))]
 
 
+def given_steps(one: Asked) -> list[str]:
+    """G-Eval's steps for the aspect, which the paper's template has for every agent."""
+    return [one.options["steps"][one.key[-2]]] if one.run in STEPS else []
+
+
 def brief(one: Asked) -> list[str]:
     return [one.said["command", *one.key[-3:]]["brief"]]
 
@@ -279,8 +285,28 @@ def summaries(one: Asked) -> list[str]:
     ]
 
 
-def nothing(one: Asked) -> list[str]:
-    return []
+def stakeholders(one: Asked) -> list[str]:
+    """Name and description of everybody whom the judge has found in the documents."""
+    found = [who for key, said in one.said.items() if key[0] == "extract" for who in said["stakeholders"]]
+    return [part for who in found for part in (who["name"], who["description"])]
+
+
+def perspectives(one: Asked) -> list[str]:
+    """The group, and of what was found in the documents all that is the group's, with its evidence."""
+    own = one.question.variables["perspectives"]
+    found = [who for key, said in one.said.items() if key[0] == "extract" for who in said["stakeholders"]]
+    known = {(each["dimension"], each["evidence"]) for who in found for each in who["perspectives"]}
+    pairs = [(each["dimension"], each["evidence"]) for each in own]
+    assert len(pairs) >= 2
+    assert set(pairs) <= known
+    return [one.question.variables["group"], *(part for pair in pairs for part in pair)]
+
+
+def basis(one: Asked) -> list[str]:
+    """What a persona is made of: its group, what matters to it, and where that is said."""
+    shown = one.question.variables
+    assert shown["evidence"]
+    return [shown["group"], shown["description"], shown["dimension"], *shown["evidence"]]
 
 
 #: What the prompt of a template must hold, in every run.
@@ -293,17 +319,17 @@ SHOWN: dict[str, tuple[Part, ...]] = {
     "masa/enhanced": (task, source, summaries),
     "masa/error": (task, source, summaries),
     "maj-eval/extract": (task, document),
-    "maj-eval/group": (task,),
-    "maj-eval/merge": (task,),
-    "maj-eval/persona": (task,),
+    "maj-eval/group": (task, stakeholders),
+    "maj-eval/merge": (task, perspectives),
+    "maj-eval/persona": (task, basis),
     "maj-eval/evaluate": (task, group_text, aspects, persona),
     "maj-eval/speak": (task, group_text, aspects, persona, group_said),
     "maj-eval/choose": (group_said,),
     "maj-eval/synthesise": (task, group_text, group_finals),
-    "debate/command": (task, text, aspect),
-    "debate/score": (task, text, aspect, brief, debate_said),
-    "debate/criticise": (task, text, aspect, brief, debate_said),
-    "debate/break-tie": (task, text, aspect, debate_said),
+    "debate/command": (task, text, aspect, given_steps),
+    "debate/score": (task, text, aspect, given_steps, brief, debate_said),
+    "debate/criticise": (task, text, aspect, given_steps, brief, debate_said),
+    "debate/break-tie": (task, text, aspect, given_steps, debate_said),
     "g-eval/steps": (task,),
     "g-eval/score": (task, text, aspect, steps),
     "chat-eval/speak": (task, text, aspect, role, chat_said),
@@ -319,10 +345,17 @@ SHOWN: dict[str, tuple[Part, ...]] = {
 }  # fmt: skip
 
 
+#: Parts that no prompt of a run has: debates of MAREval have one round.
+NEVER = {("mareval/evaluate", "debated")}
+#: Prompts that no run asks with: MASA's first one, which is compared with the second by the experts' verdicts alone.
+NOT_ASKED = {"masa/baseline"}
+
+
 @dataclass
 class Recorded:
     """Every prompt of a run: what was asked with which options, and what the server received."""
 
+    run: str
     asked: list[tuple[Asked, str]] = field(default_factory=list)
     received: set[str] = field(default_factory=set)
 
@@ -385,7 +418,7 @@ def recorded(
 
     name, run = request.param
     folder = tmp_path_factory.mktemp(run)
-    found = Recorded()
+    found = Recorded(f"{name}/{run}")
     current: dict[str, Any] = {}
     collect, asked_for = collecting.collect, Asking._request
 
@@ -437,14 +470,50 @@ def test_criteria_are_written_once_a_theme(recorded: tuple[str, Recorded]) -> No
     assert sum(bool(one.options.get("criteria")) for one, _ in found.asked) > 0
 
 
+def lacking(asked: Sequence[Asked]) -> dict[tuple[str, str], int]:
+    """How many prompts lack a part that they must hold, by template and part."""
+    found: dict[tuple[str, str], int] = {}
+    for one in asked:
+        for part in SHOWN[one.question.template]:
+            if not all(text in one.prompt for text in part(one)):
+                place = (one.question.template, part.__name__)
+                found[place] = found.get(place, 0) + 1
+    return found
+
+
 def test_every_prompt_of_every_run_shows_what_the_papers_prompts_show(recorded: tuple[str, Recorded]) -> None:
     run, found = recorded
     assert {prompt for _, prompt in found.asked} == found.received
     assert len(found.asked) >= 50
-    lacking: dict[tuple[str, str], int] = {}
-    for one, _ in found.asked:
-        for part in SHOWN[one.question.template]:
-            if not all(text in one.prompt for text in part(one)):
-                place = (one.question.template, part.__name__)
-                lacking[place] = lacking.get(place, 0) + 1
-    assert not lacking, f"{run}: of {len(found.asked)} prompts so many lack what the paper's hold: {lacking}"
+    less = lacking([one for one, _ in found.asked])
+    assert not less, f"{run}: of {len(found.asked)} prompts so many lack what the paper's hold: {less}"
+
+
+def test_a_prompt_that_lacks_a_part_is_found_out(recorded: tuple[str, Recorded]) -> None:
+    """Every part of every template is asked for by some prompt, and is missed where it is taken out."""
+    _, found = recorded
+    asked = [one for one, _ in found.asked]
+    for template in {one.question.template for one in asked}:
+        for part in SHOWN[template]:
+            wanted = (
+                (one, texts)
+                for one in asked
+                if one.question.template == template
+                if (texts := [text for text in part(one) if text])
+            )
+            one, texts = next(wanted, (None, []))
+            if one is None:
+                place = (template, part.__name__)
+                assert place in NEVER or (part is given_steps and found.run not in STEPS), place
+                continue
+            without = replace(one, prompt=one.prompt.replace(texts[-1], ""))
+            assert (template, part.__name__) in lacking([without])
+
+
+def test_every_prompt_that_protocols_have_is_spoken_of() -> None:
+    whole = {
+        path.relative_to(HERE).with_suffix("").as_posix()
+        for path in HERE.rglob("*.j2")
+        if "{% block user %}" in path.read_text(encoding="utf-8")
+    }
+    assert whole == SHOWN.keys() | NOT_ASKED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from voirdire.errors import InputError
 from voirdire.research.repro import judge_claims, load_system, system_names
 from voirdire.research.repro.items import topical_chat
 from voirdire.research.repro.job import Job
+from voirdire.research.repro.kept import what_is_asked
 from voirdire.research.repro.runfile import read_run
 from voirdire.research.repro.runs import run
 
@@ -217,10 +219,38 @@ def test_a_kept_smoke_test_is_of_the_run_as_it_is(system: str, name: str, projec
     spec = read_run(load_system(system), name)
     parts = [part["name"] for part in spec["parts"] if not part.get("optional")]
     assert found["parts"] == parts, "run it again with --smoke"
+    assert found["of"] == what_is_asked(load_system(system), name), "run it again with --smoke"
     assert "no result" in found["what"]
     claims = {claim.id for claim in load_system(system).claims if name in claim.runs}
     assert set(found["figures"]) <= claims
     assert sum(found["figures"].values()) > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("run.toml", "iterations = 5", "iterations = 6"),
+        ("panel.toml", 'name = "GPT-4"', 'name = "GPT-5"'),
+        ("toy.jsonl", "e", "a"),
+        (None, "The one aspect", "An aspect"),
+    ],
+)
+def test_a_smoke_test_is_stale_once_something_else_would_be_asked(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str | None, old: str, new: str
+) -> None:
+    from voirdire.research.repro import kept
+
+    shutil.copytree(project / "paper_repro" / "debate", tmp_path / "debate")
+    shutil.copytree(kept.HERE, tmp_path / "prompts")
+    monkeypatch.setattr(kept, "HERE", tmp_path / "prompts")
+    before = what_is_asked(load_system(tmp_path / "debate"), "summeval")
+    assert before == what_is_asked(load_system("debate"), "summeval")
+    prompt = tmp_path / "prompts" / "shared" / "aspect.j2"
+    path = prompt if file is None else tmp_path / "debate" / "runs" / "summeval" / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    assert what_is_asked(load_system(tmp_path / "debate"), "summeval") != before
 
 
 def test_a_smoke_test_goes_through_everything(
@@ -234,6 +264,8 @@ def test_a_smoke_test_goes_through_everything(
     def collect(
         panel: dict[str, Any], items: pd.DataFrame, protocol: str, out: Path, *, options: dict[str, Any]
     ) -> Any:
+        if protocol == "bert-score":
+            raise InputError("the package is not there")  # the part is optional: left out
         seen.append((protocol, panel, options))
         out.mkdir(parents=True)
         rows = [
@@ -265,7 +297,7 @@ def test_a_smoke_test_goes_through_everything(
         assert protocol == "g-eval" or options["iterations"] == 1
     kept = json.loads((folder / "smoke.json").read_text())
     assert kept["requests"] == 7 * len(seen)
-    assert kept["items"] == 3
+    assert kept["items"] == 4
     # three methods by one judge, one aspect of the last scale, two coefficients
     assert kept["figures"] == {"table1-topical-chat": 3 * 2}
     rows = judge_claims(load_system("debate"), fetch=False, results=tmp_path / "out")

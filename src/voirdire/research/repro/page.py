@@ -31,10 +31,10 @@ they can be fetched. `--strict` exits with 1 where a difference is not explained
 protocols. This page is made without public data (`make repro`), so their claims read "not-fetched" here.
 
 A row of the tables below is a claim; it may speak of many figures. `within` is how far the farthest of ours is from
-the published one. "failed" is a difference between ours and the paper's; "inconsistent-in-paper" one between two
-places of the paper; "changed-here" a figure, claim or results file that is not what was transcribed, written down or
-simulated (`transcribed.json` in each folder), so that the difference may be ours. "reproduced" of a rerun means: our
-simulation came within the tolerance."""
+the published one; a simulated drop stands with its Monte Carlo error. "failed" is a difference between ours and the
+paper's; "inconsistent-in-paper" one between two places of the paper; "changed-here" a figure, claim or results file
+that is not what was transcribed, written down or simulated (`transcribed.json` in each folder), so that the difference
+may be ours. "reproduced" of a rerun means: our simulation came within the tolerance."""
 
 
 _ABOUT_RUNS = """## Runs
@@ -43,6 +43,12 @@ What fills the claims of kind "needs-llm" (and those on data whose file one has 
 compares with people and writes the claims' figures. A smoke test is the same command with `--smoke`: a few invented
 items, very small local models in the judges' places, protocols at their smallest. It shows that the run works from end
 to end; its figures are no results and are kept nowhere, only how many there were."""
+
+
+_ABOUT_LEFT = """## What is not computed, and why
+
+Every figure of kind "needs-llm" has a run above that fills it. These have none, or one that needs what is not public or
+not in a package: a model that the user has, or a file that the user has been given (`--data`)."""
 
 
 def page() -> str:
@@ -58,7 +64,7 @@ def page() -> str:
     parts = [_ABOUT, _coverage(judged), _counts([row for _, rows in judged for row in rows])]
     parts.append(_read(systems))
     parts += ["\n\n".join(_section(system, rows)) for system, rows in judged]
-    parts.append(_runs(systems))
+    parts += [_runs(systems), _left(systems)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -87,6 +93,17 @@ def _runs(systems: list[System]) -> str:
             claims = sum(name in claim.runs for claim in system.claims)
             link = f"[{system.system}/{name}]({system.system}/runs/{name}/run.toml): {spec['title']}"
             lines.append(f"| {link} | {', '.join(protocols)} | {claims} | {_smoke(path.parent)} |")
+    return "\n".join(lines)
+
+
+def _left(systems: list[System]) -> str:
+    """Claims that need what is not here, each with the reason, and the run that computes it where that is there."""
+    lines = [_ABOUT_LEFT, "", "| paper | where | claim | figures | why | run |", "|---|---|---|---:|---|---|"]
+    for system in systems:
+        for claim in system.claims:
+            if claim.kind in ("needs-metric", "not-available"):
+                cells = [system.paper, claim.where, claim.says, str(len(claim.figures)), claim.because]
+                lines.append("| " + " | ".join([*cells, ", ".join(claim.runs) or "–"]) + " |")
     return "\n".join(lines)
 
 

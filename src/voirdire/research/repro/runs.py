@@ -30,6 +30,7 @@ from voirdire.research.repro.claims import System
 from voirdire.research.repro.fill import STATISTICS, Filled
 from voirdire.research.repro.items import LOADERS, columns
 from voirdire.research.repro.job import Job
+from voirdire.research.repro.kept import what_is_asked
 from voirdire.research.repro.runfile import read_run, toy_file
 from voirdire.research.repro.verdicts import CURVES, TEXTS, judge_claims
 
@@ -221,6 +222,7 @@ def _tell(job: Job, name: str, label: str, out: Path) -> None:
     print(f"{job.system.paper}, {name}: smoke test of {len(job.items)} items, no result", file=sys.stderr)
     found = {
         "what": "a smoke test on invented items by very small models: that the run works, no result",
+        "of": what_is_asked(job.system, name),
         "items": len(job.items),
         "requests": int(sum(one["requests"] for one in job.asked)),
         "missing": int(sum(one.get("missing", 0) for one in job.asked)),

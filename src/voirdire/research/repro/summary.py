@@ -41,7 +41,10 @@ class Summary:
     def ours(self) -> str:
         """Ours: the figure, or how far the farthest of several is from the published one."""
         if len(self.rows) == 1:
-            return "" if self.rows[0].ours is None else shown(self.rows[0].ours)
+            ours, margin = self.rows[0].ours, self.rows[0].margin
+            if isinstance(ours, str) and margin:
+                return f"{ours}: {margin}"
+            return margin or ("" if ours is None else shown(ours))
         gaps = [
             abs(row.published - row.ours)
             for row in self.rows

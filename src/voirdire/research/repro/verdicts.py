@@ -55,6 +55,8 @@ class Row:
         One of ``VERDICTS``.
     claim, note : str
         The claim's own id; what is to be said about the figure.
+    margin : str
+        Of simulated differences: how large, with a Monte Carlo error.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Row:
     verdict: str
     claim: str
     note: str
+    margin: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """The row in the shape of ``voirdire repro --json``."""
@@ -130,13 +133,13 @@ def _rows(
     system: System, claim: Claim, context: Context, own: Mapping[str, _Own], changed: Changes
 ) -> Iterator[Row]:
     for cell in claim.figures:
-        note, ours, error = "", None, 0.0
+        note, ours, error, margin = "", None, 0.0, ""
         tolerance = _tolerance(system, claim, cell)
         verdict = _WITHOUT_OURS.get(claim.kind, "not-fetched")
         if claim.check:
             try:
                 found = CHECKS[claim.check["kind"]].compute(context, cell, claim.check)
-                ours, note = found.value, found.note
+                ours, note, margin = found.value, found.note, found.margin
                 if (
                     isinstance(claim.tolerance, Mapping)
                     and "items" in claim.tolerance
@@ -167,6 +170,7 @@ def _rows(
             verdict=verdict,
             claim=claim.id,
             note="; ".join(filter(None, [what, note, claim.finding if verdict in DIFFER else ""])),
+            margin=margin,
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from voirdire.research.studies.study import Study, load_study, study_names
 
 _SHOWN = ("panel", "added", "count", "design", "model", "method", "optimiser", "quantity", "measure")
-_MOST_ROWS = 60
+_MOST_ROWS = 90
 
 
 def page() -> str:

@@ -37,12 +37,16 @@ class Context:
 
 @dataclass(frozen=True)
 class Found:
-    """Our figure; what an item is worth on its scale, where tolerances are in items; a note; its Monte Carlo error."""
+    """Our figure; what an item is worth on its scale, where tolerances are in items; a note; its Monte Carlo error.
+
+    ``margin`` shows the figure, or what a word stands for, with that error: "0.079 ± 0.038".
+    """
 
     value: float | str
     item: float | None = None
     note: str = ""
     error: float = 0.0
+    margin: str = ""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,9 @@ def drop(context: Context, cell: Cell, settings: Settings) -> Found:
     assert isinstance(before.value, float)
     assert isinstance(after.value, float)
     error = (before.error**2 + after.error**2) ** 0.5
-    return Found(before.value - after.value, note=f"{before.note}; with them {after.note}", error=error)
+    value = before.value - after.value
+    margin = f"{value:.3f} ± {error:.3f}"
+    return Found(value, note=f"{before.note}; with them {after.note}", error=error, margin=margin)
 
 
 def falls(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -89,7 +91,7 @@ def falls(context: Context, cell: Cell, settings: Settings) -> Found:
     found = drop(context, cell, settings)
     assert isinstance(found.value, float)
     note = f"drop {found.value:.3f}, Monte Carlo error {found.error:.3f}"
-    return Found("falls" if found.value > 2 * found.error else "holds", note=note)
+    return Found("falls" if found.value > 2 * found.error else "holds", note=note, margin=found.margin)
 
 
 def study_order(context: Context, cell: Cell, settings: Settings) -> Found:

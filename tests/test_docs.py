@@ -81,6 +81,7 @@ def test_the_commands_of_the_documents_run(
                 "trust",
                 "labels",
                 "scores",
+                "adaptive",
                 "collect",
                 "scale",
                 "import",

@@ -5,18 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import console, signals
+from voirdire.cli import complete, console, signals
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
+    from voirdire.adaptive.verb import Until
     from voirdire.collect.budget import Progress
     from voirdire.collect.dry_run import Estimate
     from voirdire.collect.run import Collected
+
+
+class Design(StrEnum):
+    """How comparisons are chosen."""
+
+    adaptive = "adaptive"
+    cyclic = "cyclic"
+    random = "random"
 
 
 def collect(
@@ -63,11 +73,42 @@ def collect(
             metavar="NAME=HOST", help="The key in this environment variable may go to this host; repeatable."
         ),
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CONDITION",
+            help='Ask round by round until this is known: "p_best >= 0.95", "width(ranks) <= 2", "loss <= 0.02", '
+            '"accuracy >= 0.9"; pairwise and maple.',
+        ),
+    ] = None,
+    design: Annotated[
+        Design | None, typer.Option(help="How --until chooses comparisons (default: adaptive).")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="The model of --until, as for voirdire fit.",
+            autocompletion=complete.model,
+        ),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            help="Comparisons of a round of --until (default: an eighth of those so far, at least 8)."
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
     """Ask a panel of language models to judge, and write votes, scores and labels as tables."""
     from voirdire.collect import collect as run
     from voirdire.collect import estimate
+
+    of_rounds = {"design": design and design.value, "model": model, "count": count}
+    rounds: dict[str, Any] = {name: value for name, value in of_rounds.items() if value is not None}
+    if rounds and until is None:
+        named = ", ".join(f"--{name}" for name in rounds)
+        raise typer.BadParameter(f"{named}: only with --until, which says when enough is known")
 
     given = _settings(settings or [])
     if dry_run:
@@ -82,28 +123,33 @@ def collect(
     try:
         # a run that is stopped writes what it has
         with signals.left_alone(), _bar() as progress:
-            found = run(
-                panel,
-                items,
-                protocol,
-                out,
-                settings=given,
-                prompts=prompts,
-                max_cost=max_cost,
-                max_calls=max_calls,
-                retry_missing=retry_missing,
-                allow_keys=allow_key or (),
-                confirm=_confirm if sys.stdin.isatty() and sys.stderr.isatty() else None,
-                progress=progress,
-                tell=console.tell,
-            )
+            request: dict[str, Any] = {
+                "settings": given,
+                "prompts": prompts,
+                "max_cost": max_cost,
+                "max_calls": max_calls,
+                "retry_missing": retry_missing,
+                "allow_keys": allow_key or (),
+                "confirm": _confirm if sys.stdin.isatty() and sys.stderr.isatty() else None,
+                "progress": progress,
+                "tell": console.tell,
+            }
+            if until is None:
+                found, known = run(panel, items, protocol, out, **request), None
+            else:
+                from voirdire.adaptive import collect_until
+
+                known = collect_until(panel, items, protocol, out, until=until, **rounds, **request)
+                found = known.collected
     except KeyboardInterrupt:
         console.tell("stopped; what was answered is kept, the same command goes on from here")
         raise typer.Exit(130) from None
     if json:
-        console.emit(found.as_dict())
+        console.emit((known or found).as_dict())
     else:
         _show(found)
+        if known is not None:
+            _show_known(known)
     if found.stopped:
         console.tell(f"{found.stopped}; the same command goes on from here")
     console.saved(out, json)
@@ -196,7 +242,7 @@ def _table(title: str, rows: list[dict[str, Any]], columns: dict[str, str]) -> A
 
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, title_style="bold")
     for name, heading in columns.items():
-        table.add_column(heading, justify="left" if name in ("judge", "table") else "right")
+        table.add_column(heading, justify="left" if name in ("judge", "table", "best") else "right")
     for row in rows:
         table.add_row(*(Text(_shown(row[name])) for name in columns))
     return table
@@ -238,3 +284,14 @@ def _show(found: Collected) -> None:
     out.print(_table("Judges", found.judges, columns))
     rows = [{"table": f"{name}.csv", "rows": count} for name, count in found.tables.items()]
     out.print(_table("Tables", rows, {"table": "table", "rows": "rows"}))
+
+
+def _show_known(found: Until) -> None:
+    """What is known in the end, of each context; and how the run ended."""
+    columns = {
+        "best": "best", "p_best": "p(best)", "loss": "loss", "width": "widest ranks", "accuracy": "pairs right",
+    }  # fmt: skip
+    known = [vars(one) for one in found.course.known]
+    if known:
+        console.stdout().print(_table("Known", known, columns))
+    print(console.plain(found.verdict))

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_ABOUT = {"judges": "the judges", "ranking": "the ranking", "best": "what is best"}
+
+
 class Who(StrEnum):
     """Who answers."""
 
@@ -33,6 +36,7 @@ class About(StrEnum):
 
     ranking = "ranking"
     judges = "judges"
+    best = "best"
 
 
 def next(
@@ -50,8 +54,8 @@ def next(
     about: Annotated[
         About | None,
         typer.Option(
-            help="What is to become surer: the ranking, or which judges to trust. Default: the judges of a person, "
-            "the ranking of a judge."
+            help="What is to become surer: the ranking, which item is the best, or which judges to trust. "
+            "Default: the judges of a person, the ranking of a judge."
         ),
     ] = None,
     repeats: Annotated[
@@ -174,7 +178,7 @@ def _show(found: pd.DataFrame, who: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    about = "the judges" if found.attrs["about"] == "judges" else "the ranking"
+    about = _ABOUT[found.attrs["about"]]
     title = f"Comparisons to send to a {who}, to learn about {about}"
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     names = [name for name in ("judge", "criterion") if found[name].notna().any()]

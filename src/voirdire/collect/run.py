@@ -26,10 +26,13 @@ from voirdire.folders import check_resumed_folder
 from voirdire.layouts import Layout, json_with, text_with
 
 _SLOTS = 2
+#: What is known after each round of a run that asks until enough is known.
+ROUNDS, PICTURE = "rounds.csv", "rounds.svg"
 #: What a run writes; the journal looks at its own file.
 LAYOUT = Layout(
     "a run",
     {FILE: Path.is_file, "run.json": json_with("voirdire", "protocol", "judges")}
+    | {ROUNDS: text_with("round,"), PICTURE: text_with("<svg")}
     | {f"{table}.csv": text_with("judge,") for table in TABLES},
 )
 
@@ -105,6 +108,7 @@ def collect(
     confirm: Confirm | None = None,
     progress: Callable[[Progress], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    through: Callable[[Plan], Plan] | None = None,
 ) -> Collected:
     """Ask a panel of language models, and write what they answer as tables.
 
@@ -139,6 +143,9 @@ def collect(
         Called with a :class:`voirdire.collect.budget.Progress` after each question.
     tell : callable, optional
         Called with what is waited for when the run is interrupted.
+    through : callable, optional
+        Given the plan, the one that is run: its protocol may leave questions out, and asks no others
+        (see :mod:`voirdire.adaptive.gate`).
 
     Returns
     -------
@@ -159,6 +166,7 @@ def collect(
     """
     began = time.monotonic()
     plan = make_plan(panel, items, protocol, options=options, settings=settings, prompts=prompts)
+    plan = plan if through is None else through(plan)
     problems = _bounds(max_cost, max_calls)
     folder = Path(out)
     reading = max_calls == 0

@@ -12,6 +12,8 @@ from voirdire.collect.protocols.schemas import choice, record
 
 #: What the two texts are called when shown, and the answer that neither is better.
 ANSWERS = ("Text 1", "Text 2", "tie")
+#: How the key of a comparison begins; criterion (or ""), first, second and run follow.
+COMPARE = "compare"
 
 
 async def compare(
@@ -70,7 +72,7 @@ async def compare(
             "first_source": first.source,
             "second_source": second.source,
         }
-        key = ("compare", criterion or "", first.id, second.id, run)
+        key = (COMPARE, criterion or "", first.id, second.id, run)
         answer = await ask(Question(judge, template, shown, key, schema))
         values: dict[str, Any] = {"judge": judge, "first": first.id, "second": second.id}
         values |= {} if criterion is None else {"criterion": criterion}

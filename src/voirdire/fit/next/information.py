@@ -154,9 +154,10 @@ def choose(
     rng: np.random.Generator,
     *,
     same: Ints | None = None,
+    cost: Floats | None = None,
     worlds: int = 16,
 ) -> Batch:
-    """Choose a batch greedily.
+    """Choose a batch greedily: each next question has the largest gain for its cost.
 
     Parameters
     ----------
@@ -168,6 +169,8 @@ def choose(
         Draws the worlds.
     same : int array, shape (questions,), optional
         Questions with equal codes stand for each other: one of them is asked once.
+    cost : array, shape (questions,), optional
+        What each question costs, above 0; by default all cost the same.
     worlds : int
         Over how many the gain is averaged.
 
@@ -183,7 +186,8 @@ def choose(
     """
     draws, questions, _ = answers.shape
     same = np.arange(questions) if same is None else same
-    alone = information(answers, about, weights)
+    cost = np.ones(questions) if cost is None else cost
+    alone = information(answers, about, weights) / cost
     bound = alone.copy()
     open_ = np.ones(questions, bool)
     truth = rng.choice(draws, worlds, p=weights)
@@ -191,9 +195,9 @@ def choose(
     chosen: list[int] = []
     gains: list[float] = []
     while open_.any() and len(chosen) < count:
-        best = _best(answers, about, by_world, bound, open_) if chosen else _largest(alone, open_)
+        best = _best(answers, about, by_world, bound, open_, cost) if chosen else _largest(alone, open_)
         chosen.append(best)
-        gains.append(float(bound[best]))
+        gains.append(float(bound[best] * cost[best]))
         open_ &= same != same[best]
         given = answers[truth, best].cumsum(axis=1)
         said = (rng.random(worlds)[:, None] * given[:, -1:] > given[:, :-1]).sum(axis=1)
@@ -204,9 +208,14 @@ def choose(
 
 
 def _best(
-    answers: Floats, about: Unknowns, by_world: Floats, bound: Floats, open_: npt.NDArray[np.bool_]
+    answers: Floats,
+    about: Unknowns,
+    by_world: Floats,
+    bound: Floats,
+    open_: npt.NDArray[np.bool_],
+    cost: Floats,
 ) -> int:
-    """The question with the largest mean gain over the worlds; `bound` takes what was recomputed."""
+    """The question with the largest mean gain for its cost over the worlds; `bound` takes what was recomputed."""
     order = np.argsort(np.where(open_, -bound, np.inf), kind="stable")[: int(open_.sum())]
     fresh = np.zeros(len(bound), bool)
     best = -np.inf
@@ -214,7 +223,8 @@ def _best(
         part = order[start : start + _AT_ONCE]
         if bound[part[0]] <= best:
             break
-        bound[part] = np.mean([information(answers[:, part], about, weights) for weights in by_world], axis=0)
+        gain = np.mean([information(answers[:, part], about, weights) for weights in by_world], axis=0)
+        bound[part] = gain / cost[part]
         fresh[part] = True
         best = bound[part].max(initial=best)
     return _largest(bound, fresh)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +15,12 @@ from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.encode import positions
 from voirdire.tables.pairs import pair_keys
 from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PERSON = "person"
 # More questions than this are narrowed down to the pairs whose order is least sure.
@@ -34,6 +39,10 @@ class Questions:
         In the problem's coding; the criterion one past the last is the whole of all criteria.
     same : int array, shape (questions,)
         Equal for a comparison shown in either order.
+    cost : array, shape (questions,)
+        What each costs beside the others.
+    row : int array, shape (questions,)
+        Where each stands in the table that it is from.
     """
 
     judge: Ints
@@ -41,6 +50,8 @@ class Questions:
     first: Ints
     second: Ints
     same: Ints
+    cost: Floats
+    row: Ints
 
     def pick(self, chosen: Ints) -> Questions:
         """Some of them."""
@@ -95,7 +106,50 @@ def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) ->
     if both:
         judge, criterion, same = (np.tile(column, 2) for column in (judge, criterion, same))
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
-    return Questions(judge, criterion, first, second, same)
+    return Questions(judge, criterion, first, second, same, np.ones(len(judge)), np.arange(len(judge)))
+
+
+def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
+    """The questions of a table, each to be asked once, in the order that it says; of many the least sure pairs.
+
+    Parameters
+    ----------
+    table : dataframe
+        Columns first and second; judge where the model tells judges apart, criterion where it has strengths for each;
+        optionally cost, above 0.
+
+    Raises
+    ------
+    InputError
+        A column is missing, or the fit does not know a judge, an item or a criterion.
+    """
+    separate, count = problem.model.criteria == "separate", len(table)
+    known = {"first": problem.items, "second": problem.items}
+    known |= {} if _alike(problem) else {"judge": problem.judges}
+    known |= {"criterion": problem.criteria} if separate and problem.votes.has_criteria else {}
+    problems = [f"among has no column {name!r}" for name in known if name not in table]
+    codes = {"judge": np.full(count, -1), "criterion": np.zeros(count, np.int64)}
+    for name in [name for name in known if name in table]:
+        given = [str(value) for value in table[name]]
+        codes[name] = np.asarray(positions(given, known[name]), np.int64)
+        strange = sorted({value for value, code in zip(given, codes[name], strict=True) if code < 0})
+        problems += [
+            f"among: {name} {value!r} has no vote so far; ask it in another way first" for value in strange
+        ]
+    cost = np.asarray(table["cost"], float) if "cost" in table else np.ones(count)
+    if not (cost > 0).all():
+        problems.append(
+            "among: a cost is not above 0; give what each question costs, or leave the column out"
+        )
+    if not count:
+        problems.append("among has no questions; nothing is left to ask")
+    if problems:
+        raise InputError(problems)
+    columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"])
+    found = Questions(*columns, np.arange(count), cost, np.arange(count))
+    if count <= MANY:
+        return found
+    return found.pick(np.sort(_least_sure(problem, values, found.first, found.second)[:MANY]))
 
 
 def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
-from voirdire.fit.next.questions import PERSON, Questions, answers, panel_votes, questions
+from voirdire.fit.next.questions import PERSON, Questions, answers, offered, panel_votes, questions
 from voirdire.fit.next.unconnected import evidence_of, stacked
 from voirdire.infer.posterior import scores
 from voirdire.kinds.registry import votes_of
@@ -16,7 +16,7 @@ from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.kinds.votes.results import judge_values
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 Who: TypeAlias = Literal["person", "judge"]
-About: TypeAlias = Literal["ranking", "judges"]
+About: TypeAlias = Literal["ranking", "judges", "best"]
 
 # Of the posterior's draws; a first look at many questions takes fewer, and all that seem good are looked at again.
 DRAWS, FIRST_LOOK, KEEP = 1000, 250, 200
@@ -43,6 +43,7 @@ def next_comparisons(
     who: Who = "person",
     about: About | None = None,
     repeats: bool | None = None,
+    among: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Choose the comparisons whose answers are expected to tell most.
@@ -52,6 +53,7 @@ def next_comparisons(
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
       whose order is least sure); of a person about unconnected pairs, of what people would say of every pair, as
       stacking answers them (`voirdire.fit.next.unconnected`);
+    - about "best": of which item is the best, of every group of items that votes link;
     - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
       or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as
       equally likely before anchors are counted, since votes cannot tell them apart; a person's answer settles that.
@@ -64,10 +66,14 @@ def next_comparisons(
         How many; the batch is chosen together, so that no question asks what another already does.
     who : {"person", "judge"}
         Who answers: a person, by the model's section [anchors], or one of the judges, who is chosen, too.
-    about : {"ranking", "judges"}, optional
+    about : {"ranking", "judges", "best"}, optional
         What is to become surer; by default the judges of a person, and the ranking of a judge.
     repeats : bool, optional
         Whether a comparison may be asked again of who has answered it; by default where the table has contexts.
+    among : dataframe, optional
+        Of judges: all that may be asked, each row once and in the order that it says: judge, first, second, and
+        criterion where there are several. With a column cost (above 0) those are chosen that tell most for what they
+        cost. ``attrs["rows"]`` of the result says which they are.
     seed : int
         Of the draws and of the worlds over which a batch is averaged.
 
@@ -95,10 +101,12 @@ def next_comparisons(
     """
     about = about if about is not None else "judges" if who == PERSON else "ranking"
     _check(fit, count, who, about, seed)
+    if among is not None and who == PERSON:
+        raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _draws(fit, about, rng)
     again = bool(problem.votes.contexts) if repeats is None else repeats
-    asked = questions(problem, values, who, again)
+    asked = questions(problem, values, who, again) if among is None else offered(problem, values, among)
     evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is not None:
         found = stacked(evidence, asked, rng)
@@ -108,11 +116,13 @@ def next_comparisons(
         unsure = _targets(problem, values, weights, about)
         asked = _narrowed(problem, values, weights, asked, unsure, who)
         expected = answers(problem, values, asked, who)
-    batch = choose(expected, unsure, weights, count, rng, same=asked.same)
+    batch = choose(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
     alone = information(expected[:, batch.chosen], unsure, weights)
     mean = np.einsum("s,sqy->qy", weights, expected[:, batch.chosen])
     frame = _frame(problem, asked.pick(batch.chosen), who, alone, batch.gain, mean)
     frame.attrs |= {"about": about, "entropy": entropy(unsure, weights), "left": batch.left}
+    if among is not None:
+        frame.attrs["rows"] = asked.row[batch.chosen].tolist()
     return frame
 
 
@@ -124,7 +134,7 @@ def _check(fit: Fit, count: int, who: str, about: str, seed: int) -> None:
     if who not in get_args(Who):
         problems.append(f"who {who!r} is neither 'person' nor 'judge'")
     if about not in get_args(About):
-        problems.append(f"about {about!r} is neither 'ranking' nor 'judges'")
+        problems.append(f"about {about!r} is none of {', '.join(get_args(About))}")
     if seed < 0:
         problems.append(f"seed {seed} is negative; use a whole number from 0")
     if fit.posterior.draws is None:
@@ -159,7 +169,7 @@ def _draws(fit: Fit, about: str, rng: np.random.Generator) -> tuple[Values, Floa
 
 
 def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
-    if about == "ranking":
+    if about != "judges":
         return np.asarray(problem.density.log_oriented(x, problem.data, np))
     people = problem.density.log_people(problem.density.values(x, np), problem.data, np)
     return np.broadcast_to(np.asarray(people, dtype=float), x.shape[:-1])
@@ -170,6 +180,8 @@ def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str)
         reliability = _reliability(problem, values)
         return unknowns(np.searchsorted(CLASSES, reliability))
     theta = scores(problem.density, values)
+    if about == "best":
+        return unknowns(np.stack([theta[:, group].argmax(axis=1) for group in _linked(problem)], axis=1))
     items = theta.shape[1]
     one, other = np.triu_indices(items, 1)
     if unconnected_pairs(problem):
@@ -183,6 +195,17 @@ def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str)
         kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
         one, other = one[kept], other[kept]
     return unknowns((theta[:, one] > theta[:, other]).astype(np.int64))
+
+
+def _linked(problem: VotesProblem) -> list[Ints]:
+    """Items that votes link, group by group."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    votes, items = problem.votes, len(problem.items)
+    links = coo_array((np.ones(len(votes.first)), (votes.first, votes.second)), shape=(items, items))
+    group = connected_components(links, directed=False)[1]
+    return [np.flatnonzero(group == number) for number in range(group.max() + 1)]
 
 
 def _reliability(problem: VotesProblem, values: Values) -> Floats:
@@ -199,10 +222,10 @@ def _narrowed(
     some = {name: value[every] for name, value in values.items()}
     share = weights[every] / weights[every].sum()
     look = Unknowns(unsure.hot[every], unsure.starts)
-    found = []
+    found: list[Floats] = []
     for start in range(0, len(asked.first), 4 * KEEP):
         part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-        found.append(information(answers(problem, some, part, who), look, share))
+        found.append(information(answers(problem, some, part, who), look, share) / part.cost)
     return asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
 
 

@@ -1,0 +1,143 @@
+"""In which order questions are asked when nothing is known: cyclic or random, and the start that links everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Design: TypeAlias = Literal["adaptive", "cyclic", "random"]
+LEAST = 2  # questions that the start has for each judge
+
+
+def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
+    """All questions in the order of a design, shape (questions,).
+
+    Cyclic: items stand on a ring, in an order drawn by the seed. Neighbours are compared first, then those two apart,
+    and so on, each pair by one judge, and judges take turns; then every pair by the next judge (or in the other order,
+    or again), and so on. Random: in an order drawn by the seed.
+
+    Parameters
+    ----------
+    questions : dataframe
+        Columns judge, first, second and perhaps context, criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> pairs = [("x", "y"), ("x", "z"), ("y", "z")]
+    >>> table = pd.DataFrame([(judge, *pair) for judge in "ab" for pair in pairs], columns=["judge", "first", "second"])
+    >>> asked = table.iloc[ordered(table, "cyclic", 0)[:3]]
+    >>> sorted(zip(asked["first"], asked["second"])), sorted(set(asked["judge"]))
+    ([('x', 'y'), ('x', 'z'), ('y', 'z')], ['a', 'b'])
+    """
+    rng = np.random.default_rng(seed)
+    if design == "random":
+        return rng.permutation(len(questions)).astype(np.int64)
+    where = list(
+        zip(*(questions[name] for name in ("context", "criterion") if name in questions), strict=True)
+    )
+    where = where or [()] * len(questions)
+    rings = _rings(questions, where, rng)
+    judges = {name: at for at, name in enumerate(dict.fromkeys(questions["judge"]))}
+    apart, edge, turn = np.zeros((3, len(questions)), np.int64)
+    pairs = zip(where, questions["judge"], questions["first"], questions["second"], strict=True)
+    for row, (place, judge, first, second) in enumerate(pairs):
+        ring = rings[place]
+        low, high = sorted((ring[first], ring[second]))
+        forth, back = high - low, len(ring) - (high - low)
+        apart[row], edge[row] = min(forth, back), low if forth <= back else high
+        turn[row] = (judges[judge] - edge[row] - apart[row]) % len(judges)
+    # the how-manieth of its pair each question is
+    level, taken = np.zeros(len(questions), np.int64), dict[Any, int]()
+    for row in np.argsort(turn, kind="stable"):
+        pair = (where[row], apart[row], edge[row])
+        level[row] = taken[pair] = taken.get(pair, -1) + 1
+    return np.lexsort((edge, apart, level)).astype(np.int64)
+
+
+def start(questions: pd.DataFrame, order: Ints, groups: Sequence[Sequence[str]]) -> Ints:
+    """What is asked first: in the order of a design, what links two items or is of a judge who was hardly asked.
+
+    Then all items of a group are linked by answers (if those come), and every judge has been asked.
+
+    Parameters
+    ----------
+    order : int array
+        The design's, see `ordered`.
+    groups : sequence of sequence of str
+        Items that questions can link.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x", "y"], "second": ["y", "z", "z"]})
+    >>> start(table, np.arange(3), [["x", "y", "z"]]).tolist()
+    [0, 1]
+    """
+    separate = "criterion" in questions
+    tops: dict[tuple[object, str], tuple[object, str]] = {}
+
+    def top(node: tuple[object, str]) -> tuple[object, str]:
+        while (above := tops.get(node, node)) != node:
+            node = above
+        return node
+
+    asked: dict[str, int] = {}
+    found = []
+    columns = [questions[name].tolist() for name in ("judge", "first", "second")]
+    criteria = questions["criterion"].tolist() if separate else [None] * len(questions)
+    for row in order:
+        judge, first, second = (column[row] for column in columns)
+        one, other = top((criteria[row], first)), top((criteria[row], second))
+        if one != other or asked.get(judge, 0) < LEAST:
+            tops[one] = other
+            asked[judge] = asked.get(judge, 0) + 1
+            found.append(int(row))
+    return np.array(found, np.int64)
+
+
+def linked(questions: pd.DataFrame) -> list[list[str]]:
+    """Items that questions can link, group by group, in the order in which they come.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> linked(pd.DataFrame({"judge": "a", "first": ["x", "v"], "second": ["y", "w"]}))
+    [['x', 'y'], ['v', 'w']]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    items = list(
+        dict.fromkeys(
+            item for pair in zip(questions["first"], questions["second"], strict=True) for item in pair
+        )
+    )
+    code = {item: at for at, item in enumerate(items)}
+    ends = [[code[item] for item in questions[name]] for name in ("first", "second")]
+    links = coo_array((np.ones(len(questions)), tuple(ends)), shape=(len(items), len(items)))
+    group = connected_components(links, directed=False)[1]
+    found: dict[int, list[str]] = {}
+    for item, number in zip(items, group, strict=True):
+        found.setdefault(int(number), []).append(item)
+    return list(found.values())
+
+
+def _rings(
+    questions: pd.DataFrame, where: Sequence[tuple[object, ...]], rng: np.random.Generator
+) -> dict[tuple[object, ...], dict[str, int]]:
+    """The place of every item on the ring of its context and criterion."""
+    items: dict[tuple[object, ...], dict[str, None]] = {}
+    for place, first, second in zip(where, questions["first"], questions["second"], strict=True):
+        items.setdefault(place, {}).update({first: None, second: None})
+    return {
+        place: {sorted(names)[at]: at_ring for at_ring, at in enumerate(rng.permutation(len(names)))}
+        for place, names in items.items()
+    }

@@ -1,0 +1,181 @@
+"""A protocol of which only those comparisons are asked that are still needed.
+
+A protocol is a pure function of its answers, and may be run again: so it is run once for every round, with an ``ask``
+that lets the comparisons chosen so far through and answers all others with "not chosen". What else it asks (criteria,
+their weights) is let through. The rows of the last run are the tables.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from voirdire.adaptive.rounds import Course, Request, Rounds, rounds
+from voirdire.collect.asking import NOT_ASKED
+from voirdire.collect.cost import price, tokens_read, tokens_written
+from voirdire.collect.plan import Plan
+from voirdire.collect.protocol import Answer, Ask, Calls, Key, Question, Row, Setting
+from voirdire.collect.protocols.pairing import PairOptions
+from voirdire.collect.protocols.votes import COMPARE
+from voirdire.errors import InputError
+from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NOT_CHOSEN = "not chosen"
+_Name = tuple[str, Key]
+
+
+class Gate:
+    """Lets comparisons through that were chosen, and what is no comparison.
+
+    Parameters
+    ----------
+    ask : callable
+        Asks a question.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask, self._answers = ask, dict[_Name, Answer]()
+        self.chosen: set[_Name] = set()
+        self.questions: dict[_Name, Question] = {}
+        #: Whether something that was let through is not asked yet.
+        self.halted = False
+
+    async def ask(self, question: Question) -> Answer:
+        """Answer, once for all runs of the protocol."""
+        name = (question.judge, question.key)
+        if question.key[0] == COMPARE:
+            self.questions.setdefault(name, question)
+            if name not in self.chosen:
+                return Answer(None, NOT_CHOSEN)
+        if name not in self._answers:
+            self._answers[name] = await self._ask(question)
+        answer = self._answers[name]
+        self.halted |= answer.missing == NOT_ASKED
+        return answer
+
+
+class UntilKnown:
+    """A plan's protocol, asked round by round; stands in the place of the protocol.
+
+    Parameters
+    ----------
+    plan : Plan
+    request : Request
+
+    Attributes
+    ----------
+    course : Course
+        How the last run went.
+
+    Raises
+    ------
+    InputError
+        The protocol's comparisons cannot be asked one by one.
+    """
+
+    Options: ClassVar[type[Any]] = PairOptions
+
+    def __init__(self, plan: Plan, request: Request) -> None:
+        self.protocol, self.prompts, self.request, self.course = (
+            plan.protocol,
+            plan.prompts,
+            request,
+            Course(),
+        )
+        self.name = plan.protocol.name
+        if not isinstance(plan.setting.options, PairOptions):
+            raise InputError(
+                f"protocol {self.name}: what it asks depends on earlier answers, so that single comparisons cannot be "
+                "left out; take pairwise or maple, or leave until out"
+            )
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Those of the protocol."""
+        return self.protocol.problems(setting)
+
+    def calls(self, setting: Setting) -> Calls:
+        """Any number up to the protocol's."""
+        return Calls({}, self.protocol.calls(setting).most)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """Rounds of asking; the rows without what was not chosen."""
+        self.course, gate = Course(), Gate(ask)
+        rows = await self.protocol.run(setting, gate.ask)
+        names = list(gate.questions)
+        if not names or gate.halted:
+            return _without_others(rows)
+        questions, weighed = self._table(setting, gate.questions), _criteria(rows)
+        work = rounds(questions, self.request, self.course, weighed)
+        chosen: Ints | None = next(work)
+        while chosen is not None:
+            gate.chosen |= {names[row] for row in chosen}
+            rows = await self.protocol.run(setting, gate.ask)
+            if gate.halted:
+                break
+            winners = _winners(rows)
+            # a fit takes seconds, in which whoever stops the run is to be heard
+            chosen = await asyncio.to_thread(_sent, work, [winners.get(names[row]) for row in chosen])
+        return _without_others(rows)
+
+    def _table(self, setting: Setting, questions: dict[_Name, Question]) -> pd.DataFrame:
+        """All comparisons that may be asked, with what each is expected to cost (1 where any has no price)."""
+        import pandas as pd
+
+        judges = {judge.name: judge for judge in setting.judges}
+        table: dict[str, list[Any]] = {
+            name: [] for name in ("judge", "criterion", "context", "first", "second", "cost")
+        }
+        for (judge, key), question in questions.items():
+            prompt = self.prompts.render(question.template, question.variables)
+            read = tokens_read(len(prompt.system) + len(prompt.user))
+            wrote = tokens_written(question.schema, judges[judge].max_tokens)
+            row = (
+                judge,
+                key[1],
+                question.variables.get("context"),
+                key[2],
+                key[3],
+                price(judges[judge], read, wrote),
+            )
+            for column, value in zip(table.values(), row, strict=True):
+                column.append(value)
+        if not all(table["cost"]):
+            table["cost"] = [1.0] * len(questions)
+        for name in ("criterion", "context"):
+            if not any(table[name]):
+                del table[name]
+        return pd.DataFrame(table)
+
+
+def _sent(work: Rounds, winners: Sequence[str | None]) -> Ints | None:
+    """The next round, None at the end."""
+    try:
+        return work.send(winners)
+    except StopIteration:
+        return None
+
+
+def _winners(rows: list[Row]) -> dict[_Name, str]:
+    """Winner of every vote, by the name of its question."""
+    found: dict[_Name, str] = {}
+    for row in rows:
+        if row.table == "votes":
+            cells = row.values
+            key = (COMPARE, cells.get("criterion", ""), cells["first"], cells["second"], cells["run"])
+            found[cells["judge"], key] = str(cells["winner"])
+    return found
+
+
+def _criteria(rows: list[Row]) -> pd.DataFrame | None:
+    import pandas as pd
+
+    found = [row.values for row in rows if row.table == "criteria"]
+    return pd.DataFrame(found).drop(columns="run") if found else None
+
+
+def _without_others(rows: list[Row]) -> list[Row]:
+    return [row for row in rows if row.table != "missing" or row.values["reason"] != NOT_CHOSEN]

@@ -1,0 +1,81 @@
+"""Votes that are there, revealed question by question: what a design would have asked, and what it would have known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from voirdire.adaptive.rounds import Course, Rounds, checked, rounds
+from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Rows to ask to their answers.
+Oracle = Callable[[Ints], "list[str | None]"]
+
+
+def drive(work: Rounds, oracle: Oracle) -> Course:
+    """Run the loop on an oracle that answers at once.
+
+    Parameters
+    ----------
+    work : generator
+        See :func:`voirdire.adaptive.rounds.rounds`.
+    oracle : callable
+        Given rows, their answers: "first", "second", "tie" or None.
+    """
+    try:
+        asked = next(work)
+        while True:
+            asked = work.send(oracle(asked))
+    except StopIteration as end:
+        found: Course = end.value
+        return found
+
+
+def reveal(
+    votes: pd.DataFrame,
+    *,
+    until: str,
+    design: str = "adaptive",
+    model: str | Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+) -> tuple[Course, pd.DataFrame]:
+    """Ask a table of votes as if nobody had answered yet.
+
+    Parameters
+    ----------
+    votes : dataframe
+        Columns judge, first, second, winner ("first", "second", "tie" or an item); perhaps criterion, context, cost.
+    until, design, model, count, seed
+        As :func:`voirdire.adaptive.verb.collect_until` has them.
+
+    Returns
+    -------
+    Course, dataframe
+        How it went, and the votes that were asked for, in their order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 60, "second": "y", "winner": "first"})
+    >>> course, asked = reveal(table, until="p_best >= 0.95", model="bradley-terry")
+    >>> course.known[0].best, len(asked) < 60
+    ('x', True)
+    """
+    votes = votes.reset_index(drop=True)
+    course, answers = Course(), votes["winner"].to_numpy(dtype=object)
+    asked: list[Ints] = []
+
+    def oracle(rows: Ints) -> list[str | None]:
+        asked.append(rows)
+        return [None if answer != answer else answer for answer in answers[rows]]
+
+    request = checked(until, design, model, count, seed)
+    drive(rounds(votes.drop(columns="winner"), request, course), oracle)
+    return course, votes.iloc[np.concatenate(asked)]

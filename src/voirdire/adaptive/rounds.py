@@ -1,0 +1,240 @@
+"""The loop: ask a round, fit, see what is known, choose the next round; whoever drives it does the asking.
+
+It asks nothing itself. A generator yields the rows of the table of questions that are to be asked, and is sent their
+answers; what it does next depends on the questions, the request and the answers alone. So a run that was stopped is
+resumed by running it again on answers that are kept, and a table of real votes can be revealed to it question by
+question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from voirdire.adaptive.condition import Condition, conditions, unmet
+from voirdire.adaptive.design import Design, linked, ordered, start
+from voirdire.adaptive.known import Known, known
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.tables.problems import nearest
+from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.kinds.fit import Fit
+
+LEAST = 8  # questions of a round
+SHARE = 0.125  # of the questions asked so far, which a round adds
+#: What sends the generator its answers: "first", "second", "tie", or None where none came.
+Rounds = Generator[Ints, Sequence[str | None], "Course"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for.
+
+    Attributes
+    ----------
+    until : tuple of Condition
+        Enough is known once all hold for every group of items; none: everything is asked.
+    design : "adaptive", "cyclic" or "random"
+        How questions are chosen after the start.
+    model : str, path or None
+        Of the fits; by default what the table calls for.
+    count : int or None
+        Questions of a round; by default an eighth of those asked so far, and at least 8.
+    seed : int
+    """
+
+    until: tuple[Condition, ...] = ()
+    design: Design = "adaptive"
+    model: str | Path | None = None
+    count: int | None = None
+    seed: int = 0
+
+    def size(self, asked: int) -> int:
+        """Questions of the next round."""
+        return self.count if self.count is not None else max(LEAST, round(SHARE * asked))
+
+
+@dataclass
+class Course:
+    """How a run went.
+
+    Attributes
+    ----------
+    groups : list of list of str
+        Items that can be compared.
+    rounds : list of dict
+        After each round: ``round``, ``asked``, ``answered``, ``cost`` of all so far; of each group of which least is
+        known ``p_best``, ``loss``, ``width``, ``accuracy``; ``open``, groups of which not enough is known.
+    known : list of Known
+        Of each group, in the end.
+    reached : bool
+        Whether enough is known of all.
+    """
+
+    groups: list[list[str]] = field(default_factory=list)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    known: list[Known] = field(default_factory=list)
+    reached: bool = False
+
+
+def checked(until: str, design: str, model: str | Path | None, count: int | None, seed: int) -> Request:
+    """Check a request.
+
+    Raises
+    ------
+    InputError
+        All that is wrong with it.
+
+    Examples
+    --------
+    >>> checked("p_best >= 0.95", "adaptiv", None, None, 0)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: design 'adaptiv' is unknown; did you mean 'adaptive'?
+    """
+    problems: list[str] = []
+    wanted: tuple[Condition, ...] = ()
+    try:
+        wanted = conditions(until)
+    except InputError as error:
+        problems += error.problems
+    designs = get_args(Design)
+    if design not in designs:
+        near = nearest(design, designs) or f"; there are {', '.join(designs)}"
+        problems.append(f"design {design!r} is unknown{near}")
+    if count is not None and count < 1:
+        problems.append(f"a round of {count} questions asks nothing; give at least 1")
+    if problems:
+        raise InputError(problems)
+    return Request(wanted, design, model, count, seed)  # type: ignore[arg-type]
+
+
+def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: object = None) -> Rounds:
+    """Choose what to ask, round by round, until enough is known or everything was asked.
+
+    Parameters
+    ----------
+    questions : dataframe
+        All that may be asked, a row each: judge, first, second, perhaps criterion and context, and cost (above 0).
+    request : Request
+    course : Course
+        Filled in as the run goes.
+    criteria : dataframe, optional
+        Votes on the criteria, as ``fit`` takes them.
+
+    Yields
+    ------
+    int array
+        Rows to ask now.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": "a", "first": ["x"] * 40, "second": "y"})
+    >>> work = rounds(table, checked("p_best >= 0.9", "adaptive", "bradley-terry", None, 0), Course())
+    >>> asked = next(work)
+    >>> try:
+    ...     while True:
+    ...         asked = work.send(["first"] * len(asked))
+    ... except StopIteration as end:
+    ...     end.value.known[0].best, end.value.reached, end.value.rounds[-1]["asked"] < 40
+    ('x', True, True)
+    """
+    course.groups = linked(questions)
+    order = ordered(questions, "random" if request.design == "random" else "cyclic", request.seed)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    group = _group_of(questions, course.groups)
+    left = np.ones(len(questions), bool)
+    winner = np.full(len(questions), None, dtype=object)
+    chosen = start(questions, order, course.groups)
+    while len(chosen):
+        left[chosen] = False
+        winner[chosen] = yield chosen
+        answered = np.array([one is not None for one in winner])
+        if not answered.any():
+            break
+        found = _fit(questions[answered].assign(winner=winner[answered]), request, criteria)
+        course.known = known(found, course.groups)
+        open_ = [bool(unmet(request.until, one)) for one in course.known]
+        course.rounds.append(_row(len(course.rounds) + 1, questions, left, answered, course.known, open_))
+        if request.until and not any(open_):
+            course.reached = True
+            break
+        rows = np.flatnonzero(left & np.array(open_)[group])
+        rows = rows[np.argsort(place[rows])]
+        chosen = _next(found, questions, rows, request, int((~left).sum()))
+    return course
+
+
+def _fit(votes: pd.DataFrame, request: Request, criteria: object) -> Fit:
+    return fit(votes, criteria, model=request.model, method="laplace", seed=request.seed)
+
+
+def _next(found: Fit, questions: pd.DataFrame, rows: Ints, request: Request, asked: int) -> Ints:
+    """The next round among what is left, which is in the order of the design."""
+    count = request.size(asked)
+    if request.design != "adaptive" or not len(rows):
+        return rows[:count]
+    problem: Any = found.problem
+    here = questions.iloc[rows]
+    named = {"judge": problem.judges, "first": problem.items, "second": problem.items}
+    seen = np.all([here[name].isin(names) for name, names in named.items()], axis=0)
+    if not seen.any():
+        return rows[:count]
+    best = all(one.quantity in ("p_best", "loss") for one in request.until)
+    made: Any = found
+    chosen = made.next_comparisons(
+        count,
+        who="judge",
+        about="best" if best and request.until else "ranking",
+        among=here[seen],
+        seed=request.seed + asked,
+    )
+    return np.asarray(rows[seen][chosen.attrs["rows"]])
+
+
+def _row(
+    number: int,
+    questions: pd.DataFrame,
+    left: Any,
+    answered: Any,
+    groups: Sequence[Known],
+    open_: Sequence[bool],
+) -> dict[str, Any]:
+    cost = float(questions["cost"].to_numpy()[~left].sum()) if "cost" in questions else float((~left).sum())
+    least = {
+        "p_best": min(one.p_best for one in groups),
+        "loss": max(one.loss for one in groups),
+        "width": max(one.width for one in groups),
+        "accuracy": min(one.accuracy for one in groups),
+    }
+    return {
+        "round": number,
+        "asked": int((~left).sum()),
+        "answered": int(answered.sum()),
+        "cost": cost,
+        **least,
+        "open": sum(open_),
+        "best": groups[0].best if len(groups) == 1 else "",
+    }
+
+
+def _group_of(questions: pd.DataFrame, groups: Sequence[Sequence[str]]) -> Ints:
+    code = {item: number for number, group in enumerate(groups) for item in group}
+    return np.array([code[item] for item in questions["first"]], np.int64)
+
+
+def as_dicts(course: Course) -> list[dict[str, Any]]:
+    """What is known of each group in the end, as plain tables."""
+    return [
+        {"items": len(group), **asdict(one)} for group, one in zip(course.groups, course.known, strict=False)
+    ]

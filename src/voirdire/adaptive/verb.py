@@ -1,0 +1,140 @@
+"""The verb ``collect`` with ``--until``: ask until enough is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+from voirdire.adaptive.gate import UntilKnown
+from voirdire.adaptive.picture import picture
+from voirdire.adaptive.rounds import Course, Request, as_dicts, checked
+from voirdire.collect.plan import Plan
+from voirdire.collect.protocol import Protocol
+from voirdire.collect.run import PICTURE, ROUNDS, Collected, collect
+from voirdire.errors import InputError
+from voirdire.folders import write_file
+
+
+@dataclass(frozen=True, eq=False)
+class Until:
+    """What a run has brought, and what is known by it.
+
+    Attributes
+    ----------
+    collected : Collected
+        As :func:`voirdire.collect.collect` returns it.
+    request : Request
+    course : Course
+        What was known after each round.
+    """
+
+    collected: Collected
+    request: Request
+    course: Course
+
+    @property
+    def verdict(self) -> str:
+        """How the run ended, in words."""
+        wanted = " and ".join(str(one) for one in self.request.until)
+        rounds = self.course.rounds
+        asked = f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"
+        if self.course.reached:
+            return f"{wanted}: known after {asked}"
+        if self.collected.stopped:
+            return f"{wanted}: not known yet, after {asked}"
+        return f"{wanted}: not known, though everything was asked ({asked}); take more judges or repeats"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in the shape of ``voirdire collect --until ... --json``."""
+        return {
+            **self.collected.as_dict(),
+            "until": [str(one) for one in self.request.until],
+            "design": self.request.design,
+            "reached": self.course.reached,
+            "verdict": self.verdict,
+            "known": as_dicts(self.course),
+            "rounds": self.course.rounds,
+        }
+
+
+def collect_until(
+    panel: str | Path | Mapping[str, Any],
+    items: object,
+    protocol: str,
+    out: str | Path,
+    *,
+    until: str,
+    design: str = "adaptive",
+    model: str | Path | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    **settings: Any,
+) -> Until:
+    """Ask a panel of language models round by round, until enough is known.
+
+    The start links all items by comparisons and asks every judge. After each round the votes so far are fitted (by
+    laplace), and the next round has the comparisons, across judges and pairs, that are expected to tell most for what
+    they cost: about which item is best, or about the ranking, as the condition asks. Texts of different contexts are
+    not compared; the condition must hold in each context, and nothing more is asked in those in which it does.
+
+    Everything is as in :func:`voirdire.collect.collect` otherwise: a run that was stopped goes on with the same folder
+    and ends with the same tables, and a run with another condition or design goes on from what was answered. Beside
+    the tables stand ``rounds.csv`` and ``rounds.svg``: what was known after each round, for what it cost.
+
+    Parameters
+    ----------
+    panel, items, protocol, out
+        As :func:`voirdire.collect.collect`; the protocol is pairwise or maple.
+    until : str
+        When to stop: ``"p_best >= 0.95"`` (probability that the item which seems best is the best), ``"loss <= 0.02"``
+        (log-odds by which the best is expected to be better than what one would choose), ``"width(ranks) <= 2"`` (ranks
+        between the ends of every item's interval), ``"accuracy >= 0.9"`` (share of pairs expected to be in the right
+        order); joined by ``and``.
+    design : "adaptive", "cyclic" or "random"
+        How comparisons are chosen after the start: what tells most; neighbours on a ring first, then those two apart,
+        judges in turn; at random.
+    model : str or path, optional
+        Of the fits, as :func:`voirdire.fit` takes it.
+    count : int, optional
+        Comparisons of a round; by default an eighth of those asked so far, and at least 8.
+    seed : int
+        Of the design and of the fits.
+    **settings
+        ``max_cost``, ``max_calls``, ``options`` and all else that :func:`voirdire.collect.collect` takes.
+
+    Returns
+    -------
+    Until
+
+    Raises
+    ------
+    InputError
+        All that is wrong with the request, before the first question.
+
+    Examples
+    --------
+    >>> collect_until("panel.toml", "items.csv", "pairwise", "out", until="p_bets > 0.9")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: until: quantity 'p_bets' is unknown; did you mean 'p_best'?
+    """
+    request = checked(until, design, model, count, seed)
+    made: list[UntilKnown] = []
+
+    def through(plan: Plan) -> Plan:
+        made.append(UntilKnown(plan, request))
+        return replace(plan, protocol=cast(Protocol, made[0]))
+
+    found = collect(panel, items, protocol, out, through=through, **settings)
+    course = made[0].course
+    if course.rounds:
+        import pandas as pd
+
+        try:
+            write_file(found.folder / ROUNDS, pd.DataFrame(course.rounds).to_csv(index=False))
+            write_file(found.folder / PICTURE, picture(course, request))
+        except OSError as error:
+            raise InputError(f"output folder {out}: cannot be written ({error.strerror or error})") from error
+    return Until(found, request, course)

@@ -358,6 +358,7 @@ class Recorded:
     run: str
     asked: list[tuple[Asked, str]] = field(default_factory=list)
     received: set[str] = field(default_factory=set)
+    settings: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
 
 def scripted() -> Any:
@@ -401,6 +402,25 @@ def smaller(spec: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "parts": parts, "statistic": statistic}
 
 
+_SUMMARISES = {"temperature": 0.7, "top_p": 1.0, "max_tokens": 512}
+_EVALUATES = {"temperature": 0.0, "top_p": 0.1, "max_tokens": 612}
+#: What the papers say of how their models are asked, by run and model.
+ASKED_WITH: dict[str, dict[str, dict[str, Any]]] = {
+    "maple/asap2": {
+        "gpt-5.1": {"temperature": 0.2, "reasoning_effort": "none"},
+        "gpt-4o-mini": {"temperature": 0.2},
+        "mistralai/ministral-8b": {"temperature": 0.2},
+    },
+    "masa/masa": {
+        "meta-llama/Llama-2-70b-chat-hf": _SUMMARISES,
+        "mistralai/Mistral-7B-Instruct-v0.1": _SUMMARISES,
+        "gpt-3.5-turbo": _SUMMARISES,
+        "gpt-4-turbo": _EVALUATES,
+        "meta-llama/Llama-3.3-70B-Instruct": _EVALUATES,
+        "mistral-large-latest": _EVALUATES,
+        "aaditya/Llama3-OpenBioLLM-70B": _EVALUATES,
+    },
+}
 #: Runs that take a second or so a piece; the others are many thousand prompts.
 FAST = ("maple/asap2", "maj_eval/mslr", "masa/masa")
 _PARAMS = [
@@ -446,6 +466,7 @@ def recorded(
     def script(body: Mapping[str, Any]) -> Any:
         prompt = [message["content"] for message in body["messages"]]
         found.received.add(json.dumps(prompt))
+        found.settings.append((body["model"], body))
         return answer_to(body["model"], prompt, body["response_format"]["json_schema"]["schema"])
 
     with pytest.MonkeyPatch.context() as patch, server.ScriptedServer(script) as serving:
@@ -459,6 +480,16 @@ def recorded(
         system = load_system(name)
         runs.run(system, run, data=toy_file(system, run), panel=folder / "panel.toml", out=folder / "out")
     return f"{name}/{run}", found
+
+
+def test_models_are_asked_as_the_papers_say(recorded: tuple[str, Recorded]) -> None:
+    run, found = recorded
+    if run not in ASKED_WITH:
+        pytest.skip("nothing is said beside the prompts")
+    for model, said in ASKED_WITH[run].items():
+        sent = [body for name, body in found.settings if name == model]
+        assert sent, model
+        assert all({key: body.get(key) for key in said} == said for body in sent), model
 
 
 def test_criteria_are_written_once_a_theme(recorded: tuple[str, Recorded]) -> None:

@@ -71,6 +71,49 @@ def test_a_claim_in_the_text_with_a_run_is_computed_by_it() -> None:
                     assert claim.id in {text["claim"] for text in texts}, (name, claim.id, one)
 
 
+#: What the papers say of how their methods are set up, by run and part.
+AS_PUBLISHED: dict[str, dict[str, dict[str, Any]]] = {
+    "debate/summeval": {
+        "debate-moderate": {"strength": "moderate", "iterations": 4},
+        "debate-weak": {"strength": "weak", "iterations": 4},
+        "multiagent": {"strength": "plain", "iterations": 4},
+        "tie-breaker": {"strength": "plain", "tie_breaker": True},
+        "both": {"strength": "strong", "tie_breaker": True},
+        "g-eval": {"weighting": "samples", "samples": 20, "temperature": 1.0},
+    },
+    "debate/topical-chat": {
+        "debate": {"strength": "strong", "iterations": 4},
+        "multiagent": {"strength": "plain", "iterations": 4},
+    },
+    "maj_eval/mslr": {
+        "maj-eval": {"show_reference": True},
+        "simple-role": {"show_reference": True},
+        "g-eval": {"show_reference": True},
+        "chat-eval": {"show_reference": True},
+    },
+    "mareval/topical-chat": {
+        "mareval": {"runs": 5, "evaluators": 4},
+        "without-moderation": {"moderate": False, "runs": 5},
+        "without-moderation-and-monte-carlo": {"moderate": False, "runs": 1},
+        "without-planning": {"plan": False},
+        "chat-eval": {"combine": "majority"},
+        "evaluators-2": {"evaluators": 2},
+        "evaluators-5": {"evaluators": 5},
+        "evaluators-6": {"evaluators": 6},
+    },
+    "maple/asap2": {"maple": {"generator": "GPT-5.2-pro"}},
+    "masa/masa": {"masa": {"guidance": "enhanced", "reference": "GPT-3.5", "runs": 3}},
+}
+
+
+@pytest.mark.parametrize("run_of", AS_PUBLISHED)
+def test_methods_are_set_up_as_published(run_of: str) -> None:
+    system, name = run_of.split("/")
+    given = {part["name"]: part.get("options", {}) for part in read_run(load_system(system), name)["parts"]}
+    for part, said in AS_PUBLISHED[run_of].items():
+        assert {key: given[part].get(key) for key in said} == said, part
+
+
 @pytest.fixture
 def system_with_a_run(own: Path) -> Path:
     folder = own / "runs" / "small"

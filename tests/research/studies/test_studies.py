@@ -94,6 +94,16 @@ def test_a_folder_of_another_study_is_refused(small, tmp_path):
         run_study(small, replicates=4, out=tmp_path / "run")
 
 
+def test_a_finding_that_is_written_afterwards_leaves_batches_as_they_are(small, tmp_path):
+    before = run_study(small, out=tmp_path / "out").table
+    small.write_text(SMALL.replace("seed = ", 'finding = "As it should be."\nseed = ', 1))
+    assert load_study(small).settings["finding"]
+    begun = []
+    after = run_study(small, out=tmp_path / "out", progress=lambda done, of: begun.append(done)).table
+    assert begun[0] == begun[-1] > 0
+    pd.testing.assert_frame_equal(before, after)
+
+
 def test_batches_and_single_fits_find_the_same(small):
     one = run_study(small)
     small.write_text(SMALL.replace("batch = 2", "batch = 1"))

@@ -215,9 +215,9 @@ class _Journal:
     """Finished batches, one JSON line each, after a first line that says of which study."""
 
     def __init__(self, study: Study, folder: Path) -> None:
-        content = json.dumps(
-            [study.name, study.kind, study.seed, study.replicates, study.settings], sort_keys=True
-        )
+        # what was found is written once it is done, and changes nothing that is simulated
+        settings = {key: value for key, value in study.settings.items() if key != "finding"}
+        content = json.dumps([study.name, study.kind, study.seed, study.replicates, settings], sort_keys=True)
         self.head = {"study": study.name, "sha256": hashlib.sha256(content.encode()).hexdigest()}
         self.path = folder / JOURNAL
         check_resumed_folder(folder, LAYOUT, JOURNAL)

@@ -307,3 +307,36 @@ def test_the_estimate_bounds_the_questions(serve, tmp_path, name) -> None:
     guess = estimate(panel, ITEMS, name, options=OPTIONS[name]).as_dict()
     assert guess["calls_least"] <= len(server.requests) <= guess["calls_most"]
     assert found.total("answered") == len(server.requests)
+
+
+#: Batches that a judge's dialogue comes to: its turns, not its questions (of MAREval: plan, twice evaluators and
+#: moderator, arbitrator).
+WAVES = {"debate": 9, "mareval": 6}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in WAVES else pytest.mark.slow)
+        for name in OPTIONS
+        if name not in METRICS
+    ],
+)
+def test_in_batches_every_protocol_gives_the_same_tables(serve, tmp_path, name) -> None:
+    server, alone = run(serve, fitting, tmp_path / "alone", name, judges="jkl", **OPTIONS[name])
+    with sys.modules["batch_server"].BatchServer(fitting) as batches:
+        judges = [
+            {"name": judge, "model": "scripted", "base_url": batches.url, "batch": True, "seed": 1}
+            for judge in "jkl"
+        ]
+        panel = {"seed": 5, "backoff": 0.001, "judges": judges}
+        found = collect(panel, ITEMS, name, tmp_path / "batches", options=OPTIONS[name])
+    tables = {path.name: path.read_bytes() for path in alone.folder.glob("*.csv")}
+    assert {path.name: path.read_bytes() for path in found.folder.glob("*.csv")} == tables
+    sent = [
+        sorted(json.dumps(one, sort_keys=True) for one in part) for part in (batches.paid, server.requests)
+    ]
+    assert sent[0] == sent[1]
+    assert not batches.requests
+    if name in WAVES:
+        assert len(batches.batches) == 3 * WAVES[name]

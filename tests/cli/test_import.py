@@ -93,3 +93,60 @@ def test_columns_that_come_late_are_written_too(tmp_path: Path, monkeypatch: pyt
     assert RUN.invoke(app, ["import", str(path), "--out", str(out)]).exit_code == 0
     with (out / "scores.csv").open(newline="") as stream:
         assert [row["run"] for row in csv.DictReader(stream)] == ["1", "1", "1", "2"]
+
+
+WIDE = "item,ann,bob,cy\n" + "".join(f"q{n},{n % 5},{(n + n % 2) % 5},{n % 4}\n" for n in range(12))
+PAIRS = "grader,A,B,chosen\n" + "".join(f"g{n % 2},x,y,{int(n % 3 > 0)}\n" for n in range(12))
+NAMED = ["--map", "judge=grader,first=A,second=B,winner=chosen", "--winners", "1=first,0=second"]
+
+
+@pytest.mark.parametrize("verb", ["fit", "board", "agree"])
+@pytest.mark.parametrize(
+    ("text", "options", "judges"),
+    [(WIDE, ["--wide", "judge"], {"ann", "bob", "cy"}), (PAIRS, NAMED, {"g0", "g1"})],
+)
+def test_verbs_take_tables_whose_columns_are_told(
+    tmp_path: Path, verb: str, text: str, options: list[str], judges: set[str]
+) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(text)
+    few = ["--resamples", "20"] if verb == "agree" else ["--method", "laplace"]
+    done = RUN.invoke(app, [verb, str(path), *options, *few, "--json"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    if verb == "fit":
+        assert {row["judge"] for row in found["judges"]} == judges
+    elif verb == "agree":
+        assert {judge for row in found["rows"] for judge in row["judges"]} == judges
+    else:
+        assert len(found["items"]) == (12 if text == WIDE else 2)
+    # and without them what to say is said
+    done = RUN.invoke(app, [verb, str(path)])
+    assert done.exit_code == 1
+    assert "--wide judge" in done.stderr
+
+
+def test_of_a_file_with_several_tables_one_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    about = {"traceId": "t", "source": "ANNOTATION", "comment": ""}
+    rows = [
+        about
+        | {"id": f"{n}{kind}", "observationId": f"o{n}", "name": kind, "authorUserName": "ab"[n % 2]}
+        | said
+        for n in range(8)
+        for kind, said in (
+            ("grade", {"dataType": "NUMERIC", "value": n % 3}),
+            ("tone", {"dataType": "CATEGORICAL", "stringValue": "xy"[n % 2]}),
+        )
+    ]
+    path.write_text(json.dumps(rows))
+    done = RUN.invoke(app, ["fit", str(path)])
+    assert done.exit_code == 1
+    assert "--table scores takes one" in done.stderr
+    for table, kind in (("scores", "grade"), ("labels", "tone")):
+        done = RUN.invoke(app, ["fit", str(path), "--table", table, "--json", "--method", "map"])
+        assert done.exit_code == 0, done.output
+        assert table in done.stdout or kind in done.stdout
+    done = RUN.invoke(app, ["fit", str(path), "--table", "votes"])
+    assert done.exit_code == 1
+    assert "holds scores and labels, not votes" in done.stderr

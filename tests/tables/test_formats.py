@@ -257,10 +257,8 @@ def test_options_that_say_nothing_are_refused(tmp_path: Path) -> None:
         read(path, "crowdkitt")
 
 
-def test_a_fit_of_a_wide_table_says_what_makes_one_of_it(tmp_path: Path) -> None:
+def test_a_fit_of_a_wide_table_says_how_it_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,a,b\nx,1,2\ny,3,4\n")
-    with pytest.raises(
-        InputError, match="where each other column is a judge, `voirdire import FILE --wide judge"
-    ):
+    with pytest.raises(InputError, match="where each other column is a judge, --wide judge reads it so"):
         fit(path)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.import_ import as_named
+from voirdire.cli.options import ColumnNames, WhichTable, WideTable, WinnerWords
 from voirdire.settings import PROB
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def agree(
             metavar="TABLE",
             readable=False,
             help="Votes (judge, first, second, winner), scores (judge, item, score) or labels (judge, item, label) "
-            "as CSV, Parquet or JSONL.",
+            "as CSV, Parquet or JSONL, or any file that import takes.",
         ),
     ],
     measures: Annotated[
@@ -192,6 +194,10 @@ def agree(
             help="Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.",
         ),
     ] = None,
+    columns: ColumnNames = None,
+    winners: WinnerWords = None,
+    wide: WideTable = None,
+    kind: WhichTable = None,
     adjustment: Annotated[
         Adjustment | None,
         typer.Option(help="With --compare and --between: how p-values are adjusted (default: holm)."),
@@ -281,7 +287,7 @@ def agree(
     verb, first, title = questions[question]
     found = answer(
         verb,
-        (table, *first),
+        (*as_named([table], columns, winners, wide, kind), *first),
         {
             "--measures": ("measures", names(measures)),
             "--judge": ("judges", judge),

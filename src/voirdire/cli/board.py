@@ -9,14 +9,18 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
-from voirdire.cli.import_ import pairs
+from voirdire.cli.import_ import as_named, pairs
 from voirdire.cli.options import (
+    ColumnNames,
     Covariates,
     ItemFamilies,
     OrderShown,
     Over,
     OverContexts,
     Where,
+    WhichTable,
+    WideTable,
+    WinnerWords,
     WithoutOwnFamily,
 )
 from voirdire.cli.report import Format
@@ -41,6 +45,10 @@ def board(
     ] = None,
     order: OrderShown = None,
     where: Where = None,
+    columns: ColumnNames = None,
+    winners: WinnerWords = None,
+    wide: WideTable = None,
+    kind: WhichTable = None,
     covariates: Covariates = None,
     families: Annotated[
         Path | None,
@@ -76,7 +84,9 @@ def board(
     if out is not None:
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
-    given: list[Any] = [chosen(one, None, pairs("--where", where)) for one in table] if where else list(table)
+    given = as_named(table, columns, winners, wide, kind)
+    if where:
+        given = [chosen(one, None, pairs("--where", where)) for one in given]
     with console.progress("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,

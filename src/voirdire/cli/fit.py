@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.import_ import one_or_all, pairs
+from voirdire.cli.import_ import as_named, one_or_all, pairs
 from voirdire.cli.options import (
+    ColumnNames,
     Covariates,
     ItemFamilies,
     OrderShown,
     Over,
     OverContexts,
     Where,
+    WhichTable,
+    WideTable,
+    WinnerWords,
     WithoutOwnFamily,
 )
 from voirdire.errors import InputError
@@ -160,6 +164,10 @@ def fit(
         ),
     ] = None,
     where: Where = None,
+    columns: ColumnNames = None,
+    winners: WinnerWords = None,
+    wide: WideTable = None,
+    kind: WhichTable = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
@@ -180,9 +188,9 @@ def fit(
     priors = _priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    given: list[Any] = list(table)
+    given = as_named(table, columns, winners, wide, kind)
     if phase is not None or where:
-        given = [chosen(one, phase, pairs("--where", where or [])) for one in table]
+        given = [chosen(one, phase, pairs("--where", where or [])) for one in given]
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.options import ColumnNames, WideTable, WinnerWords
 from voirdire.errors import InputError
 
 _SETTINGS = ("baseline", "judge", "system", "questions")
@@ -32,17 +33,9 @@ def import_(
     tool: Annotated[
         str | None, typer.Option("--from", metavar="TOOL", help="The tool; default: what the content says.")
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option("--map", metavar="A=B,...", help="Columns of a table: judge=grader,first=model_a,..."),
-    ] = None,
-    winners: Annotated[
-        str | None,
-        typer.Option(metavar="A=B,...", help="What a table's winners mean: 1=first,0=second,draw=tie."),
-    ] = None,
-    wide: Annotated[
-        str | None, typer.Option(metavar="judge", help="judge: the columns of a table are judges.")
-    ] = None,
+    columns: ColumnNames = None,
+    winners: WinnerWords = None,
+    wide: WideTable = None,
     table: Annotated[
         str | None, typer.Option(metavar="KIND", help="What a table holds: votes, scores or labels.")
     ] = None,
@@ -70,10 +63,8 @@ def import_(
         given.get("judge"),
         given.get("system"),
         tuple(filter(None, given.get("questions", "").split(","))),
-        pairs("--map", columns.split(",")) if columns else None,
-        pairs("--winners", winners.split(",")) if winners else None,
-        wide,
-        table,
+        **_named(columns, winners, wide),
+        table=table,
     )
     mark = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
     found = import_files(files, out, tool, asked, sep=mark, overwrite=overwrite)
@@ -97,6 +88,25 @@ def import_(
         for note in found.notes:
             screen.print(console.plain(f"Note: {note}"))
     console.saved(out, json)
+
+
+def _named(columns: str | None, winners: str | None, wide: str | None) -> dict[str, Any]:
+    return {
+        "columns": pairs("--map", columns.split(",")) if columns else None,
+        "winners": pairs("--winners", winners.split(",")) if winners else None,
+        "wide": wide,
+    }
+
+
+def as_named(
+    files: list[Path], columns: str | None, winners: str | None, wide: str | None, kind: str | None
+) -> list[Any]:
+    """Files as they are, or, where options say how their columns are to be read, as tables."""
+    from voirdire.tables.formats.format import Asked
+    from voirdire.tables.formats.taken import as_asked
+
+    asked = Asked(**_named(columns, winners, wide))
+    return [as_asked(file, asked, kind) for file in files]
 
 
 def one_or_all(files: list[Path] | None) -> Path | list[Path] | None:

@@ -70,17 +70,24 @@ def read_table(
     problems.raise_any()
     if not found and not votes:
         problems.stop(
-            "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so"
+            "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so (--map "
+            "winner=...), or say --wide judge where each other column is a judge"
         )
-    if not found and columns_among(table, ["item", "judge", "first", "second"], problems) == ["item"]:
+    others = [] if found else columns_among(table, ["item", "judge", "first", "second"], problems)
+    if not found and not others:
+        problems.stop(
+            "the columns are none of a table's; name them (--map judge=...,first=...,second=...,winner=... or "
+            "judge=...,item=...,score=... or label=...), or say --wide judge where each other column is a judge"
+        )
+    if others == ["item"]:
         problems.stop(
             "there is no column 'winner', 'score' or 'label'; where each other column is a judge, "
-            "`voirdire import FILE --wide judge --out DIR` makes a table of it"
+            "--wide judge reads it so (in Python voirdire.read(FILE, wide='judge').table)"
         )
     if len(found) > 1:
         problems.stop(
             f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "
-            "tool's file, `voirdire import` writes each into a table of its own)"
+            f"tool's file, --table {found[0]} takes one, and `voirdire import` writes each into a table of its own)"
         )
     return readers[found[0] if found else Votes.data](table)
 

@@ -162,7 +162,9 @@ class Imported:
         """
         names = [name for name in self.counts if name != "refused"]
         if len(names) > 1:
-            raise InputError(f"the files hold {' and '.join(names)}; take one of them, such as .{names[0]}")
+            raise InputError(
+                f"the files hold {' and '.join(names)}; take one of them, such as .{names[0]} (--table {names[0]})"
+            )
         found = self.rows[names[0]].frame()
         assert found is not None
         return found

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.cells import Cells, choose
 from voirdire.tables.formats import tables
+from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.imported import Imported, gather
 from voirdire.tables.formats.registry import tool_of
 from voirdire.tables.formats.source import Source, opened
@@ -61,6 +64,30 @@ def foreign_cells(
     return {name: frame[name].tolist() for name in choose(list(frame), required, optional, problems)}
 
 
+def as_asked(path: str | os.PathLike[str], asked: Asked, kind: str | None = None) -> Any:
+    """A file as a table, where something is asked of its columns, or which of its tables is meant; else the path.
+
+    Raises
+    ------
+    InputError
+        It holds several tables, or not the one that is meant.
+    """
+    plain = asked == Asked()
+    if plain and kind is None:
+        return path
+    if kind not in (None, *_ANSWERS.values()):
+        raise InputError(f"table {kind!r} is none of {', '.join(_ANSWERS.values())}")
+    found = gather(path, asked=asked if plain else replace(asked, table=kind))
+    _say(found)
+    if kind is None:
+        return found.table
+    frame = getattr(found, kind)
+    if frame is None:
+        held = " and ".join(name for name in found.counts if name != "refused")
+        raise InputError(f"file {os.fspath(path)!r} holds {held}, not {kind}")
+    return frame
+
+
 def written(path: str, folder: str) -> str:
     """The votes of a large file of a tool or of other columns, written into a folder as a table of ours."""
     _say(gather(path, folder=Path(folder)))
@@ -108,7 +135,7 @@ def _imported(path: str, changed: int, size: int) -> Imported:
 
 def _say(found: Imported) -> None:
     for path, tool in found.formats.items():
-        notice(f"{path} is read as a file of {tool}.")
+        notice(f"{path} is read as {'a table' if tool == 'table' else f'a file of {tool}'}.")
     for note in found.notes:
         notice(note)
     refused = found.counts.get("refused", 0)

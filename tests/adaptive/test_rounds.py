@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 
 from voirdire.adaptive import reveal
+from voirdire.adaptive.revealed import drive
+from voirdire.adaptive.rounds import Course, Request, rounds
 from voirdire.errors import InputError
 from voirdire.fit.next.suggest import next_comparisons
 from voirdire.fit.verb import fit
@@ -82,3 +84,12 @@ def test_what_may_be_asked_is_checked() -> None:
     ]
     with pytest.raises(InputError, match="among is for questions to judges"):
         next_comparisons(found, 1, among=strange)
+
+
+def test_without_a_condition_everything_is_asked() -> None:
+    table = votes(items=3)
+    course = Course()
+    work = rounds(table.drop(columns="winner"), Request(model="crowd-bt", count=20), course)
+    drive(work, lambda rows: list(table["winner"].to_numpy()[rows]))
+    assert course.rounds[-1]["asked"] == len(table)
+    assert not course.reached

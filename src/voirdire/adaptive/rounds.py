@@ -164,9 +164,9 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
             break
         found = _fit(questions[answered].assign(winner=winner[answered]), request, criteria)
         course.known = known(found, course.groups)
-        open_ = [bool(unmet(request.until, one)) for one in course.known]
+        open_ = [not request.until or bool(unmet(request.until, one)) for one in course.known]
         course.rounds.append(_row(len(course.rounds) + 1, questions, left, answered, course.known, open_))
-        if request.until and not any(open_):
+        if not any(open_):
             course.reached = True
             break
         rows = np.flatnonzero(left & np.array(open_)[group])

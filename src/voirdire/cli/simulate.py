@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console, signals
+from voirdire.errors import InputError
+from voirdire.folders import write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +24,39 @@ def simulate(
             help="A study's name or a study file (.toml); without it, the studies are listed.",
         ),
     ] = None,
-    replicates: Annotated[int | None, typer.Option(help="Instead of the study's number.")] = None,
+    votes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            readable=False,
+            help="Instead of a study: a panel's votes, to which --add adds judges.",
+        ),
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND:COUNTS",
+            help="Synthetic judges: position-first:1..20, random:1,2,5, one-coin(eta=0.6):1..10; repeatable.",
+        ),
+    ] = None,
+    models: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B,...", help="Models of --votes (default: majority vote, one coin, two coins)."
+        ),
+    ] = None,
+    least: Annotated[
+        float | None,
+        typer.Option(
+            help="Concordance with the panel's own ranking that is to stay, of --votes (default: 0.9)."
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the judges added to --votes (default: 0).")
+    ] = None,
+    replicates: Annotated[
+        int | None, typer.Option(help="Instead of the study's number (of --votes: 5).")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
     out: Annotated[
         Path | None,
@@ -37,7 +71,15 @@ def simulate(
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Run a simulation study: robustness, recovery, calibration, with Monte Carlo errors."""
+    """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?"""
+    of_votes = {"--add": add, "--models": models, "--least": least, "--seed": seed}
+    if votes is not None:
+        if study is not None or page:
+            raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
+        _bearing(votes, add or [], models, least, replicates, seed, out, json)
+        return
+    if named := [name for name, value in of_votes.items() if value]:
+        raise typer.BadParameter(f"{', '.join(named)}: only with --votes, the panel that judges are added to")
     from voirdire.research.studies import load_study, run_study, study_names
 
     if page:
@@ -63,6 +105,52 @@ def simulate(
     else:
         console.stdout().print(console.plain(f"{checked.name}: {checked.title}"))
         print(readable(result.table))
+    if out is not None:
+        console.saved(out, json)
+
+
+def _bearing(
+    votes: Path,
+    add: list[str],
+    models: str | None,
+    least: float | None,
+    replicates: int | None,
+    seed: int | None,
+    out: Path | None,
+    json: bool,
+) -> None:
+    """Add judges to a panel's votes, and show how many it bears."""
+    from voirdire.research.bearing import LEAST, bearing
+
+    table = None if out is None else out / "results.csv"
+    if table is not None and table.exists():
+        raise InputError(f"{table} exists already; name a new folder")
+    with console.progress("Adding judges"):
+        found = bearing(
+            votes,
+            add,
+            models=None if models is None else [name.strip() for name in models.split(",")],
+            replicates=5 if replicates is None else replicates,
+            least=LEAST if least is None else least,
+            seed=seed or 0,
+        )
+    if table is not None:
+        table.parent.mkdir(parents=True, exist_ok=True)
+        write_file(table, found.table.to_csv(index=False))
+    if json:
+        console.emit(found.as_dict())
+    else:
+        console.stdout().print(
+            f"Judges added to a panel of {found.judges} with {found.votes:,} votes: agreement with its own ranking"
+        )
+        print(readable(found.table.rename(columns={"concordance": "mean"})))
+        for row in found.bears.to_dict("records"):
+            many = f"{row['bears']}" if row["bears"] < row["most"] else f"at least {row['bears']}"
+            print(
+                console.plain(
+                    f"{row['model']} bears {many} {row['added']} (concordance {found.least:g} or more)"
+                )
+            )
     if out is not None:
         console.saved(out, json)
 

@@ -1,0 +1,319 @@
+"""How many bad judges a panel bears: synthetic judges are added to its real votes, and its ranking is made anew.
+
+MAPLE (section 5.3) asks this of synthetic panels, whose truth is known. Of a real panel it is not: what is measured is
+how far the ranking moves from the one that the same model makes of the panel alone. An added judge answers the
+questions of one of the panel's judges, drawn at random, in the order in which they were shown there; judges whose
+answers depend on the items (adversaries, coins) take the strengths of the panel's own ranking for the truth.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.kinds.fit import RankedFit
+from voirdire.model.specs import load_model
+from voirdire.simulate.judges import Judge
+from voirdire.simulate.panel import JUDGES, judge_from_spec
+from voirdire.simulate.questions import UNANSWERED, Questions
+from voirdire.tables.counts import Votes
+from voirdire.tables.problems import nearest
+from voirdire.tables.votes import read_votes
+from voirdire.typing import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What MAPLE calls some of the judges.
+NAMES = {"position-first": "always-first", "position-second": "always-second"}
+LEAST = 0.9  # concordance with the panel's own ranking down to which it bears the judges that were added
+_ADDED = re.compile(r"\s*(?P<kind>[\w-]+)\s*(?:\((?P<fields>.*)\))?\s*:\s*(?P<counts>[\d.,\s]+)")
+_WINNERS = np.array(["first", "second", "tie"], dtype=object)
+
+
+@dataclass(frozen=True)
+class Added:
+    """Judges to add: what they are called, one of them, and how many.
+
+    Examples
+    --------
+    >>> added("position-first:1..3,10").counts
+    (1, 2, 3, 10)
+    """
+
+    name: str
+    judge: Judge
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bearing:
+    """How many bad judges a panel bears.
+
+    Attributes
+    ----------
+    table : dataframe
+        A row for each model, kind of judge and count: ``concordance`` (mean share of the pairs of items that are in
+        the order of the panel's own ranking), ``mcse`` (its Monte Carlo error), ``lowest``, ``best_stays`` (share of
+        the replicates in which the best item is the same).
+    bears : dataframe
+        A row for each model and kind: ``bears``, the largest count up to which the mean concordance was never below
+        ``least`` (0: not even the first), and ``most``, the largest that was tried.
+    judges, votes : int
+        Of the panel.
+    """
+
+    table: pd.DataFrame
+    bears: pd.DataFrame
+    judges: int
+    votes: int
+    least: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it in the shape of ``voirdire simulate --votes ... --json``."""
+        return {
+            "judges": self.judges,
+            "votes": self.votes,
+            "least": self.least,
+            "bears": self.bears.to_dict("records"),
+            "results": [
+                {name: None if value != value else value for name, value in row.items()}
+                for row in self.table.to_dict("records")
+            ],
+        }
+
+
+def added(text: str) -> Added:
+    """Read what to add: ``KIND:COUNTS`` or ``KIND(FIELD=VALUE, ...):COUNTS``, counts as ``1..20`` or ``1,2,5``.
+
+    Raises
+    ------
+    InputError
+        The text has another form, the kind or a field is unknown (the nearest is named), or a count is not positive.
+
+    Examples
+    --------
+    >>> added("one-coin(eta=0.6):2,4").judge
+    OneCoin(eta=0.6, scale=1.0)
+    >>> added("alway-first:3")
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: add 'alway-first:3': unknown kind 'alway-first'; did you mean 'always-first'?
+    """
+    place = f"add {text!r}"
+    read = _ADDED.fullmatch(text)
+    if read is None:
+        raise InputError(f"{place}: write KIND:COUNTS, for example 'position-first:1..20' or 'random:1,2,5'")
+    kind = NAMES.get(read["kind"], read["kind"])
+    if kind not in JUDGES:
+        known = [*JUDGES, *NAMES]
+        near = nearest(kind, known) or f"; there are {', '.join(known)}"
+        raise InputError(f"{place}: unknown kind {kind!r}{near}")
+    try:
+        fields = tomllib.loads(f"fields = {{{read['fields'] or ''}}}")["fields"]
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(
+            f"{place}: the fields cannot be read ({error}); write KIND(FIELD=VALUE):COUNTS"
+        ) from None
+    judge = judge_from_spec({"kind": kind, **fields}, place)
+    if judge.copied():
+        raise InputError(f"{place}: a judge that copies another cannot be added; take another kind")
+    return Added(read["kind"], judge, _counts(read["counts"], place))
+
+
+def _counts(text: str, place: str) -> tuple[int, ...]:
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = part.strip().split("..")
+        if len(ends) > 2 or not all(end.isdigit() and int(end) > 0 for end in ends):
+            raise InputError(f"{place}: {part.strip()!r} is no count; write 5, or 1..20")
+        found |= set(range(int(ends[0]), int(ends[-1]) + 1))
+    if not found:
+        raise InputError(f"{place}: the counts run backwards; write the lower first, as in 1..20")
+    return tuple(sorted(found))
+
+
+def bearing(
+    votes: object,
+    add: Sequence[str],
+    *,
+    models: Sequence[str] | None = None,
+    replicates: int = 5,
+    least: float = LEAST,
+    seed: int = 0,
+) -> Bearing:
+    """Add synthetic judges to a panel's votes, and see how far its ranking moves, by model.
+
+    Parameters
+    ----------
+    votes : path or dataframe
+        The panel's votes, as :func:`voirdire.fit` takes them. Contexts are taken together.
+    add : sequence of str
+        See :func:`added`: ``["position-first:1..20", "random:1..10"]``.
+    models : sequence of str, optional
+        Models of votes; by default majority vote, the model with one coin a judge and that with one for each position
+        (crowd-bt, crowd-bt-position; of a table with criteria maple, maple-position).
+    replicates : int
+        How often judges are drawn.
+    least : float
+        Concordance with the panel's own ranking down to which it bears what was added.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        All that is wrong with the request.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> pairs = [(a, b, min(a, b)) for a in "wxyz" for b in "wxyz" if a != b]
+    >>> rows = [(judge, *pair) for judge in "abc" for pair in pairs]
+    >>> table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
+    >>> found = bearing(table, ["position-first:1..2"], models=["crowd-bt-position"], replicates=1)
+    >>> found.bears["bears"].tolist()
+    [2]
+    """
+    import pandas as pd
+
+    problems: list[str] = []
+    wanted: list[Added] = []
+    for text in add:
+        try:
+            wanted.append(added(text))
+        except InputError as error:
+            problems += error.problems
+    if not add:
+        problems.append("nothing is added; name a kind of judge, such as 'position-first:1..20'")
+    if replicates < 1:
+        problems.append(f"replicates {replicates}: must be at least 1")
+    if not 0.5 < least <= 1:
+        problems.append(f"least {least} is no share above a half")
+    if problems:
+        raise InputError(problems)
+    read = read_votes(votes)
+    if models is None:
+        coins = ("maple", "maple-position") if read.has_criteria else ("crowd-bt", "crowd-bt-position")
+        models = ("majority-vote", *coins)
+    _check_models(models)
+    judges = np.array(read.judges, dtype=object)[read.judge[read.row_cell]]
+    own = _frame(read, read.row_cell, read.row_outcome, judges)
+    alone = {model: _ranked(own, model) for model in models}
+    truth = _strengths(read, _ranked(own, models[-1] if models[-1] != "majority-vote" else "bradley-terry"))
+    rows = []
+    for one in wanted:
+        for replicate in range(replicates):
+            extra = [
+                _answers(read, truth, one, number, [seed, replicate]) for number in range(max(one.counts))
+            ]
+            for count in one.counts:
+                table = pd.concat([own, *extra[:count]], ignore_index=True)
+                for model in models:
+                    rows.append(
+                        {"model": model, "added": one.name, "count": count}
+                        | _moved(alone[model], _ranked(table, model))
+                    )
+    table = _aggregated(pd.DataFrame(rows))
+    return Bearing(table, _borne(table, least), len(read.judges), read.rows, least)
+
+
+def _check_models(models: Sequence[str]) -> None:
+    problems = []
+    for name in models:
+        try:
+            if load_model(name).data != "votes":
+                problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(problems)
+
+
+def _ranked(table: pd.DataFrame, model: str) -> RankedFit:
+    found = fit(table, model=model, method="map")
+    assert isinstance(found, RankedFit)
+    return found
+
+
+def _strengths(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
+    """Strengths by criterion and item, and scores, in the coding of the votes."""
+    table, ranking = found.strengths(), found.ranking().set_index("item")["score"]
+    score = ranking.loc[list(votes.items)].to_numpy()
+    by = table.pivot(index="criterion", columns="item", values="strength")[list(votes.items)]
+    every = by.reindex(list(votes.criteria)) if len(by) > 1 else None
+    return (np.tile(score, (len(votes.criteria), 1)) if every is None else every.to_numpy()), score
+
+
+def _answers(
+    votes: Votes, truth: tuple[Floats, Floats], one: Added, number: int, seed: Sequence[int]
+) -> pd.DataFrame:
+    """What an added judge answers to the questions of a judge of the panel."""
+    rng = np.random.default_rng([*seed, number, zlib.crc32(one.name.encode())])
+    of = rng.integers(len(votes.judges))
+    rows = votes.row_cell[votes.judge[votes.row_cell] == of]
+    theta, score = truth
+    first, second, criterion = votes.first[rows], votes.second[rows], votes.criterion[rows]
+    same = np.unique(np.stack([first, second]), axis=1, return_inverse=True)[1].ravel()
+    asked = Questions(
+        theta[criterion, first] - theta[criterion, second],
+        score[first] - score[second],
+        np.zeros(len(rows)),
+        np.linspace(0.0, 1.0, len(rows)),
+        same,
+    )
+    if problems := one.judge.problems(asked):
+        raise InputError([f"add {one.name}: {problem}" for problem in problems])
+    outcome = one.judge.answer(asked, rng, {})
+    there = outcome != UNANSWERED
+    return _frame(votes, rows[there], outcome[there].astype(np.int64), f"added {one.name} {number + 1:02d}")
+
+
+def _frame(votes: Votes, cells: Ints, outcome: Ints, judge: object) -> pd.DataFrame:
+    import pandas as pd
+
+    columns: dict[str, Any] = {"judge": judge}
+    if votes.has_criteria:
+        columns["criterion"] = np.array(votes.criteria, dtype=object)[votes.criterion[cells]]
+    for name, codes in (("first", votes.first), ("second", votes.second)):
+        columns[name] = np.array(votes.items, dtype=object)[codes[cells]]
+    return pd.DataFrame(columns | {"winner": _WINNERS[outcome]})
+
+
+def _moved(before: RankedFit, after: RankedFit) -> dict[str, Any]:
+    was, now = (found.ranking().set_index("item")["score"] for found in (before, after))
+    return {
+        "concordance": concordance_index(now.loc[was.index].to_numpy(), was.to_numpy(), ties="half"),
+        "best": float(was.idxmax() == now.idxmax()),
+    }
+
+
+def _aggregated(rows: pd.DataFrame) -> pd.DataFrame:
+    grouped = rows.groupby(["model", "added", "count"], sort=False)
+    table = grouped["concordance"].agg(concordance="mean", sd="std", lowest="min", n="count").reset_index()
+    table["mcse"] = table["sd"] / np.sqrt(table["n"])
+    table["best_stays"] = grouped["best"].mean().to_numpy()
+    return table[["model", "added", "count", "n", "concordance", "mcse", "lowest", "best_stays"]]
+
+
+def _borne(table: pd.DataFrame, least: float) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for (model, name), part in table.groupby(["model", "added"], sort=False):
+        part = part.sort_values("count")
+        fallen = (part["concordance"] < least).to_numpy()
+        counts = part["count"].tolist()
+        stands = len(counts) if not fallen.any() else int(fallen.argmax())
+        rows.append(
+            {"model": model, "added": name, "bears": counts[stands - 1] if stands else 0, "most": counts[-1]}
+        )
+    return pd.DataFrame(rows)

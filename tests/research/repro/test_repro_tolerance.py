@@ -45,6 +45,32 @@ def test_a_judge_without_any_correlation_reproduces_nothing(name: str, tmp_path:
     assert {row.verdict for row in rows} <= {"failed", "undecided"}
 
 
+def test_a_score_that_never_varies_reproduces_no_spread(tmp_path: Path) -> None:
+    system = load_system("mareval")
+    answered(system, tmp_path, lambda cell: 0.0)
+    rows = judge_claims(system, fetch=False, results=tmp_path)
+    verdicts = [row.verdict for row in rows if row.claim == "table2-runs"]
+    assert len(verdicts) == 42
+    assert set(verdicts) <= {"failed", "undecided"}
+    assert verdicts.count("failed") > 30
+
+
+def test_a_score_drawn_from_its_scale_seldom_reproduces_an_example(tmp_path: Path) -> None:
+    """Of five levels one or, at a half, two come within half a level."""
+    system = load_system("maj_eval")
+    reproduced = 0
+    for level in range(5):
+        folder = tmp_path / str(level)
+        answered(
+            system, folder, lambda cell, level=level: level / 4 if "MSLR" in str(cell.keys) else 1 + level
+        )
+        rows = judge_claims(system, fetch=False, results=folder)
+        own = [row for row in rows if row.claim.startswith("table5-runs")]
+        assert len(own) == 6
+        reproduced += sum(row.verdict == "reproduced" for row in own)
+    assert reproduced / (5 * 6) <= 0.25
+
+
 @pytest.mark.parametrize("name", system_names())
 def test_the_published_figures_themselves_are_within_every_tolerance(name: str, tmp_path: Path) -> None:
     system = load_system(name)
@@ -93,6 +119,25 @@ def test_standard_errors_of_means_and_shares() -> None:
     share = Cell("t", (("dataset", "d"), ("statistic", "value")), "40")
     found = own_error({"share": 50}, Table("t", "", ("dataset", "statistic"), (share,)), share)
     assert found == pytest.approx(200 * np.std(rng.binomial(50, 0.4, 100_000) / 50), rel=0.02)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1])
+def test_standard_errors_of_spreads(share: float) -> None:
+    """Scores that a share of 360 items changes by one level in one of three repetitions."""
+    rng = np.random.default_rng(7)
+    varies = rng.random((2, 4_000, 360)) < share
+    spreads = (varies / np.sqrt(3)).mean(axis=2)  # the sd of (0, 0, 1) is 1 / sqrt(3)
+    assert np.std([0, 0, 1], ddof=1) == pytest.approx(1 / np.sqrt(3))
+    value = share / np.sqrt(3)
+    cell = Cell("t", (("criterion", "c"),), f"{value}")
+    table = Table("t", "", ("criterion",), (cell,))
+    assert own_error({"spread": 360}, table, cell) == pytest.approx(
+        2 * np.std(spreads[0] - spreads[1]), rel=0.05
+    )
+    average = Cell("t", (("criterion", "average"),), f"{value}")
+    six = (average, *(Cell("t", (("criterion", str(k)),), f"{value}") for k in range(6)))
+    found = own_error({"spread": 360}, Table("t", "", ("criterion",), six), average)
+    assert found == pytest.approx(own_error({"spread": 360}, table, cell) / np.sqrt(6))
 
 
 def test_products_of_two_printed_numbers_are_no_claims() -> None:

@@ -150,3 +150,22 @@ def test_of_a_file_with_several_tables_one_is_taken(tmp_path: Path) -> None:
     done = RUN.invoke(app, ["fit", str(path), "--table", "votes"])
     assert done.exit_code == 1
     assert "holds scores and labels, not votes" in done.stderr
+
+
+def test_results_of_mechanical_turk_are_read_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "Batch_1_batch_results.csv"
+    head = '"HITId","AssignmentId","WorkerId","Input.prompt","Input.model_a","Input.model_b","Answer.preferred"\n'
+    path.write_text(
+        head
+        + "".join(f'"h{n}","a{n}","W{n % 3}","p{n % 4}","x","y","model_{"ab"[n % 2]}"\n' for n in range(12))
+    )
+    done = RUN.invoke(app, ["import", str(path), "--out", str(tmp_path / "out"), "--json"])
+    assert done.exit_code == 0, done.output
+    with (tmp_path / "out" / "votes.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["judge"] for row in rows} == {"W0", "W1", "W2"}
+    assert [row["winner"] for row in rows] == ["first", "second"] * 6
+    assert rows[5]["context"] == "p1"
+    done = RUN.invoke(app, ["fit", str(path), "--method", "map", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["votes"] == 12

@@ -61,14 +61,27 @@ def aliases(columns: tuple[str, ...]) -> dict[str, str]:
     --------
     >>> aliases(("annotator", "First", "model_b", "winner"))
     {'judge': 'annotator', 'first': 'First', 'second': 'model_b', 'winner': 'winner'}
+
+    Mechanical Turk says of its columns which are answers, and which were shown:
+
+    >>> aliases(("HITId", "WorkerId", "Input.text", "Input.item_id", "Answer.rating"))
+    {'judge': 'WorkerId', 'item': 'Input.item_id', 'score': 'Answer.rating'}
     """
     found = {}
     for column, others in ALIASES.items():
         if column in columns:
             found[column] = column
             continue
+        prefix = "answer." if column in _ANSWERS.values() else "input."
         for want in (column, *others):
-            one = next((name for name in columns if plain(name) == want and name not in ALIASES), None)
+            one = next(
+                (
+                    name
+                    for name in columns
+                    if plain(name.lower().removeprefix(prefix)) == want and name not in ALIASES
+                ),
+                None,
+            )
             if one is not None and one not in found.values():
                 found[column] = one
                 break

@@ -6,6 +6,8 @@ import csv
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -262,3 +264,18 @@ def test_a_fit_of_a_wide_table_says_how_it_can_be_read(tmp_path: Path) -> None:
     path.write_text("item,a,b\nx,1,2\ny,3,4\n")
     with pytest.raises(InputError, match="where each other column is a judge, --wide judge reads it so"):
         fit(path)
+
+
+def test_no_bar_of_progress_goes_to_standard_output(tmp_path: Path) -> None:
+    # DuckDB draws one when a query takes longer than two seconds, in processes that it takes for a person's
+    code = (
+        "import sys\n"
+        "from voirdire.tables.parquet_file import connected\n"
+        "with connected(sys.argv[1]) as connection:\n"
+        "    found = connection.execute(\"select current_setting('enable_progress_bar')\").fetchone()\n"
+        "print(found[0])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"

@@ -383,7 +383,6 @@ def _connection() -> Iterator[tuple[Any, str]]:
         except duckdb.Error:
             Problems(MEMORY).stop(f"{limit!r} is not an amount of memory; write for example 2GB")
         connection.execute("SET preserve_insertion_order = false")
-        connection.execute("SET enable_progress_bar = false")
         yield connection, folder
 
 

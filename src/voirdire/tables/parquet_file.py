@@ -28,10 +28,12 @@ class InFile:
 
 @contextmanager
 def connected(folder: str | Path) -> Iterator[Any]:
-    """A connection to DuckDB that puts temporary files into a folder."""
+    """A connection to DuckDB that puts temporary files into a folder, and prints nothing."""
     import duckdb
 
     with duckdb.connect() as connection:
+        # it would go to standard output, which is ours
+        connection.execute("SET enable_progress_bar = false")
         connection.execute(f"SET temp_directory = {literal(str(folder))}")
         connection.execute("SET TimeZone = 'UTC'")
         yield connection

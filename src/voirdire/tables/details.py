@@ -76,15 +76,17 @@ DEGREE = "degree"  # the column that says how sure a judge is of the winner
 
 
 def degrees(cells: Sequence[object], problems: Problems) -> Floats:
-    """Degrees from 0.5 (either item) to 1; what is none is reported.
+    """Degrees from 0.5 (either item) to 1, which an empty cell is, too; what is none is reported.
 
     Examples
     --------
-    >>> degrees(["0.5", 1, 0.75], Problems("votes")).tolist()
-    [0.5, 1.0, 0.75]
+    >>> degrees(["0.5", 1, 0.75, None], Problems("votes")).tolist()
+    [0.5, 1.0, 0.75, 1.0]
     """
     found = np.ones(len(cells))
     for row, cell in enumerate(cells):
+        if cell is None or cell == "" or cell != cell:
+            continue
         try:
             found[row] = float(cell)  # type: ignore[arg-type]
         except (TypeError, ValueError):

@@ -37,11 +37,12 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             winner,
             context=record["instruction"],
             order=UNKNOWN,
+            degree=abs(value - 1.5) + 0.5 if value not in (0, 1, 1.5, 2) else None,
         )
 
     yield from each(source, one, _KEYS)
     if between:
-        yield Note(f"{between} preferences between 1 and 2: the winner is kept, its probability is not")
+        yield Note(f"{between} preferences between 1 and 2: the winner with its probability (degree)")
     yield UnknownOrder("the order of display is not in the file")
 
 

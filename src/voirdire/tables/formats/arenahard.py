@@ -16,6 +16,10 @@ _VERDICTS |= dict.fromkeys(("B>A", "B>>A", "A<B", "A<<B"), "second")
 _VERDICTS |= dict.fromkeys(("A=B", "B=A"), "tie")
 
 
+#: How sure the winner is on the scale B>>A, B>A, A=B, A>B, A>>B, whose steps are taken as equal.
+_SLIGHTLY = 0.75
+
+
 def _detect(head: Head) -> bool:
     return has(head, _NEEDS)
 
@@ -39,14 +43,17 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 said = "no verdict" if verdict is None else f"verdict {verdict!r} is unknown"
                 yield Refused(f"{place} game {game}", said)
                 continue
-            strong += ">>" in verdict or "<<" in verdict
+            much = ">>" in verdict or "<<" in verdict
+            strong += much
+            degree = None if much or "=" in verdict else _SLIGHTLY
             order = pair[::-1] if game % 2 else pair
-            yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context)
+            yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
 
     yield from each(source, one)
     if strong:
         yield Note(
-            f"{strong} verdicts say 'significantly better' (>>): counted once each, the strength is not kept"
+            f"{strong} verdicts say 'significantly better' (>>): votes that are sure; slightly better (>) is of degree "
+            f"{_SLIGHTLY}, halfway to a tie"
         )
 
 

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Vote(NamedTuple):
-    """One row of a table of votes; ``winner`` is first, second or tie, ``order`` unknown where it is."""
+    """One row of a table of votes; ``winner`` is first, second or tie, ``order`` unknown where it is.
+
+    ``degree`` is how sure the judge is of the winner, from 0.5 to 1, where it says that.
+    """
 
     judge: Any
     first: Any
@@ -18,6 +21,7 @@ class Vote(NamedTuple):
     context: Any = None
     run: Any = None
     order: Any = None
+    degree: Any = None
 
 
 class Score(NamedTuple):

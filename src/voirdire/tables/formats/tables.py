@@ -28,6 +28,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "context": ("prompt", "promptid", "questionid", "question", "instruction", "query", "topic"),
     "system": ("model", "policy"),
     "run": ("repeat", "trial"),
+    "degree": (),
 }  # fmt: skip
 _ANSWERS = {"votes": "winner", "scores": "score", "labels": "label"}
 _NEEDED = {
@@ -151,7 +152,8 @@ def _long(
         if kind == "votes":
             first, second = cell(record, "first"), cell(record, "second")
             said = cell(record, "winner")
-            yield Vote(judge, first, second, _outcome(said, first, second, meanings), **about)
+            outcome, degree = _outcome(said, first, second, meanings), cell(record, "degree")
+            yield Vote(judge, first, second, outcome, degree=degree, **about)
             return
         system = cell(record, "system")
         item = cell(record, "item")

@@ -22,7 +22,10 @@ from voirdire.tables.formats.source import opened
 
 TABLES = ("votes", "scores", "labels")
 DEGREES = ("alpacaeval/weighted", "arenahard/v2.0", "arenahard/v0.1_text", "arenahard/v0.1_scores_only")
-THRESHOLDED = ("its probability is not", "the strength is not kept")  # what was said while degrees were dropped
+THRESHOLDED = (
+    "its probability is not",
+    "the strength is not kept",
+)  # what was said while degrees were dropped
 BY_OPTIONS = ("wide", "long")  # tables of nobody's format
 
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior
-from voirdire.kinds.columns import Columns
+from voirdire.infer.posterior import Posterior, scores
+from voirdire.kinds.columns import Columns, records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.shares import Calibration, Shares
@@ -52,6 +52,26 @@ class Request:
         """Columns of votes that are read for it beside those that every table has."""
         covariates = () if self.covariates is None else columns_of(self.covariates)
         return covariates if self.by is None else (*covariates, self.by)
+
+
+class Entrants(NamedTuple):
+    """What a leaderboard is of.
+
+    Attributes
+    ----------
+    names : tuple of str
+    draws : array, shape (draws, entrants)
+        Of their scores.
+    rows : list of dict
+        As JSON has the ranking: item, score, ..., best first.
+    contexts : int
+        How many contexts they were drawn over, where other contexts would say something else; else 0.
+    """
+
+    names: tuple[str, ...]
+    draws: Floats
+    rows: list[dict[str, Any]]
+    contexts: int
 
 
 class Packed(NamedTuple):
@@ -168,6 +188,23 @@ class Kind(ABC, Generic[T, P]):
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
+
+    def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
+        """What a leaderboard is of: items, as far as there are draws of their scores.
+
+        Raises
+        ------
+        InputError
+            The posterior has no draws, or items no scores.
+        """
+        if "items" not in self.results or "strength" not in {one.name for one in problem.density.parameters}:
+            raise InputError(f"a board is of items with scores; a fit of {self.words} has none")
+        if posterior.values is None:
+            raise InputError("a board needs draws; fit with another method than 'map'")
+        drawn = np.asarray(scores(problem.density, posterior.values))
+        rows = records(self.results["items"](problem, posterior, prob))
+        sizes = problem.density.sizes
+        return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
 
     def unit(self, problem: P) -> str:
         """What scores and severities are measured in: "log-odds", or "points" of a scale."""

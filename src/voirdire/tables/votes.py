@@ -36,9 +36,9 @@ def read_votes(
     Columns: ``judge``, ``first``, ``second`` (the items in the order shown) and ``winner``, which is
     ``first``, ``second``, ``tie`` or the name of one of the two items; optionally ``criterion`` and
     ``context``; where a column ``order`` says ``unknown``, nobody knows which item was shown first; a column ``degree``
-    says how sure the judge was of the winner, from 0.5 to 1 (empty: 1): the vote is divided so between the two items; a column
-    ``time`` (numbers or dates; else ``run``, where runs are such) says when votes were given. Other
-    columns are left alone, and repeated votes all count.
+    says how sure the judge was of the winner, from 0.5 to 1 (empty: 1): the vote is divided so between the two items;
+    a column ``time`` (numbers or dates; else ``run``, where runs are such) says when votes were given. Other columns
+    are left alone, and repeated votes all count.
 
     Parameters
     ----------

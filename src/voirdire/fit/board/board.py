@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.errors import InputError
 from voirdire.fit.board.apart import LEVEL, Apart, tied_sets, told_apart
 from voirdire.fit.board.cycles import clear_wins, shortest_cycle
 from voirdire.fit.board.deciding import deciding
 from voirdire.fit.board.prospects import expected_loss, rank_probabilities, times_more
-from voirdire.infer.posterior import scores
-from voirdire.typing import Floats, Ints
+from voirdire.kinds.kind import Entrants
+from voirdire.typing import Ints
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -31,7 +30,8 @@ def board(fit: Fit) -> dict[str, Any]:
     -------
     dict
         What :meth:`.Fit.as_dict` has; each of ``items`` also ``loss`` (expected, in the unit of scores, of choosing
-        it) and ``rank_probabilities``; ``familywise`` (probability that all statements hold together); ``tied``, sets
+        it) and ``rank_probabilities``; of scores of systems over contexts ``items`` are the systems, and ``answers``
+        what each scored in each context; ``familywise`` (probability that all statements hold together); ``tied``, sets
         of items that cannot be told apart, best first; ``next``, for every two neighbours ``better``, ``worse``,
         ``difference``, ``sd``, ``apart`` and, where they are not, ``more_votes`` (in the whole table) and
         ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times what there is);
@@ -51,15 +51,10 @@ def board(fit: Fit) -> dict[str, Any]:
     >>> board(fit(table, model="bradley-terry"))["tied"]
     [['x', 'y']]
     """
-    if "score" not in fit.tables["items"]:
-        raise InputError(f"a board is of items with scores; a fit of {fit.kind.words} has none")
-    values = fit.posterior.values
-    if values is None:
-        raise InputError("a board needs draws; fit with another method than 'map'")
-    draws = np.asarray(scores(fit.problem.density, values))
-    draws = draws.reshape(-1, draws.shape[-1])
+    names, draws, rows, _ = entrants = fit.kind.entrants(fit.problem, fit.posterior, fit.prob)
     result = fit.as_dict()
-    names = fit.problem.items
+    if names != fit.problem.items:
+        result |= {"answers": result.pop("items"), "items": rows}
     code = {name: at for at, name in enumerate(names)}
     order = np.array([code[row["item"]] for row in result["items"]])
     found = told_apart(draws)
@@ -68,7 +63,12 @@ def board(fit: Fit) -> dict[str, Any]:
         row |= {"loss": float(loss[item]), "rank_probabilities": ranks[item].round(4).tolist()}
     cycle = _cycle(fit)
     tied = [[names[i] for i in one] for one in tied_sets(found.apart, order)]
-    told = {"familywise": LEVEL, "tied": tied, "next": _neighbours(fit, found, draws, order), "cycle": cycle}
+    told = {
+        "familywise": LEVEL,
+        "tied": tied,
+        "next": _neighbours(fit, entrants, found, order),
+        "cycle": cycle,
+    }
     told["deciding"] = one = _deciding(fit)
     return {**result, **told, "verdict": verdict(result, tied, cycle, one)}
 
@@ -90,20 +90,22 @@ def _cycle(fit: Fit) -> list[str]:
     return [votes.items[i] for i in shortest_cycle(clear_wins(votes), len(votes.items))]
 
 
-def _neighbours(fit: Fit, found: Apart, draws: Floats, order: Ints) -> list[dict[str, Any]]:
-    votes = fit.kind.compared_votes(fit.problem)
+def _neighbours(fit: Fit, entrants: Entrants, found: Apart, order: Ints) -> list[dict[str, Any]]:
+    votes, draws = fit.kind.compared_votes(fit.problem), entrants.draws
     rows = []
     for one, other in pairwise(order):
         mean, sd = float(found.mean[one, other]), float(found.sd[one, other])
-        row: dict[str, Any] = {"better": fit.problem.items[one], "worse": fit.problem.items[other]}
+        row: dict[str, Any] = {"better": entrants.names[one], "worse": entrants.names[other]}
         row |= {"difference": mean, "sd": sd, "apart": bool(found.apart[one, other])}
         row["p_better"] = float((draws[:, one] > draws[:, other]).mean())
-        if not row["apart"] and votes is not None:
+        if not row["apart"] and (votes is not None or entrants.contexts):
             factor = times_more(mean, sd, found.t)
-            contexts = fit.problem.density.sizes.get("context", 0)
-            row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
-            if contexts:
-                row["more_contexts"] = None if factor is None else int(np.ceil((factor - 1.0) * contexts))
+            if votes is not None:
+                row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
+            if entrants.contexts:
+                row["more_contexts"] = (
+                    None if factor is None else int(np.ceil((factor - 1.0) * entrants.contexts))
+                )
         rows.append(row)
     return rows
 

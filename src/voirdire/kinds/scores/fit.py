@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.fit import ScoredFit
 from voirdire.kinds.kind import Kind
-from voirdire.kinds.scores import results
+from voirdire.kinds.scores import results, systems
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.problem import ScoresProblem
 
@@ -27,6 +27,19 @@ class ScoresFit(ScoredFit):
         On the scales of :meth:`judges`; see :func:`.scores.results.people`. Empty without anchors.
         """
         return self._frame(self.tables["people"])
+
+    def systems(self) -> pd.DataFrame:
+        """Systems, best first, of scores of systems over contexts; see :mod:`voirdire.kinds.scores.systems`.
+
+        Columns: system, contexts, score, sd, low, high, rank, rank_low, rank_high, p_best. Items are the systems'
+        answers in each context, which :meth:`ranking` compares.
+
+        Raises
+        ------
+        InputError
+            The table has no columns context and system, or the fit no draws.
+        """
+        return self._frame(systems.systems(self.problem, self.posterior, self.prob))
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

@@ -7,12 +7,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
+from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Kind, Packed, Request, Results
+from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
-from voirdire.kinds.scores import checks, continuous, results
+from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
@@ -74,9 +76,37 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""
-        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria}
+        how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
+        about = systems.placed(table)
+        if about is None and request.over != "new":
+            raise InputError(
+                f"over {request.over!r} is for scores of several systems over several contexts (columns context and "
+                "system); leave it out"
+            )
         problem = pose_scores(model, table, anchors=request.anchors, **how)
-        return problem, [] if problem.anchors is None else list(problem.anchors.notes)
+        notes = [] if problem.anchors is None else list(problem.anchors.notes)
+        if about is not None:
+            like = "contexts like these" if request.over == "new" else "these contexts alone"
+            notes.append(
+                f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
+                f"compares the systems over {like}."
+            )
+        return problem, notes
+
+    def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """What systems are worth, where the table is about systems."""
+        if systems.placed(problem.table) is None or posterior.values is None:
+            return {}
+        return {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+
+    def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
+        """Systems, where the table is about systems, else items."""
+        if systems.placed(problem.table) is None or posterior.values is None:
+            return super().entrants(problem, posterior, prob)
+        rows = records(systems.systems(problem, posterior, prob))
+        rows = [{"item": row.pop("system"), **row} for row in rows]
+        drawn, names = systems.draws(problem, posterior), problem.table.systems
+        return Entrants(names, drawn, rows, len(problem.table.contexts) if problem.over == "new" else 0)
 
     def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
         """Judge, criterion, item and level of every score of an ordered scale."""
@@ -100,6 +130,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """As in :class:`.Kind`; the scale stays."""
         posed = problem.table if table is None else table
         how = {"levels": problem.scale.levels, "anchors": problem.anchors if table is None else None}
+        how["over"] = problem.over
         weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
         return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)  # type: ignore[arg-type]
 
@@ -171,7 +202,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             names["people"], people = pack_rated(problem.anchors.table, "people")
             names["people_notes"] = problem.anchors.notes
             codes |= people
-        return Packed({"tables": names, "anchors": None}, arrays | codes)
+        return Packed({"tables": names, "anchors": None, "over": problem.over}, arrays | codes)
 
     def unpack(self, model: Model, packed: Packed) -> ScoresProblem:
         """The problem of :meth:`pack`."""
@@ -182,6 +213,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             anchors = ScoredAnchors(given, tuple(names["people_notes"]))
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
+        how["over"] = packed.sections.get("over", "new")
         return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
 
 

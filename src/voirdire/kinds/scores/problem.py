@@ -46,6 +46,8 @@ class ScoresProblem(Problem):
         What one answer of each judge counts for.
     anchors : ScoredAnchors or None
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
+    over : "new" or "these"
+        Of tables about systems: whether these are over contexts like those of the table, or those alone.
     """
 
     density: ScoresDensity
@@ -56,6 +58,7 @@ class ScoresProblem(Problem):
     criteria_votes: Votes | None = None
     answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
+    over: str = "new"
 
     ordered: ClassVar[bool] = True  # whether answers have neighbours
 
@@ -107,6 +110,7 @@ def pose_scores(
     complete: bool = True,
     answer_weight: Floats | None = None,
     anchors: object = None,
+    over: str = "new",
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -125,6 +129,8 @@ def pose_scores(
         What one answer of each judge counts for; judges sorted by name.
     anchors : path, dataframe or ScoredAnchors, optional
         Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
+    over : "new" or "these"
+        As of :class:`ScoresProblem`.
 
     Raises
     ------
@@ -210,6 +216,7 @@ def pose_scores(
         votes,
         answer_weight,
         people,
+        over,
     )
 
 

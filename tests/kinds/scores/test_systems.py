@@ -1,0 +1,122 @@
+"""Scores of systems over contexts: the board is of systems, its intervals hold for other contexts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.errors import InputError
+from voirdire.fit.store import load, save
+
+MU = np.linspace(-1.0, 1.0, 5)
+
+
+def scored(seed: int, contexts: int = 20, own: float = 0.7) -> pd.DataFrame:
+    """Five systems in contexts, scored by three judges; ``own`` is how much a system differs between contexts."""
+    rng = np.random.default_rng(seed)
+    theta = MU[:, None] + rng.normal(0, 0.6, contexts) + rng.normal(0, own, (5, contexts))
+    severity = rng.normal(0, 0.4, 3)
+    y = theta[:, :, None] - severity + 0.8 * rng.normal(size=(5, contexts, 3))
+    s, x, k = (part.ravel() for part in np.indices(y.shape))
+    return pd.DataFrame(
+        {
+            "judge": [f"j{one}" for one in k],
+            "context": [f"x{one:02d}" for one in x],
+            "system": [f"s{one}" for one in s],
+            "score": np.clip(np.round(5.0 + 1.5 * y.ravel(), 1), 0.0, 10.0),
+        }
+    )
+
+
+def fitted(table: pd.DataFrame, **more: Any) -> Any:
+    how: dict[str, Any] = {
+        "model": "rating-continuous",
+        "levels": [0, 10],
+        "families": {},
+        "method": "laplace",
+    }
+    return voirdire.fit(table, **how | more)
+
+
+def gap(found: pd.DataFrame) -> pd.Series:
+    """Scores from their mean, by system."""
+    return (found.set_index("system")["score"] - found["score"].mean()).sort_index()
+
+
+@pytest.fixture(scope="module")
+def fit() -> Any:
+    return fitted(scored(0))
+
+
+def test_systems_are_worth_what_their_scores_say_not_less(fit: Any) -> None:
+    """Not drawn towards each other: differences are those of mean scores, where no score is at an end of the scale."""
+    table = scored(0)
+    means = table.groupby("system")["score"].mean()
+    found = gap(fit.systems())
+    assert np.polyfit(means - means.mean(), found, 1)[0] == pytest.approx(1.0, abs=0.06)
+    assert fit.systems()["contexts"].tolist() == [20] * 5
+
+
+def test_intervals_hold_for_other_contexts() -> None:
+    """Of 24 tables of five systems 90% intervals hold what is so over all contexts (mcse 3%)."""
+    z = []
+    for seed in range(24):
+        found = fitted(scored(seed)).systems().set_index("system").sort_index()
+        z.append((gap(found.reset_index()) - 1.5 * MU) / found["sd"])
+    inside = (np.abs(np.array(z)) < 1.645).mean()
+    assert 0.84 <= inside <= 0.97
+    assert 0.75 <= np.array(z).std() <= 1.15
+
+
+def test_over_these_contexts_intervals_are_narrower(fit: Any) -> None:
+    here = fitted(scored(0), over="these")
+    assert here.systems()["sd"].mean() < 0.7 * fit.systems()["sd"].mean()
+    assert here.as_dict()["over"] == "these"
+    assert gap(here.systems()).to_numpy() == pytest.approx(gap(fit.systems()).to_numpy(), abs=0.1)
+
+
+def test_the_board_is_of_systems(fit: Any) -> None:
+    board = fit.board()
+    assert board["items"][0]["item"] == "s4"
+    assert len(board["answers"]) == 100
+    assert {name for one in board["tied"] for name in one} == {f"s{n}" for n in range(5)}
+    assert board["items"][0]["score"] == pytest.approx(fit.systems()["score"].max())
+    near = [row for row in board["next"] if not row["apart"]]
+    assert all(row["more_contexts"] is None or row["more_contexts"] > 0 for row in near)
+
+
+def test_a_saved_fit_has_the_same_systems(fit: Any, tmp_path: Any) -> None:
+    save(fit, tmp_path / "run")
+    pd.testing.assert_frame_equal(load(tmp_path / "run").systems(), fit.systems())
+
+
+def test_what_is_not_about_systems_is_refused() -> None:
+    table = scored(0)
+    items = table.assign(item=table["context"] + table["system"]).drop(columns=["context", "system"])
+    found = fitted(items, method="map")
+    with pytest.raises(InputError, match="columns context and system"):
+        found.systems()
+    with pytest.raises(InputError, match=r"over 'these' is for scores of several systems"):
+        fitted(items, over="these")
+
+
+@pytest.mark.slow
+def test_half_of_the_contexts_tells_the_other_half(shared: Any) -> None:
+    """Six systems in 60 dialogues, people's scores under six criteria: 8 splits of the dialogues."""
+    table = pd.read_csv(shared / "data" / "topicalchat_scores.csv").query("judge == 'human'")
+    contexts, z = sorted(table["context"].unique()), []
+    for seed in range(8):
+        half = set(np.random.default_rng(seed).permutation(contexts)[:30])
+        here = table["context"].isin(half)
+        halves = [
+            voirdire.fit(part, method="laplace", families={}).systems().set_index("system").sort_index()
+            for part in (table[here], table[~here])
+        ]
+        one, other = (gap(part.reset_index()) for part in halves)
+        z.append((one - other) / np.hypot(halves[0]["sd"], halves[1]["sd"]))
+    assert (np.abs(np.array(z)) < 1.645).mean() >= 0.85
+    assert np.array(z).std() < 1.1

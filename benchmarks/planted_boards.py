@@ -77,9 +77,18 @@ def own(judge: Any, first: Any, second: Any, prompt: Any) -> Any:
     return 1.5 * (judge == 0) * ((first == 2).astype(float) - (second == 2))
 
 
+def drifting(rng: np.random.Generator) -> pd.DataFrame:
+    """In the second half of the time judge 0 answers at random."""
+    table = panel(rng)
+    table["time"] = np.arange(len(table))
+    late = (table["judge"] == "judge 0") & (table["time"] >= len(table) / 2)
+    table.loc[late, "winner"] = np.where(rng.random(late.sum()) < 0.5, "first", "second")
+    return table
+
+
 def one_prompt() -> Any:
-    """Item 0 is behind item 1 in all of eight prompts but one, where it wins everything."""
-    theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.3, -0.6, -0.6])[:, None], 8, axis=1)
+    """Item 0 is a little behind item 1 in all of eight prompts but one, where it wins everything."""
+    theta = np.repeat(np.array([0.7, 0.8, 0.0, -0.3, -0.6, -0.6])[:, None], 8, axis=1)
     theta[0, 5] = 9.0
     return theta
 
@@ -115,10 +124,13 @@ def replicate(rng: np.random.Generator) -> dict[str, tuple[bool, bool]]:
     out["length"] = (found["covariates"][0]["low"] > 0, false_statements(found, CLEAR))
     found = board(voirdire.fit(panel(rng, one_prompt(), votes=4 * VOTES)))
     out["one prompt decides"] = (found["deciding"] == "prompt 5", False)
-    found = board(voirdire.fit(panel(rng), covariates=items, **how))
+    found = board(voirdire.fit(drifting(rng)))
+    out["drift"] = (level(found, "drift") == "warn", false_statements(found, CLEAR))
+    found = board(voirdire.fit(panel(rng).assign(time=np.arange(VOTES)), covariates=items, **how))
     fine = (
         not found["cycle"]
         and found["deciding"] is None
+        and level(found, "drift") == "ok"
         and found["covariates"][0]["low"] < 0 < found["covariates"][0]["high"]
     )
     out["clean"] = (fine and level(found, "own-family") == "ok", false_statements(found, CLEAR))
@@ -144,7 +156,7 @@ def main() -> None:
     note = (
         f"{times} tables of {VOTES:,} votes each: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
         "that decides four times the votes in 8. Found: what is planted is said (clean: nothing is said of cycles, "
-        "prompts that decide, length or own families; the interval of length is of 90%). False statements: two items "
+        "prompts that decide, drift, length or own families; the interval of length is of 90%). False: two items "
         "told apart that are equal or the wrong way round (at most 5% wanted)."
     )
     show("Planted boards", rows, [note])

@@ -156,8 +156,8 @@ def main() -> None:
     note = (
         f"{times} tables of {VOTES:,} votes each: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
         "that decides four times the votes in 8. Found: what is planted is said (clean: nothing is said of cycles, "
-        "prompts that decide, drift, length or own families; the interval of length is of 90%). False: two items "
-        "told apart that are equal or the wrong way round (at most 5% wanted)."
+        "prompts that decide, drift, length or own families; the interval of length is of 90%). False statements: "
+        "two items told apart that are equal or the wrong way round (at most 5% wanted)."
     )
     show("Planted boards", rows, [note])
 

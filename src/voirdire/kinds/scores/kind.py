@@ -129,10 +129,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     ) -> ScoresProblem:
         """As in :class:`.Kind`; the scale stays."""
         posed = problem.table if table is None else table
-        how = {"levels": problem.scale.levels, "anchors": problem.anchors if table is None else None}
-        how["over"] = problem.over
+        how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
+        how["anchors"] = problem.anchors if table is None else None
         weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
-        return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)  # type: ignore[arg-type]
+        return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
 
     def join(self, problem: ScoresProblem, new: object) -> Scores:
         """Old and new scores."""

@@ -158,3 +158,15 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert {"until", "design", "rounds", "verdict", "judges", "tables"} <= set(found)
     run = CliRunner().invoke(app, [*command, *wanted])
     assert "known after" in run.stdout
+
+
+def test_maple_is_asked_by_criterion(tmp_path: Path) -> None:
+    options = {"criteria": {"length": "How long it is."}, "repeats": 3}
+    found = collect_until(
+        panel("long", "longer"), items(4), "maple", tmp_path / "o", until="p_best >= 0.6", options=options
+    )
+    votes = pd.read_csv(tmp_path / "o/votes.csv")
+    assert found.course.reached
+    assert found.course.known[0].best == "i3"
+    assert set(votes["criterion"]) == {"length"}
+    assert len(votes) < 36

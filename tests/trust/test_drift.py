@@ -136,6 +136,14 @@ def test_criteria_of_one_question_are_one_witness() -> None:
     assert drift(alone)[0].value is not None
 
 
+def test_new_votes_bring_their_times() -> None:
+    late = voted(np.random.default_rng(0), late=lambda judge, time: (judge == 1) & (time >= 450))
+    half = voirdire.fit(late[:450], model="crowd-bt-position", method="map")
+    assert check(half)["level"] == "ok"
+    whole = check(half.update(late[450:]))
+    assert whole["message"] == check(voirdire.fit(late, model="crowd-bt-position", method="map"))["message"]
+
+
 def test_times_are_kept(tmp_path: Any) -> None:
     late = voted(np.random.default_rng(0), late=lambda judge, time: (judge == 1) & (time >= 450))
     fit = voirdire.fit(late, model="crowd-bt-position", method="map")

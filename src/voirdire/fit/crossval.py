@@ -28,6 +28,7 @@ def cross_validate(
     seed: int = 0,
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
+    covariates: object = None,
 ) -> pd.DataFrame:
     """Compare models by the log loss of answers they have not seen.
 
@@ -56,6 +57,8 @@ def cross_validate(
     seed : int
     levels, classes : sequence, optional
         As of :func:`voirdire.fit`.
+    covariates : path, dataframe, or names, optional
+        As of :func:`voirdire.fit`: votes are predicted with them, by the models that take them.
 
     Returns
     -------
@@ -79,9 +82,11 @@ def cross_validate(
     >>> cross_validate(table, ["bradley-terry", "crowd-bt"], folds=2)["votes"].tolist()
     [20, 20]
     """
-    table = read_answers(votes, levels, rows=True)
+    request = Request(levels=levels, classes=classes, covariates=covariates)
+    table = read_answers(votes, levels, rows=True, keep=request.columns)
     kind = KINDS[table.data]
-    request = Request(levels=levels, classes=classes)
+    if covariates is not None:
+        kind.check_request(Request(covariates=covariates))
     named = models is not None
     if models is None:
         models, units = _candidates(kind, table, request)

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes, count_votes
+from voirdire.tables.details import Details
 from voirdire.tables.encode import IntArray, positions
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems
@@ -81,7 +82,11 @@ def _votes(old: Votes, new: Votes) -> Votes:
     if old.row_context is not None and new.row_context is not None:
         contexts = _together(old.contexts, new.contexts)
         context = np.concatenate([positions(t.contexts, contexts)[t.row_context] for t in (old, new)])
-    return count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
+    found = count_votes(names, tuple(rows), outcome, contexts, context, old.has_criteria)  # type: ignore[arg-type]
+    before, after = (None if one.details is None else one.details.time for one in (old, new))
+    if before is None or after is None:
+        return found
+    return found.recoded(details=Details(time=np.concatenate([before, after])))
 
 
 def _placed(table: Votes, names: tuple[tuple[str, ...], ...]) -> list[IntArray]:

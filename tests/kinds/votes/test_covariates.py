@@ -163,6 +163,23 @@ def test_what_is_right_is_what_a_logistic_regression_says(given: tuple[pd.DataFr
     np.testing.assert_allclose(ours, other.params.iloc[:-1], atol=1e-5)
 
 
+def test_votes_that_length_decides_are_predicted_with_it() -> None:
+    rng = np.random.default_rng(0)
+    length = rng.normal(size=(600, 2))
+    votes = pd.DataFrame({"judge": "a", "first": rng.choice(["x", "y"], 600), "second": "z"})
+    votes["winner"] = np.where(
+        rng.random(600) < 1 / (1 + np.exp(length[:, 1] - length[:, 0])), "first", "second"
+    )
+    votes["length_first"], votes["length_second"] = length.T
+    loss = [
+        voirdire.cross_validate(votes, ["bradley-terry"], by=["vote"], covariates=given)["log_loss"].item()
+        for given in (None, "length")
+    ]
+    assert loss[0] == pytest.approx(np.log(2.0), abs=0.02)
+    right = length @ [1.0, -1.0] * np.where(votes["winner"] == "first", 1.0, -1.0)
+    assert loss[1] == pytest.approx(np.log1p(np.exp(-right)).mean(), abs=0.02)
+
+
 def test_degrees_divide_votes() -> None:
     table = pd.DataFrame(
         {"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 4, "degree": [1, 0.7, 0.6, 0.5]}

@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.infer.mode import find_mode
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.votes.chances import probabilities
-from voirdire.kinds.votes.contexts import by_context
+from voirdire.kinds.votes.contexts import split
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -48,7 +48,9 @@ def _without(votes: Votes, here: Bools) -> Votes:
 def of_votes(votes: Votes, fold: Ints, posed: Callable[[Votes], Problem]) -> Seen:
     """As :func:`held_out`, of any problem with votes that ``posed`` makes of those that are seen."""
     out = np.zeros((votes.rows, 3))
-    votes = by_context(votes) if votes.row_context is not None else votes
+    apart = votes.details is not None and votes.details.sides is not None
+    if apart or votes.row_context is not None:
+        votes = split(votes, votes.row_context is not None)
     for number in np.unique(fold):
         here = fold == number
         # the same cells with other counts: all folds share one compilation

@@ -219,7 +219,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     def held_out(self, model: Model, table: Votes, fold: Ints, request: Request) -> Seen:
         """See :func:`.votes.held_out.held_out`."""
-        return held_out(model, table, fold)
+        given = request.covariates
+        return held_out(model, table if given is None else attached(table, given), fold)
 
     def pack(self, problem: VotesProblem) -> Packed:
         """Votes, votes on criteria and anchors, with what one answer of each judge counts for."""

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import voirdire
+from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
 from voirdire.kinds.scores.systems import draws
@@ -95,6 +97,16 @@ def test_the_board_is_of_systems(fit: Any) -> None:
     assert board["items"][0]["score"] == pytest.approx(fit.systems()["score"].max())
     near = [row for row in board["next"] if not row["apart"]]
     assert all(row["more_contexts"] is None or row["more_contexts"] > 0 for row in near)
+
+
+def test_the_verb_writes_the_board_of_systems(tmp_path: Any) -> None:
+    scored(0).to_csv(tmp_path / "scores.csv", index=False)
+    how = ["board", str(tmp_path / "scores.csv"), "--model", "rating-continuous", "--method", "laplace"]
+    done = CliRunner().invoke(app, [*how, "-o", str(tmp_path / "board.html")])
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "board.html").read_text()
+    assert "s4" in page
+    assert "x03 / s2" not in page.split("Method")[0]
 
 
 def test_a_saved_fit_has_the_same_systems(fit: Any, tmp_path: Any) -> None:

@@ -82,6 +82,7 @@ GRAMMARS = {
             "repeats": REPEATS,
             "weights": WEIGHTS,
             "anchors": SCORE_ANCHORS,
+            "taste": TASTE,
         },
         ("strength", "reliability", "weights"),
     ),

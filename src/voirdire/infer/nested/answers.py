@@ -51,6 +51,11 @@ class Answers:
     chances: Chances
     counts: Any
 
+    @property
+    def size(self) -> float:
+        """Number of cells, each counted by its alternatives beside four."""
+        return sum(np.size(counts) for counts in self.counts) / 4.0
+
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
         total: Any = 0.0

@@ -50,8 +50,8 @@ class Chains(NamedTuple):
 def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains | None:
     """Draws by moves; None where they would take minutes."""
     nested, warm = mode.nested, sum(WARM)
-    count = CHAINS if small(mode) else FEW_CHAINS
-    if seconds(nested, warm + FEWEST, count) > MOST_SECONDS:
+    count = CHAINS if seconds(nested, warm + FEWEST) <= QUICK else FEW_CHAINS
+    if seconds(nested, warm + FEWEST, count) > (QUICK if nested.model.near_normal else MOST_SECONDS):
         return None
     run, most = Moves(nested, rng, count), MOST_DRAWS // count
     kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
@@ -68,7 +68,7 @@ def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chai
 
 def small(mode: NestedMode) -> bool:
     """Whether chains take so little that the approximation need not be tried."""
-    return seconds(mode.nested, sum(WARM) + FEWEST) <= QUICK
+    return not mode.nested.model.near_normal and seconds(mode.nested, sum(WARM) + FEWEST) <= QUICK
 
 
 def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial | None:

@@ -77,6 +77,9 @@ class Field:
         Latent values and logarithms of spreads of flat vectors of the density.
     flat : callable
         The flat vectors of latent values, shape (..., size), and logarithms of spreads.
+    near_normal : bool
+        Whether answers say enough of each latent value that a trial tells where the approximation holds, however small
+        the table.
     """
 
     groups: tuple[Group, ...]
@@ -85,6 +88,7 @@ class Field:
     answers: Answers
     latent: Callable[[Floats], tuple[Floats, Floats]]
     flat: Callable[[Floats, Floats], Floats]
+    near_normal: bool = False
 
     @cached_property
     def few(self) -> Bools:

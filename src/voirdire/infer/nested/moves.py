@@ -25,7 +25,7 @@ WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
 STEP = 1.8  # leapfrog step of a normal distribution by the fourth root of its dimension (Beskos et al. 2013)
 COMPILED = 4.0  # seconds of a warm-up from which compiling pays
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
-NUMBER = 2.5e-7  # seconds that a cell or a latent value adds to a gradient
+NUMBER = 2.5e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 
 
 class Moves:
@@ -110,4 +110,4 @@ def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None
     model = nested.model
     size = model.size + len(model.hypers)
     steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
-    return float(moves * steps * (CALL + chains * NUMBER * (len(model.pattern.index) + size)))
+    return float(moves * steps * (CALL + chains * NUMBER * (model.answers.size + size)))

@@ -34,12 +34,23 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.field import Field
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import Eliminated, eliminable
+from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import ByHand, Data
 from voirdire.model.specs import Model, Section
-from voirdire.model.terms import CUTPOINTS, RATERS, REPEATS, SCORE_ANCHORS, SCORE_STRENGTH, SEVERITY, WEIGHTS
+from voirdire.model.terms import (
+    CUTPOINTS,
+    RATERS,
+    REPEATS,
+    SCORE_ANCHORS,
+    SCORE_STRENGTH,
+    SEVERITY,
+    TASTE,
+    WEIGHTS,
+)
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.reliability import Values
@@ -71,6 +82,7 @@ class ScoresDensity(ScoresLayout):
             (CUTPOINTS, model.cutpoints),
             (RATERS, model.reliability),
             (REPEATS, model.repeats if self.repeats else None),
+            (TASTE, model.taste if self.criteria > 1 else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
             found += () if section is None else _parameters(registry, section)
@@ -80,7 +92,12 @@ class ScoresDensity(ScoresLayout):
         return tuple(p for p in found if not nothing & set(p.dims))
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1)."""
+        """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1).
+
+        Nothing, where spreads are found by their marginal likelihood.
+        """
+        if self.is_nested:
+            return np.zeros(1)
         return self.form.information(self, values, xp)[..., None, None]
 
     def log_unit(self, parameter: Parameter, values: Values, xp: Any) -> tuple[Array, Array]:
@@ -99,6 +116,15 @@ class ScoresDensity(ScoresLayout):
             for share, count in self.anchors:
                 log_ratio = log_ratio + share * prior.log_ratio(log_sd, panel + count * own, xp)
         return log_sd + log_ratio, log_ratio
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        return self.model.taste is not None
+
+    def field(self, data: Data) -> Field:
+        """See :func:`.scores.field.field_of`."""
+        return field_of(self, data)
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:

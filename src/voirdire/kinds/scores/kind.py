@@ -19,6 +19,7 @@ from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
+from voirdire.kinds.scores.halo import no_halo
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
@@ -66,13 +67,18 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
-        ``rating-continuous`` of scores that are not whole numbers.
+        ``rating-continuous`` of scores that are not whole numbers; ``rating-halo`` where judges score items under
+        several criteria, and no people do.
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             return "rating-continuous", "the table has scores that are not whole numbers"
-        return "rating-severity", "the table has scores"
+        why = "the table has scores"
+        without = no_halo(table) if request.anchors is None else ""
+        if without is None:
+            return "rating-halo", f"{why}, of the same items under several criteria"
+        return "rating-severity", f"{why}; tastes are left out: {without}" if without else why
 
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""

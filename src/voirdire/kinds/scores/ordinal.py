@@ -90,8 +90,10 @@ def perceived(
     item: Array,
     xp: Any = np,
 ) -> Array:
-    """eta = a_k theta_c,i - severity_k of each answer, elementwise."""
+    """eta = a_k theta_c,i - severity_k of each answer, elementwise; the judge's taste for the item is part of theta."""
     strength = values["strength"][..., criterion, item]
+    if "taste" in values:
+        strength = strength + values["taste"][..., judge, item]
     seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
     return seen - severity_of(values, group)[..., judge] if "severity" in values else seen
 

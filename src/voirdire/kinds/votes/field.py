@@ -13,17 +13,18 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
-from voirdire.model.terms.reliability import Observations
+from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
+TOLD = {"judge", "covariate"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
 
 
@@ -39,8 +40,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         raise InputError(
             f"model {density.model.name} takes no anchors yet; name a model without contexts, such as crowd-bt-position"
         )
-    groups, hypers = _latent(density)
-    places = _Places(density, groups)
+    groups, hypers = groups_of(density, TOLD)
+    places = Places(density)
     tables = [_cells(density, table, data[table], places) for table in ("votes", "criteria") if table in data]
     index = np.concatenate([table[0] for table in tables])
     coefficients = np.concatenate([table[1] for table in tables])
@@ -65,71 +66,13 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         hypers,
         pattern,
         Answers(_chances(density, len(counts)), counts.T.reshape(2, 2, -1)[: 1 + density.ties]),
-        lambda x: _latent_of(density, density.values(x, np)),
-        lambda latent, hyper: _flat_of(density, latent, hyper),
+        lambda x: latent_of(density, density.values(x, np)),
+        lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )
 
 
-def _latent(density: VotesLayout) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
-    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them."""
-    groups: list[Group] = []
-    hypers: list[Hyper] = []
-    for p in density.parameters:
-        shape, prior = p.shape(density.sizes), p.prior
-        size, few = int(np.prod(shape)), set(p.dims) <= {"judge", "covariate"}
-        if isinstance(prior, LogExponential):
-            for row in range(size):
-                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
-        elif isinstance(prior, Spread):
-            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
-            for row in range(size // rows):
-                mean = f"{prior.level}[{row}]" if prior.level else 0.0
-                reverse = getattr(prior, "reversed", 0.0)
-                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
-                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
-        elif isinstance(prior, Normal):
-            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
-        else:
-            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
-    return tuple(groups), tuple(hypers)
-
-
-class _Places:
-    """Where latent values stand: parameters in order, each flattened."""
-
-    def __init__(self, density: VotesLayout, groups: tuple[Group, ...]) -> None:
-        self.shapes = {
-            p.name: p.shape(density.sizes)
-            for p in density.parameters
-            if not isinstance(p.prior, LogExponential)
-        }
-        self.dims = {p.name: p.dims for p in density.parameters}
-        self.start, at = {}, 0
-        for name, shape in self.shapes.items():
-            self.start[name] = at
-            at += int(np.prod(shape))
-        self.size = at
-
-    def of(self, name: str, *codes: Ints) -> Ints:
-        """Places of values by the codes of their dimensions; ``size`` where there is no such parameter."""
-        if name not in self.start:
-            return np.full(len(codes[0]), self.size) if codes else np.array([self.size])
-        return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
-
-    def block(self, dim: str) -> Ints:
-        """Level of ``dim`` of each value, ``COMMON`` for those without."""
-        found = np.full(self.size, COMMON)
-        for name, shape in self.shapes.items():
-            if dim in self.dims[name]:
-                axis = self.dims[name].index(dim)
-                levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-                start = self.start[name]
-                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
-        return found
-
-
 def _cells(
-    density: VotesLayout, table: str, part: dict[str, Any], places: _Places
+    density: VotesLayout, table: str, part: dict[str, Any], places: Places
 ) -> tuple[Ints, Floats, Floats]:
     """Distinct (judge, pair): places of what their votes depend on with coefficients, and counts of the answers."""
     pairs = max(len(part["pair_first"]), 1)
@@ -171,7 +114,7 @@ def _cells(
 
 
 def _slopes(
-    density: VotesLayout, part: dict[str, Any], judge: Ints, pair: Ints, places: _Places
+    density: VotesLayout, part: dict[str, Any], judge: Ints, pair: Ints, places: Places
 ) -> tuple[list[Ints], Floats]:
     """Places of the slopes that each cell depends on, shared ones and the judge's, and the covariates beside them."""
     size = density.covariates
@@ -201,35 +144,10 @@ def _chances(density: VotesLayout, cells: int) -> Any:
     return chances
 
 
-def _latent_of(density: VotesLayout, values: dict[str, Any]) -> tuple[Floats, Floats]:
-    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
-    return _gathered(density, values, learned=False), _gathered(density, values, learned=True)
-
-
-def _gathered(density: VotesLayout, values: dict[str, Any], learned: bool) -> Floats:
-    parts = [
-        np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
-        for p in density.parameters
-        if isinstance(p.prior, LogExponential) is learned
-    ]
-    return np.concatenate(parts, axis=-1)
-
-
-def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
-    shape: tuple[int, ...] = np.shape(value)
-    return shape[: len(shape) - len(parameter.dims)]
-
-
-def _flat_of(density: VotesLayout, latent: Floats, hyper: Floats) -> Floats:
-    """Flat vectors, shape (..., size), of latent values and logarithms of spreads; strengths are centred."""
-    values: dict[str, Any] = {}
-    at = {False: 0, True: 0}
-    for p in density.parameters:
-        learned = isinstance(p.prior, LogExponential)
-        shape = p.shape(density.sizes)
-        size = int(np.prod(shape))
-        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
-        value = row.reshape((*row.shape[:-1], *shape))
-        values[p.name] = value - value.mean(axis=-1, keepdims=True) if p.zero_sum else value
-        at[learned] += size
-    return np.asarray(density.flat(values, np))
+def _centred(density: VotesLayout, values: Values) -> Values:
+    """Strengths and weights with sum zero: votes are about differences."""
+    zero = {p.name for p in density.parameters if p.zero_sum}
+    return {
+        name: value - value.mean(axis=-1, keepdims=True) if name in zero else value
+        for name, value in values.items()
+    }

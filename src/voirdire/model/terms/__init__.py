@@ -46,7 +46,8 @@ STRENGTH: dict[str, NormalStrength | LearnedScale] = {
     term.kind: term for term in (NormalStrength(), LearnedScale())
 }
 SCORE_STRENGTH = {
-    term.kind: term for term in (NormalStrength(), LearnedStrength(), LearnedLevelStrength(), LevelStrength())
+    term.kind: term
+    for term in (NormalStrength(), LearnedStrength(), LearnedScale(), LearnedLevelStrength(), LevelStrength())
 }
 _LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
 LINKED = {term.kind: term for term in _LINKED}

@@ -1,0 +1,114 @@
+"""Parameters of a density as latent values and logarithms of spreads: in their order, each flattened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.nested.field import Group, Hyper
+from voirdire.infer.nested.pattern import COMMON
+from voirdire.model.density import LogDensity
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+
+def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
+    """Groups of latent values, one for each row of a parameter with spreads of its own, and what is learned of them.
+
+    Values that have no other dimensions than those ``told`` by many answers stay when the others are integrated out.
+    """
+    groups: list[Group] = []
+    hypers: list[Hyper] = []
+    for p in density.parameters:
+        shape, prior = p.shape(density.sizes), p.prior
+        size, few = int(np.prod(shape)), set(p.dims) <= told
+        if isinstance(prior, LogExponential):
+            for row in range(size):
+                hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+        elif isinstance(prior, Spread):
+            rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
+            for row in range(size // rows):
+                mean = f"{prior.level}[{row}]" if prior.level else 0.0
+                reverse = getattr(prior, "reversed", 0.0)
+                spread = f"{prior.of}[{row}]" if prior.of else prior.sd
+                groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
+        elif isinstance(prior, Normal):
+            groups.append(Group(f"{p.name}[0]", size, prior.sd, prior.mean, few=few))
+        else:
+            raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
+    return tuple(groups), tuple(hypers)
+
+
+class Places:
+    """Where latent values stand: parameters in order, each flattened."""
+
+    def __init__(self, density: LogDensity) -> None:
+        self.shapes = {
+            p.name: p.shape(density.sizes)
+            for p in density.parameters
+            if not isinstance(p.prior, LogExponential)
+        }
+        self.dims = {p.name: p.dims for p in density.parameters}
+        self.start, at = {}, 0
+        for name, shape in self.shapes.items():
+            self.start[name] = at
+            at += int(np.prod(shape))
+        self.size = at
+
+    def of(self, name: str, *codes: Ints) -> Ints:
+        """Places of values by the codes of their dimensions; ``size`` where there is no such parameter."""
+        if name not in self.start:
+            return np.full(len(codes[0]), self.size) if codes else np.array([self.size])
+        return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
+
+    def block(self, dim: str) -> Ints:
+        """Level of ``dim`` of each value, ``COMMON`` for those without."""
+        found = np.full(self.size, COMMON)
+        for name, shape in self.shapes.items():
+            if dim in self.dims[name]:
+                axis = self.dims[name].index(dim)
+                levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+                start = self.start[name]
+                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
+        return found
+
+
+def latent_of(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Latent values and logarithms of spreads, of named values, leading axes (draws) kept."""
+    return _gathered(density, values, learned=False), _gathered(density, values, learned=True)
+
+
+def _gathered(density: LogDensity, values: dict[str, Any], learned: bool) -> Floats:
+    parts = [
+        np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
+        for p in density.parameters
+        if isinstance(p.prior, LogExponential) is learned
+    ]
+    return np.concatenate(parts, axis=-1)
+
+
+def _lead(value: Any, parameter: Parameter) -> tuple[int, ...]:
+    shape: tuple[int, ...] = np.shape(value)
+    return shape[: len(shape) - len(parameter.dims)]
+
+
+def flat_of(
+    density: LogDensity, latent: Floats, hyper: Floats, centred: Callable[[Values], Values]
+) -> Floats:
+    """Flat vectors, shape (..., size), of latent values and logarithms of spreads.
+
+    ``centred`` makes of named values those that a density takes: what has sum zero there has not among latent values.
+    """
+    values: Values = {}
+    at = {False: 0, True: 0}
+    for p in density.parameters:
+        learned = isinstance(p.prior, LogExponential)
+        shape = p.shape(density.sizes)
+        size = int(np.prod(shape))
+        row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]
+        values[p.name] = row.reshape((*row.shape[:-1], *shape))
+        at[learned] += size
+    return np.asarray(density.flat(centred(values), np))

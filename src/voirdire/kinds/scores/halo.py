@@ -1,0 +1,35 @@
+"""Whether judges' tastes can be told from the scores of a table, and what they come to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.tables.scores import Scores
+
+MOST_LATENT = 20_000  # strengths and tastes of a default
+MOST_SCORES = 50_000
+SHARED = 0.5  # share of judges' items above which must be scored under several criteria
+
+
+def no_halo(table: Scores) -> str | None:
+    """Why the model with tastes is no default for the table; None if it is, "" where there is nothing to say.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, item, criterion, 1) for judge in "ab" for item in "xy" for criterion in "cd"]
+    >>> no_halo(read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"])))
+    """
+    criteria, items, judges = len(table.criteria), len(table.items), len(table.judges)
+    if criteria < 2 or judges < 2:
+        return ""
+    pair = table.judge * items + table.item
+    cells, times = np.unique(pair * criteria + table.criterion, return_counts=True)
+    if times.max() > 1:
+        return "judges score items repeatedly"
+    if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= SHARED:
+        return "most items have a judge's scores under one criterion alone"
+    if criteria * items + judges * items > MOST_LATENT or table.rows > MOST_SCORES:
+        return f"{judges:,} judges and {items:,} items would take many minutes"
+    return None

@@ -265,6 +265,7 @@ def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
 
 SCORE_EQUATIONS: dict[str, Any] = {
     "rating-severity": (as_it_is, shared_limits),
+    "rating-halo": (as_it_is, shared_limits),
     "rating-cutpoints": (as_it_is, own_limits),
     "rating-discrimination": (scaled, own_limits),
     "rating-maple": (scaled, own_limits),
@@ -284,7 +285,9 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
     total = 0.0
     for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
-        eta = seen(v, k, v["strength"][c][problem.items.index(item)]) - v["severity"][k]
+        i = problem.items.index(item)
+        taste = v["taste"][k][i] if "taste" in v else 0.0
+        eta = seen(v, k, v["strength"][c][i] + taste) - v["severity"][k]
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
         scores = rows["score"].tolist()
@@ -300,8 +303,9 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
             # of the two tails the smaller, so that no difference of numbers near one is taken
             return math.prod(s(-low) - s(-high) if high > 0 else s(high) - s(low) for low, high in between)
 
-        sigma = math.exp(v["log_judge_item"][k]) if case.ties else 0.0
-        total += math.log(ruled(lambda z: chance(eta + sigma * z)) if case.ties else chance(eta))  # noqa: B023
+        again = "log_judge_item" in v
+        sigma = math.exp(v["log_judge_item"][k]) if again else 0.0
+        total += math.log(ruled(lambda z: chance(eta + sigma * z)) if again else chance(eta))  # noqa: B023
     if case.model.data == "scores":
         total += human_scores(case, v)
     if case.name == "rating-maple":
@@ -606,7 +610,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        if "context" in file:
+        if "context" in file or "taste" in file:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         elif strength.get("kind") == "learned-scale":
             density |= of_populations(case, values, coin, exponential)  # type: ignore[arg-type]
@@ -641,12 +645,12 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
     }
     rates = {
         "log_spread": file["strength"]["rate"],
-        "log_coin_mean": file["reliability"]["mean_rate"],
-        "log_tie_spread": file["ties"]["rate"],
+        "log_coin_mean": file["reliability"].get("mean_rate"),
+        "log_tie_spread": file.get("ties", {}).get("rate"),
     }
     for name in ("tie_context", "tie_judge_context", "tie_item"):
         found[name] = over(f"log_{name}_spread")
-        rates[f"log_{name}_spread"] = file["ties"][f"{name.removeprefix('tie_')}_rate"]
+        rates[f"log_{name}_spread"] = file.get("ties", {}).get(f"{name.removeprefix('tie_')}_rate")
     for section, name in (("context", "context_strength"), ("taste", "taste")):
         found[name] = over(f"log_{section}_spread")
         rates[f"log_{section}_spread"] = file.get(section, {}).get("rate")

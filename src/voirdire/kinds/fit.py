@@ -23,6 +23,7 @@ from voirdire.kinds.checks import of_dependent_judges
 from voirdire.kinds.columns import Columns, frame, records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.spreads import spreads
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -302,6 +303,13 @@ class RankedFit(Fit):
     def strengths(self) -> pd.DataFrame:
         """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
         return self._frame(self.strength_columns())
+
+    def spreads(self) -> pd.DataFrame:
+        """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high.
+
+        Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spreads`.
+        """
+        return self._frame(spreads(self.problem, self.posterior, self.prob))
 
     def board(self) -> dict[str, Any]:
         """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""

@@ -111,7 +111,7 @@ def test_draws_have_the_moments_of_quadrature() -> None:
 
 
 def test_seconds_grow_with_the_table(nested: Nested) -> None:
-    pattern = nested.model.pattern
-    twice = replace(pattern, index=np.tile(pattern.index, (2, 1)))
-    larger = replace(nested, model=replace(nested.model, pattern=twice))
+    answers = nested.model.answers
+    twice = replace(answers, counts=[np.tile(counts, 2) for counts in answers.counts])
+    larger = replace(nested, model=replace(nested.model, answers=twice))
     assert seconds(larger, 10) > seconds(nested, 10) > 0

@@ -1,4 +1,4 @@
-"""A model of scores with judges' tastes as a field: scores of one judge and item under a criterion depend on a few sums.
+"""A model of scores with judges' tastes as a field: scores of one judge and item by a criterion depend on a few sums.
 
 The sums are what the judge perceives less the middle of the cutpoints, and the logarithms of the gaps between these.
 Given judges and cutpoints items are independent; given strengths and cutpoints, judges are: whichever makes the cheaper
@@ -64,7 +64,7 @@ def field_of(density: ScoresLayout, data: Data) -> Field:
 
 
 def _cells(density: ScoresLayout, data: Data, places: Places) -> tuple[Ints, Floats, Ints, Floats]:
-    """Distinct (judge, criterion, item): places of what their scores depend on, with coefficients and sums, and counts."""
+    """Distinct (judge, criterion, item): places of what their scores depend on, coefficients, sums, and counts."""
     part, group = data["scores"], data["panel"]["group"]
     unit = (part["judge"] * density.criteria + part["criterion"]) * density.items + part["item"]
     units, row = np.unique(unit, return_inverse=True)

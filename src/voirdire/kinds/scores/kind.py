@@ -28,6 +28,7 @@ from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
+from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -160,6 +161,12 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         from voirdire.kinds.scores.human_scores import HumanScores  # SciPy
 
         return HumanScores(problem)
+
+    def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """The spreads that were learned, where judges have tastes."""
+        if not problem.density.is_nested:
+            return {}
+        return {"spreads": records(spreads(problem, posterior, prob))}
 
     heading: ClassVar[dict[str, str]] = {"votes": "answers"}
 

@@ -11,12 +11,14 @@ from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
-from voirdire.model.terms.arrays import Array, log_normal_cdf
+from voirdire.model.terms.arrays import log_normal_cdf
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.model.terms.raters import slopes
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats
+
+TASTES = 9  # points of the Gauss-Hermite rule over a judge's taste
 
 
 def ranking(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
@@ -192,15 +194,25 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
     cuts = ordinal.cutpoints(density, values, np)
     better, worse = (
-        np.exp(np.stack(_levels(middle + sign * slope * gap, cuts, density.levels), axis=-1))
-        for sign in (0.5, -0.5)
+        _chances(values, middle + sign * slope * gap, cuts, density.levels) for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
     return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
 
 
-def _levels(eta: Array, cuts: Array, levels: int) -> list[Array]:
-    return log_every_level(eta, np.broadcast_to(cuts, (*eta.shape, levels - 1)), levels, np)
+def _chances(values: Values, eta: Floats, cuts: Floats, levels: int) -> Floats:
+    """Probability of every level, shape (..., judges, criteria, levels), over judges' tastes where they have any."""
+    cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))
+    nodes, weights = np.zeros(1), np.ones(1)
+    if "log_taste_spread" in values:
+        nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
+    spread = np.exp(values.get("log_taste_spread", np.zeros(eta.shape[:-2])))[..., None, None]
+    return np.asarray(
+        sum(
+            weight / weights.sum() * np.exp(np.stack(log_every_level(eta + spread * z, cuts, levels, np), -1))
+            for z, weight in zip(nodes, weights, strict=True)
+        )
+    )
 
 
 def _cuts(problem: ScoresProblem, values: Values) -> Floats:

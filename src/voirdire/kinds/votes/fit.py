@@ -31,10 +31,6 @@ class VotesFit(ComparedFit):
         """Strength of every item in every context; see :func:`.votes.in_contexts.contexts`."""
         return self._frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
 
-    def spreads(self) -> pd.DataFrame:
-        """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high."""
-        return self._frame(in_contexts.spreads(self.problem, self.posterior, self.prob))
-
     def covariates(self) -> pd.DataFrame:
         """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit."""
         return self._frame(adjusted.covariates(self.problem, self.posterior, self.prob))

@@ -1,4 +1,4 @@
-"""Tables of a fit with contexts: strengths in each, the spreads that were learned, and what contexts make uncertain."""
+"""Tables of a fit with contexts: strengths in each, and what contexts make uncertain."""
 
 from __future__ import annotations
 
@@ -9,38 +9,10 @@ from voirdire.infer.posterior import Posterior, scores, weights
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.check import Check
-from voirdire.model.terms.parameters import LogExponential
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-NAMES = {"log_spread": "item", "log_coin_mean": "coin_mean", "log_tie_spread": "tie_judge"}
 PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
-
-
-def spreads(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Spreads (sd, log-odds) that were learned: name, value, low, high; ``item:criterion`` of several criteria.
-
-    ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;
-
-    ``item`` of strengths, ``context`` of an item between contexts, ``taste`` of an item between judges, ``tie_...`` of
-    tie habits; ``coin_mean`` is the log-odds of the typical coin.
-    """
-    dims = {p.name: p.dims for p in problem.density.parameters if isinstance(p.prior, LogExponential)}
-    learned = list(dims)
-    levels: dict[tuple[str, ...], tuple[str, ...]] = {
-        ("criterion",): problem.criteria,
-        ("covariate",): problem.covariates,
-    }
-    shown = posterior.shown(lambda values: {name: np.exp(values[name]) for name in learned}, prob)
-    names: list[str] = []
-    for name in learned:
-        short = NAMES.get(name, name.removeprefix("log_").removesuffix("_spread"))
-        rows = np.size(shown[name].point)
-        names += [short] if rows == 1 else [f"{short}:{level}" for level in levels[dims[name]]]
-    columns: Columns = {"name": np.array(names, dtype=object)}
-    for at, key in (("point", "value"), ("low", "low"), ("high", "high")):
-        columns[key] = np.concatenate([np.ravel(getattr(shown[name], at)) for name in learned])
-    return columns
 
 
 def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:

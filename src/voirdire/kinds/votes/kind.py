@@ -13,7 +13,8 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
-from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
+from voirdire.kinds.spreads import spreads
+from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, left_out
@@ -158,7 +159,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         found: dict[str, Any] = {}
         if problem.density.is_nested:
             found["over"] = problem.density.over
-            found["spreads"] = records(in_contexts.spreads(problem, posterior, prob))
+            found["spreads"] = records(spreads(problem, posterior, prob))
         if problem.density.covariates:
             found["covariates"] = records(adjusted.covariates(problem, posterior, prob))
         if OWN_FAMILY in problem.covariates:

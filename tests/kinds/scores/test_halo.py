@@ -1,0 +1,139 @@
+"""Scores under several criteria: judges' tastes for items, and intervals that know them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire import InputError
+
+
+def panel(seed: int, taste: float, judges: int = 6, items: int = 12, criteria: int = 4) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    strength, own = rng.standard_normal((criteria, items)), taste * rng.standard_normal((judges, items))
+    severity = 0.5 * rng.standard_normal(judges)
+    k, c, i = (part.ravel() for part in np.indices((judges, criteria, items)))
+    seen = strength[c, i] + own[k, i] - severity[k] + rng.logistic(size=len(k))
+    level = (seen[:, None] > np.linspace(-2, 2, 4)).sum(axis=1)
+    table = {
+        "judge": [f"j{x}" for x in k],
+        "criterion": [f"c{x}" for x in c],
+        "item": [f"i{x:02d}" for x in i],
+    }
+    return pd.DataFrame(table).assign(score=level + 1, truth=strength.mean(axis=0)[i])
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return panel(3, 1.5)
+
+
+def test_tables_with_several_criteria_get_tastes(table: pd.DataFrame) -> None:
+    fitted = voirdire.fit(table.drop(columns="truth"))
+    assert fitted.model.name == "rating-halo"
+    spreads = fitted.spreads().set_index("name")
+    assert list(spreads.index) == ["item:c0", "item:c1", "item:c2", "item:c3", "taste"]
+    assert (
+        1.0 < spreads.loc["taste", "low"] < spreads.loc["taste", "value"] < spreads.loc["taste", "high"] < 3.0
+    )
+    assert [row["name"] for row in fitted.as_dict()["spreads"]] == list(spreads.index)
+
+
+def test_an_opinion_that_is_asked_four_times_counts_little_more_than_once(table: pd.DataFrame) -> None:
+    rows = table.drop(columns="truth")
+    wide, narrow = (
+        voirdire.fit(rows, model=model, method="laplace").ranking().set_index("item")["sd"].mean()
+        for model in ("rating-halo", "rating-severity")
+    )
+    assert wide > 1.4 * narrow
+
+
+def test_judges_without_tastes_lose_little() -> None:
+    rows = panel(5, 0.0).drop(columns="truth")
+    halo = voirdire.fit(rows, model="rating-halo", method="laplace")
+    assert halo.spreads().set_index("name").loc["taste", "low"] < 0.4
+    plain = (
+        voirdire.fit(rows, model="rating-severity", method="laplace").ranking().set_index("item")["sd"].mean()
+    )
+    assert halo.ranking()["sd"].mean() < 1.1 * plain
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda t: t[t["criterion"] == "c0"], None),
+        (lambda t: t[t["judge"] == "j0"], None),
+        (lambda t: pd.concat([t, t.head(1)]), "judges score items repeatedly"),
+        (
+            lambda t: t[t["criterion"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 4],
+            "under one criterion alone",
+        ),
+    ],
+)
+def test_tables_of_which_tastes_cannot_be_told_are_fitted_without(
+    table: pd.DataFrame, change: object, why: str | None
+) -> None:
+    rows = change(table.drop(columns="truth"))  # type: ignore[operator]
+    if why == "under one criterion alone":
+        rows = pd.concat([rows, table.drop(columns="truth").query("item == 'i00'")]).drop_duplicates()
+        rows = pd.concat([rows, table.drop(columns="truth").query("judge == 'j0'")]).drop_duplicates()
+    fitted = voirdire.fit(rows, method="map")
+    assert fitted.model.name == "rating-severity"
+    if why is not None:
+        assert any(why in note for note in fitted.notes)
+
+
+def test_human_scores_are_refused(table: pd.DataFrame) -> None:
+    rows = table.drop(columns="truth")
+    people = rows[rows["judge"] == "j0"].drop(columns="judge")
+    assert voirdire.fit(rows, anchors=people, method="map").model.name != "rating-halo"
+    with pytest.raises(InputError, match="anchors"):
+        voirdire.fit(rows, model="rating-halo", anchors=people)
+
+
+def test_verbs_know_tastes(table: pd.DataFrame, tmp_path: object) -> None:
+    rows = table.drop(columns="truth")
+    fitted = voirdire.fit(rows.iloc[:-1])
+    chance = fitted.predict(rows.tail(1))
+    assert chance.filter(like="p_").to_numpy().sum() == pytest.approx(1.0)
+    again = voirdire.load(fitted.save(tmp_path / "run"))  # type: ignore[operator]
+    pd.testing.assert_frame_equal(again.ranking(), fitted.ranking())
+    assert len(fitted.bootstrap(resamples=20)) == 12
+    assert fitted.update(rows.tail(1)).problem.table.rows == len(rows)
+    # a judge of strong tastes orders a typical pair as the panel does less often
+    plain = voirdire.fit(rows, model="rating-severity", method="laplace").judges()["p_right"].mean()
+    assert fitted.judges()["p_right"].mean() < plain
+
+
+@pytest.mark.slow
+def test_it_draws_what_nuts_draws() -> None:
+    rows = panel(7, 1.0, judges=5).drop(columns="truth")
+    laplace, nuts = (
+        voirdire.fit(rows, model="rating-halo", method=method).ranking().set_index("item").sort_index()
+        for method in ("laplace", "nuts")
+    )
+    apart = (laplace["score"] - nuts["score"]) / nuts["sd"]
+    assert np.sqrt((apart**2).mean()) < 0.15
+    assert (laplace["sd"] / nuts["sd"]).mean() == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("taste", [0.0, 0.7, 1.5])
+def test_intervals_cover_whatever_the_taste(taste: float) -> None:
+    """Twelve tables of twelve items: coverage at 90% within three standard errors, tables being the units."""
+    share = []
+    for seed in range(12):
+        rows = panel(100 + seed, taste)
+        truth = rows.groupby("item")["truth"].first()
+        found = (
+            voirdire.fit(rows.drop(columns="truth"), method="laplace")
+            .ranking()
+            .set_index("item")
+            .sort_index()
+        )
+        share.append(
+            ((found["low"] <= truth - truth.mean()) & (truth - truth.mean() <= found["high"])).mean()
+        )
+    assert abs(np.mean(share) - 0.9) < max(3 * np.std(share, ddof=1) / np.sqrt(12), 0.03)

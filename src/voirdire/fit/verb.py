@@ -76,7 +76,7 @@ def fit(
         ``maple-position`` with a criterion column, else ``crowd-bt-position`` (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); for labels
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
-        ``rating-severity`` (``rating-maple`` with ``criteria``), for votes and
+        ``rating-severity`` (``rating-halo`` under several criteria, ``rating-maple`` with ``criteria``), for votes and
         scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of

@@ -1,0 +1,79 @@
+"""Scores under several criteria: halves of the judges, Newsroom's raters one against the others, and coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from common import shared, show
+
+import voirdire
+
+MODELS = ("rating-halo", "rating-severity")
+TABLES = 12
+JUDGES, ITEMS, CRITERIA, LEVELS = 12, 20, 6, 5
+TASTES = (0.0, 0.9, 1.8, 2.8)  # sd of a judge's taste: residual correlation 0, .2, .5 and .7
+
+
+def scores(rng: np.random.Generator, taste: float) -> tuple[pd.DataFrame, pd.Series]:
+    """A table of scores and what each item is worth, less the mean."""
+    strength = rng.standard_normal((CRITERIA, ITEMS))
+    own, severity = taste * rng.standard_normal((JUDGES, ITEMS)), 0.7 * rng.standard_normal(JUDGES)
+    k, c, i = (part.ravel() for part in np.indices((JUDGES, CRITERIA, ITEMS)))
+    seen = strength[c, i] + own[k, i] - severity[k] + rng.logistic(size=len(k))
+    level = (seen[:, None] > np.linspace(-2, 2, LEVELS - 1)).sum(axis=1) + 1
+    columns = {"judge": [f"j{x:02d}" for x in k], "criterion": [f"c{x}" for x in c], "score": level}
+    table = pd.DataFrame({**columns, "item": [f"i{x:02d}" for x in i]})
+    truth = pd.Series(strength.mean(axis=0), [f"i{x:02d}" for x in range(ITEMS)])
+    return table, truth - truth.mean()
+
+
+def ranked(table: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Items by name, with score, sd and interval."""
+    return voirdire.fit(table, model=model, method="laplace").ranking().set_index("item").sort_index()
+
+
+def apart(table: pd.DataFrame, here: pd.Series, model: str) -> pd.Series:
+    """Difference of the scores of two panels in standard deviations, item by item."""
+    one, other = (ranked(table[part], model) for part in (here, ~here))
+    return (one["score"] - other["score"]) / np.hypot(one["sd"], other["sd"])
+
+
+def simulated(taste: float, model: str) -> dict[str, object]:
+    """Coverage of the truth, and how far halves of the judges are apart."""
+    held, z = [], []
+    for seed in range(TABLES):
+        table, truth = scores(np.random.default_rng(100 + seed), taste)
+        found = ranked(table, model)
+        held.append(((found["low"] <= truth) & (truth <= found["high"])).mean())
+        z.append(apart(table, table["judge"] < f"j{JUDGES // 2:02d}", model))
+    return {
+        "what": f"simulated, sd of tastes {taste:g}",
+        "model": model,
+        "coverage": round(float(np.mean(held)), 3),
+        "within 90%": round(float((pd.concat(z).abs() < 1.645).mean()), 3),
+        "sd of z": round(float(np.mean([part.std() for part in z])), 2),
+    }
+
+
+def raters(table: pd.DataFrame, model: str) -> dict[str, object]:
+    """Each rater of Newsroom against the others."""
+    z = [apart(table, table["judge"] == judge, model) for judge in sorted(set(table["judge"]))]
+    return {
+        "what": "Newsroom, one rater against the others",
+        "model": model,
+        "within 90%": round(float((pd.concat(z).abs() < 1.645).mean()), 3),
+        "sd of z": round(float(np.mean([part.std() for part in z])), 2),
+    }
+
+
+table = pd.read_csv(shared("newsroom_scores.csv"))[["item", "criterion", "judge", "score"]]
+rows = [raters(table, model) for model in MODELS]
+rows += [simulated(taste, model) for taste in TASTES for model in MODELS]
+rows = [{"coverage": None, **row} for row in rows]
+columns = ("what", "model", "coverage", "within 90%", "sd of z")
+notes = [
+    "Newsroom: three raters, 420 summaries, four criteria. Simulated: "
+    f"{TABLES} tables of {JUDGES} judges, {ITEMS} items and {CRITERIA} criteria on {LEVELS} levels, strengths with sd 1; "
+    "halves of the judges. Fits by laplace, intervals of 90%, scores over criteria.",
+]
+show("Halo: scores under several criteria", [{name: row[name] for name in columns} for row in rows], notes)

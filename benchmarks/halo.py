@@ -73,7 +73,7 @@ rows = [{"coverage": None, **row} for row in rows]
 columns = ("what", "model", "coverage", "within 90%", "sd of z")
 notes = [
     "Newsroom: three raters, 420 summaries, four criteria. Simulated: "
-    f"{TABLES} tables of {JUDGES} judges, {ITEMS} items and {CRITERIA} criteria on {LEVELS} levels, strengths with sd 1; "
-    "halves of the judges. Fits by laplace, intervals of 90%, scores over criteria.",
+    f"{TABLES} tables of {JUDGES} judges, {ITEMS} items and {CRITERIA} criteria on {LEVELS} levels, strengths with "
+    "sd 1; halves of the judges. Fits by laplace, intervals of 90%, scores over criteria.",
 ]
 show("Halo: scores under several criteria", [{name: row[name] for name in columns} for row in rows], notes)

@@ -138,3 +138,18 @@ def test_half_of_the_contexts_tells_the_other_half(shared: Any) -> None:
         z.append((one - other) / np.hypot(error, more))
     assert (np.abs(np.array(z)) < 1.645).mean() >= 0.85
     assert np.array(z).std() < 1.1
+
+
+def test_systems_of_judges_with_tastes() -> None:
+    """Levels under several criteria, on which judges have tastes: differences are those of the truth, not drawn in."""
+    rng = np.random.default_rng(2)
+    s, x, k, c = (part.ravel() for part in np.indices((5, 12, 4, 3)))
+    theta = MU[:, None] + rng.normal(0, 0.5, (5, 12))
+    seen = 2.0 * theta[s, x] + rng.normal(size=(5, 12, 4))[s, x, k] + rng.logistic(size=len(s))
+    level = (seen[:, None] > np.linspace(-3, 3, 4)).sum(axis=1) + 1
+    names = {"judge": k, "context": x, "system": s, "criterion": c}
+    table = pd.DataFrame({name: [f"{name[0]}{one:02d}" for one in code] for name, code in names.items()})
+    found = voirdire.fit(table.assign(score=level))
+    assert found.model.name == "rating-halo"
+    assert np.polyfit(2.0 * MU, gap(found.systems()), 1)[0] == pytest.approx(1.0, abs=0.3)
+    assert set(found.as_dict()["spreads"][-1]) >= {"name", "value"}

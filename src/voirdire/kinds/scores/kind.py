@@ -101,10 +101,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return problem, notes
 
     def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What systems are worth, where the table is about systems."""
-        if systems.placed(problem.table) is None or posterior.values is None:
-            return {}
-        return {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+        """What systems are worth, where the table is about systems; the spreads that were learned of tastes."""
+        found: dict[str, Any] = {}
+        if systems.placed(problem.table) is not None and posterior.values is not None:
+            found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+        if problem.density.is_nested:
+            found["spreads"] = records(spreads(problem, posterior, prob))
+        return found
 
     def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
@@ -161,12 +164,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         from voirdire.kinds.scores.human_scores import HumanScores  # SciPy
 
         return HumanScores(problem)
-
-    def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """The spreads that were learned, where judges have tastes."""
-        if not problem.density.is_nested:
-            return {}
-        return {"spreads": records(spreads(problem, posterior, prob))}
 
     heading: ClassVar[dict[str, str]] = {"votes": "answers"}
 

@@ -107,16 +107,21 @@ def _kept(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
     """What part of an item's strength its prior leaves to it, in each draw and criterion, shape (draws, criteria).
 
     Where pi is learned, b = l / (l + 1 / pi^2) with l the information of an item's answers, as in the units of
-    :class:`.Spread`. Where it is given, 1 - b is the mean posterior variance of items as a part of the prior's.
+    :class:`.Spread`. Where it is given, or learned with all else integrated out, 1 - b is the mean posterior variance
+    of items as a part of the prior's.
     """
     theta = values["strength"]
     shape = theta.shape[:2]
     prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
-    if isinstance(prior, Spread) and prior.of:
+    left = theta.var(axis=0, ddof=1).mean(axis=-1)
+    if problem.density.is_nested:
+        left = left / np.exp(2.0 * values["log_spread"]).mean(axis=0)
+    elif isinstance(prior, Spread) and prior.of:
         information = problem.density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
         return np.asarray(np.broadcast_to(told / (1.0 + told), shape))
-    left = theta.var(axis=0, ddof=1).mean(axis=-1) / prior.sd**2  # type: ignore[union-attr]
+    else:
+        left = left / prior.sd**2  # type: ignore[union-attr]
     return np.asarray(np.broadcast_to(np.maximum(1.0 - left, LEAST), shape))
 
 

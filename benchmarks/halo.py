@@ -16,7 +16,7 @@ TASTES = (0.0, 0.9, 1.8, 2.8)  # sd of a judge's taste: residual correlation 0, 
 
 def scores(rng: np.random.Generator, taste: float) -> tuple[pd.DataFrame, pd.Series]:
     """A table of scores and what each item is worth, less the mean."""
-    strength = rng.standard_normal((CRITERIA, ITEMS))
+    strength = np.sqrt(0.5) * (rng.standard_normal(ITEMS) + rng.standard_normal((CRITERIA, ITEMS)))
     own, severity = taste * rng.standard_normal((JUDGES, ITEMS)), 0.7 * rng.standard_normal(JUDGES)
     k, c, i = (part.ravel() for part in np.indices((JUDGES, CRITERIA, ITEMS)))
     seen = strength[c, i] + own[k, i] - severity[k] + rng.logistic(size=len(k))
@@ -74,6 +74,7 @@ columns = ("what", "model", "coverage", "within 90%", "sd of z")
 notes = [
     "Newsroom: three raters, 420 summaries, four criteria. Simulated: "
     f"{TABLES} tables of {JUDGES} judges, {ITEMS} items and {CRITERIA} criteria on {LEVELS} levels, strengths with "
-    "sd 1; halves of the judges. Fits by laplace, intervals of 90%, scores over criteria.",
+    "sd 1, half of their variance the same under all criteria; halves of the judges. Fits by laplace, intervals of 90%, "
+    "scores over criteria.",
 ]
 show("Halo: scores under several criteria", [{name: row[name] for name in columns} for row in rows], notes)

@@ -629,7 +629,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         return lambda value: float(stats.norm.logpdf(np.asarray(value) / np.exp(v[of])).sum())
 
     def strengths(value: Any) -> float:
-        standard = np.asarray(value) / np.exp(v["log_spread"])[:, None]
+        standard = (np.asarray(value) - v.get("general", 0.0)) / np.exp(v["log_spread"])[:, None]
         return float(stats.norm.logpdf(standard).sum() - len(standard) * stats.norm.logpdf(0))
 
     def coins(value: Any) -> float:
@@ -637,14 +637,20 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         straight, turned = (stats.norm.pdf(value, sign * m, sd) * sd for sign in (1, -1))
         return float(np.log((1 - part) * straight + part * turned).sum())
 
+    def general(value: Any) -> float:
+        standard = np.asarray(value) / np.exp(v["log_general_spread"])
+        return float(stats.norm.logpdf(standard).sum() - stats.norm.logpdf(0))
+
     found = {
         "strength": strengths,
+        "general": general,
         "coin_first": coins,
         "coin_second": coins,
         "tie_judge": over("log_tie_spread"),
     }
     rates = {
         "log_spread": file["strength"]["rate"],
+        "log_general_spread": file["strength"]["rate"],
         "log_coin_mean": file["reliability"].get("mean_rate"),
         "log_tie_spread": file.get("ties", {}).get("rate"),
     }

@@ -10,9 +10,13 @@ import voirdire
 from voirdire import InputError
 
 
-def panel(seed: int, taste: float, judges: int = 6, items: int = 12, criteria: int = 4) -> pd.DataFrame:
+def panel(
+    seed: int, taste: float, judges: int = 6, items: int = 12, criteria: int = 4, general: float = 0.7
+) -> pd.DataFrame:
+    """Scores of items that are worth the same under all criteria by a share of ``general``^2."""
     rng = np.random.default_rng(seed)
     strength, own = rng.standard_normal((criteria, items)), taste * rng.standard_normal((judges, items))
+    strength = general * rng.standard_normal(items) + np.sqrt(1 - general**2) * strength
     severity = 0.5 * rng.standard_normal(judges)
     k, c, i = (part.ravel() for part in np.indices((judges, criteria, items)))
     seen = strength[c, i] + own[k, i] - severity[k] + rng.logistic(size=len(k))
@@ -34,7 +38,7 @@ def test_tables_with_several_criteria_get_tastes(table: pd.DataFrame) -> None:
     fitted = voirdire.fit(table.drop(columns="truth"))
     assert fitted.model.name == "rating-halo"
     spreads = fitted.spreads().set_index("name")
-    assert list(spreads.index) == ["item:c0", "item:c1", "item:c2", "item:c3", "taste"]
+    assert list(spreads.index) == ["item:c0", "item:c1", "item:c2", "item:c3", "general", "taste"]
     assert (
         1.0 < spreads.loc["taste", "low"] < spreads.loc["taste", "value"] < spreads.loc["taste", "high"] < 3.0
     )
@@ -119,13 +123,26 @@ def test_it_draws_what_nuts_draws() -> None:
     assert (laplace["sd"] / nuts["sd"]).mean() == pytest.approx(1.0, abs=0.1)
 
 
+def test_what_all_judges_see_is_no_taste() -> None:
+    """Items that differ by all criteria alike keep their differences, whatever judges' tastes."""
+    rows = panel(11, 1.0, general=1.0)
+    found = voirdire.fit(rows.drop(columns="truth"), method="laplace")
+    score = found.ranking().set_index("item")["score"]
+    truth = rows.groupby("item")["truth"].first().loc[score.index]
+    assert np.polyfit(truth, score, 1)[0] == pytest.approx(1.0, abs=0.35)
+    spreads = found.spreads().set_index("name")["value"]
+    assert spreads["general"] > 0.5
+    assert spreads["taste"] < 1.7
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("general", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("taste", [0.0, 0.7, 1.5])
-def test_intervals_cover_whatever_the_taste(taste: float) -> None:
+def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> None:
     """Twelve tables of twelve items: coverage at 90% within three standard errors, tables being the units."""
     share = []
     for seed in range(12):
-        rows = panel(100 + seed, taste)
+        rows = panel(100 + seed, taste, general=general)
         truth = rows.groupby("item")["truth"].first()
         found = (
             voirdire.fit(rows.drop(columns="truth"), method="laplace")

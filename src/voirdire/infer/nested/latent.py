@@ -10,7 +10,7 @@ import numpy as np
 from voirdire.infer.nested.field import Group, Hyper
 from voirdire.infer.nested.pattern import COMMON
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Around, LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
@@ -31,7 +31,8 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
         elif isinstance(prior, Spread):
             rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
             for row in range(size // rows):
-                mean = f"{prior.level}[{row}]" if prior.level else 0.0
+                # about latent values: what is latent is the difference
+                mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
                 reverse = getattr(prior, "reversed", 0.0)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
                 groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))

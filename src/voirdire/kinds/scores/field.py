@@ -57,7 +57,7 @@ def field_of(density: ScoresLayout, data: Data) -> Field:
         hypers,
         pattern,
         Answers(_chances(density), [counts.T]),
-        lambda x: latent_of(density, density.values(x, np)),
+        lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, _centred),
         near_normal=True,
     )
@@ -74,6 +74,7 @@ def _cells(density: ScoresLayout, data: Data, places: Places) -> tuple[Ints, Flo
     criterion, item = rest // density.items, rest % density.items
     parts = [
         (0, 1.0, places.of("strength", criterion, item)),
+        (0, 1.0, places.of("general", item)),
         (0, 1.0, places.of("taste", judge, item)),
         (0, -1.0, places.of("severity", judge)),
         (0, -1.0, places.of("severity_group", group[judge])),
@@ -99,11 +100,18 @@ def _chances(density: ScoresLayout) -> Any:
     return chances
 
 
+def _apart(values: Values) -> Values:
+    """With the differences of strengths from what their items are worth under all criteria alike."""
+    return {**values, "strength": values["strength"] - values["general"][..., None, :]}
+
+
 def _centred(values: Values) -> Values:
     """Strengths and severities with sum zero; the location of the cutpoints takes what they are on average."""
     found = dict(values)
-    found["cut_location"] = values["cut_location"] - values["strength"].mean(axis=-1)
-    found["strength"] = values["strength"] - values["strength"].mean(axis=-1, keepdims=True)
+    found["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
+    strength = values["strength"] + values["general"][..., None, :]
+    found["cut_location"] = values["cut_location"] - strength.mean(axis=-1)
+    found["strength"] = strength - strength.mean(axis=-1, keepdims=True)
     for name in ("severity", "severity_group"):
         if name in values:
             mean = values[name].mean(axis=-1, keepdims=True)

@@ -115,7 +115,8 @@ def _kept(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
     prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
     left = theta.var(axis=0, ddof=1).mean(axis=-1)
     if problem.density.is_nested:
-        left = left / np.exp(2.0 * values["log_spread"]).mean(axis=0)
+        spread = np.exp(2.0 * values["log_spread"]) + np.exp(2.0 * values["log_general_spread"])[:, None]
+        left = left / spread.mean(axis=0)
     elif isinstance(prior, Spread) and prior.of:
         information = problem.density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]

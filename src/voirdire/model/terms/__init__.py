@@ -29,6 +29,7 @@ from voirdire.model.terms.strength import (
     LearnedStrength,
     LevelStrength,
     NormalStrength,
+    SharedStrength,
     UniformWeights,
     VotedWeights,
 )
@@ -47,7 +48,13 @@ STRENGTH: dict[str, NormalStrength | LearnedScale] = {
 }
 SCORE_STRENGTH = {
     term.kind: term
-    for term in (NormalStrength(), LearnedStrength(), LearnedScale(), LearnedLevelStrength(), LevelStrength())
+    for term in (
+        NormalStrength(),
+        LearnedStrength(),
+        SharedStrength(),
+        LearnedLevelStrength(),
+        LevelStrength(),
+    )
 }
 _LINKED = (Linked(), LinkedDiscrimination(), LinkedPosition())  # of judges who vote and score
 LINKED = {term.kind: term for term in _LINKED}

@@ -181,6 +181,21 @@ class Spread:
 
 
 @dataclass(frozen=True)
+class Around(Spread):
+    """Normal prior of the columns of x about values that its rows share: its mean in column i is ``level``_i."""
+
+    words: ClassVar[str] = (
+        "Normal(m_i, s) in units of u: the coordinate is psi = (x - m_i) / u, u a function of the others "
+        "and the table: "
+        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
+    )
+
+    def mean(self, values: dict[str, Array], xp: Any) -> Array:
+        """The mean, broadcasting with x."""
+        return values[self.level][..., None, :]
+
+
+@dataclass(frozen=True)
 class Population(Spread):
     """Prior of what judges are, (1 - reversed) Normal(m, t) + reversed Normal(-m, t), m = exp(level), t = exp(of).
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Around, LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
@@ -93,6 +93,34 @@ class LearnedScale(LearnedStrength):
         return (
             Parameter("strength", ("criterion", "item"), Spread("log_spread"), zero_sum=True),
             Parameter("log_spread", ("criterion",), LogExponential(prior["rate"])),
+        )
+
+
+class SharedStrength(LearnedScale):
+    """theta_c,i ~ Normal(g_i, s_c), g_i ~ Normal(0, s), s and s_c ~ Exponential(rate); all with sum zero over items.
+
+    What an item is worth under all criteria alike is learned beside what it is worth under each: criteria go together,
+    and what all judges see in an item by every criterion is no judge's taste.
+
+    Examples
+    --------
+    >>> [p.name for p in SharedStrength().parameters({"rate": 0.3})]
+    ['strength', 'log_spread', 'general', 'log_general_spread']
+    """
+
+    kind: ClassVar[str] = "shared-scale"
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), ``general``, shape (item,), and the logarithms of spreads."""
+        rate = LogExponential(prior["rate"])
+        return (
+            Parameter(
+                "strength", ("criterion", "item"), Around("log_spread", level="general"), zero_sum=True
+            ),
+            Parameter("log_spread", ("criterion",), rate),
+            Parameter("general", ("item",), Spread("log_general_spread"), zero_sum=True),
+            Parameter("log_general_spread", (), rate),
         )
 
 

@@ -71,6 +71,10 @@ def test_judges_without_tastes_lose_little() -> None:
         (lambda t: t[t["judge"] == "j0"], None),
         (lambda t: pd.concat([t, t.head(1)]), "judges score items repeatedly"),
         (
+            lambda t: t[t["judge"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 6],
+            "most items have one judge",
+        ),
+        (
             lambda t: t[t["criterion"].str[1:].astype(int) == t["item"].str[1:].astype(int) % 4],
             "under one criterion alone",
         ),

@@ -8,7 +8,7 @@ from voirdire.tables.scores import Scores
 
 MOST_LATENT = 20_000  # strengths and tastes of a default
 MOST_SCORES = 50_000
-SHARED = 0.5  # share of judges' items above which must be scored under several criteria
+SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
 
 
 def no_halo(table: Scores) -> str | None:
@@ -30,6 +30,8 @@ def no_halo(table: Scores) -> str | None:
         return "judges score items repeatedly"
     if (np.unique(cells // criteria, return_counts=True)[1] > 1).mean() <= SHARED:
         return "most items have a judge's scores under one criterion alone"
+    if (np.bincount(np.unique(pair) % items, minlength=items) > 1).mean() <= SHARED:
+        return "most items have one judge, whose taste is then no other thing than what they are worth"
     if criteria * items + judges * items > MOST_LATENT or table.rows > MOST_SCORES:
         return f"{judges:,} judges and {items:,} items would take many minutes"
     return None

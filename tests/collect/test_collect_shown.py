@@ -53,7 +53,8 @@ def test_a_journal_of_an_older_version_goes_on(tmp_path: Path, serve: Callable[.
     server = serve(lambda _: {"winner": 1})
     collect(panel(server), ITEMS, "toy", tmp_path / "run", max_calls=1)
     with closing(sqlite3.connect(tmp_path / "run" / "journal.sqlite")) as database:
-        database.execute("drop table prompts")
+        for name in ("prompts", "batches", "batched"):
+            database.execute(f"drop table {name}")
         database.commit()
     with pytest.raises(InputError, match="keeps no prompts"):
         prompts_sent(tmp_path / "run")

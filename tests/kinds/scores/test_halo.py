@@ -159,3 +159,10 @@ def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> Non
         )
     error = max(3 * np.std(share, ddof=1) / np.sqrt(12), 0.03)
     assert 0.9 - error < np.mean(share) < 0.9 + max(error, 0.07)
+
+
+def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table: pd.DataFrame) -> None:
+    rows = table.drop(columns="truth")
+    found = voirdire.cross_validate(rows, ["rating-halo", "rating-severity"], by=("judge", "item"), folds=3)
+    assert found.iloc[0]["model"] == "rating-halo"
+    assert found.iloc[1]["difference"] > 0.0

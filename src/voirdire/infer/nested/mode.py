@@ -67,8 +67,8 @@ def nested_mode(
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
 
 
-def nested_draws(mode: NestedMode, rng: np.random.Generator) -> Floats:
+def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:
     """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
     model = mode.nested.model
-    count = int(np.clip(NUMBERS / max(model.size, 1), 200, MOST_DRAWS))
+    count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))
     return np.asarray(model.flat(*draws(mode.nested, count, rng)))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.mode import find_mode
-from voirdire.kinds.held_out import Seen, scored
+from voirdire.kinds.held_out import Seen, scored, seen_values
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
@@ -38,13 +37,13 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
         here = fold == number
         how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
         seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
-        values = seen.density.values(find_mode(seen).x, np)
+        every = seen_values(seen)
         asked = {name: code[here] for name, code in names.items()}
         # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
         if form is continuous:
-            log[here] = points.log_predicted(whole, values, table.score[here], **asked)
+            log[here] = points.log_predicted(whole, every[0], table.score[here], **asked)
         else:
-            chance[here] = chances(whole, values, tuple(asked.values()))
+            chance[here] = np.mean([chances(whole, one, tuple(asked.values())) for one in every], axis=0)
     if form is continuous:
         return log, np.full(table.rows, np.nan)
     return scored(chance, np.searchsorted(whole.scale.levels, table.score))

@@ -1,8 +1,5 @@
 """Probability of answers that a model has not seen, by the mode of the posterior given those that it has seen.
 
-By draws, where spreads are found by their marginal likelihood: of what no answer was seen (a judge's taste for an item)
-the mode is zero, as if there were none.
-
 Of scores and labels each answer is predicted by itself, also where a judge gave an item several:
 
     P(y_ki) = sum_l [y_ki = l] P(l | theta_i, judge k)                          scores of levels, votes
@@ -15,13 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from voirdire.infer.mode import find_mode
-from voirdire.infer.nested.mode import NestedMode, nested_draws
-from voirdire.model.problem import Problem
-from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
 
-DRAWS = 100
 Seen = tuple[Floats, Floats]  # of each answer: log of its probability, and whether it was the most probable
 
 
@@ -40,11 +32,3 @@ def scored(chance: Floats, answer: Ints) -> Seen:
     """
     own = chance[np.arange(len(answer)), answer]
     return np.log(own), (chance.argmax(axis=1) == answer).astype(float)
-
-
-def seen_values(problem: Problem) -> list[Values]:
-    """Values by which a problem predicts other answers: those at its mode, or draws."""
-    mode, density = find_mode(problem), problem.density
-    if not isinstance(mode, NestedMode):
-        return [density.values(mode.x, np)]
-    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), DRAWS)]

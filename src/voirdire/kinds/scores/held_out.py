@@ -1,4 +1,8 @@
-"""Probability of scores that a model has not seen; see :mod:`voirdire.kinds.held_out`."""
+"""Probability of scores that a model has not seen; see :mod:`voirdire.kinds.held_out`.
+
+Where judges have tastes it is the mean over draws: of an item that a judge was not seen to score the mode of its taste
+is zero, as if judges had none.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.kinds.held_out import Seen, scored, seen_values
+from voirdire.infer.mode import find_mode
+from voirdire.infer.nested.mode import NestedMode, nested_draws
+from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
-from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.model.specs import Model
+from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 from voirdire.typing import Ints
+
+DRAWS = 100
 
 
 def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] | None = None) -> Seen:
@@ -37,7 +46,7 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
         here = fold == number
         how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
         seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
-        every = seen_values(seen)
+        every = _values(seen)
         asked = {name: code[here] for name, code in names.items()}
         # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
         if form is continuous:
@@ -47,3 +56,11 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
     if form is continuous:
         return log, np.full(table.rows, np.nan)
     return scored(chance, np.searchsorted(whole.scale.levels, table.score))
+
+
+def _values(problem: ScoresProblem) -> list[Values]:
+    """Values by which other scores are predicted: those at the mode, or draws."""
+    mode, density = find_mode(problem), problem.density
+    if not isinstance(mode, NestedMode):
+        return [density.values(mode.x, np)]
+    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), DRAWS)]

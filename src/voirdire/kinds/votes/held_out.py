@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from voirdire.kinds.held_out import Seen, scored, seen_values
+from voirdire.infer.mode import find_mode
+from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import split
 from voirdire.kinds.votes.problem import VotesProblem, pose
@@ -54,6 +55,7 @@ def of_votes(votes: Votes, fold: Ints, posed: Callable[[Votes], Problem]) -> See
         here = fold == number
         # the same cells with other counts: all folds share one compilation
         problem = posed(_without(votes, here))
+        values = problem.density.values(find_mode(problem).x, np)
         part: VotesProblem = problem.part("votes")
-        out[here] = probabilities(part.model, part.density, seen_values(problem), votes)[votes.row_cell[here]]
+        out[here] = probabilities(part.model, part.density, [values], votes)[votes.row_cell[here]]
     return scored(out, votes.row_outcome)

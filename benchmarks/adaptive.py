@@ -24,7 +24,7 @@ from common import shared, show, small
 from scipy.stats import norm
 
 import voirdire
-from voirdire.adaptive.design import linked, ordered, start
+from voirdire.adaptive.design import ordered, start
 from voirdire.adaptive.revealed import reveal
 from voirdire.adaptive.rounds import Course, Request, rounds
 
@@ -99,7 +99,7 @@ def adaptive(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
 def given(design: Any) -> Callable[..., Iterator[np.ndarray]]:
     def steps(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
         order = ordered(votes, design, seed)
-        first = start(votes, order, linked(votes))
+        first = start(votes, order)
         order = np.concatenate([first, order[~np.isin(order, first)]])
         for size in sizes(len(first), most):
             yield order[:size]
@@ -120,7 +120,7 @@ def by_skill(choose: Callable[..., list[tuple[int, int]]]) -> Callable[..., Iter
         for row in rng.permutation(len(votes)):
             rows.setdefault((min(one[row], other[row]), max(one[row], other[row])), []).append(int(row))
         order = ordered(votes, "cyclic", seed)
-        asked = list(start(votes, order, linked(votes)))
+        asked = list(start(votes, order))
         left, mean, var = set(range(len(votes))) - set(asked), np.zeros(len(items)), np.ones(len(items))
         for row in asked:
             learn(mean, var, one[row], other[row], winner[row])

@@ -42,7 +42,7 @@ def test_a_design_asks_everything_once_and_by_its_seed(design: str) -> None:
 def test_the_start_links_everything_and_asks_everybody(design: str, seed: int) -> None:
     table = questions(6, "abcd", ("p", "q"))
     groups = linked(table)
-    chosen = table.iloc[start(table, ordered(table, design, seed), groups)]  # type: ignore[arg-type]
+    chosen = table.iloc[start(table, ordered(table, design, seed))]  # type: ignore[arg-type]
     assert sorted(map(sorted, linked(chosen))) == sorted(map(sorted, groups))
     assert (chosen["judge"].value_counts()[list("abcd")] >= LEAST).all()
     assert len(chosen) <= 10 + 4 * LEAST
@@ -50,6 +50,6 @@ def test_the_start_links_everything_and_asks_everybody(design: str, seed: int) -
 
 def test_criteria_are_each_linked() -> None:
     table = pd.concat([questions(4).assign(criterion=name) for name in ("style", "facts")], ignore_index=True)
-    chosen = table.iloc[start(table, np.arange(len(table)), linked(table))]
+    chosen = table.iloc[start(table, np.arange(len(table)))]
     for _, part in chosen.groupby("criterion"):
         assert len(linked(part)) == 1

@@ -14,18 +14,15 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 from voirdire import InputError, fit, read
+from voirdire.cli import app
 from voirdire.tables.formats import registry
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import opened
 
 TABLES = ("votes", "scores", "labels")
-DEGREES = ("alpacaeval/weighted", "arenahard/v2.0", "arenahard/v0.1_text", "arenahard/v0.1_scores_only")
-THRESHOLDED = (
-    "its probability is not",
-    "the strength is not kept",
-)  # what was said while degrees were dropped
 BY_OPTIONS = ("wide", "long")  # tables of nobody's format
 
 
@@ -76,14 +73,12 @@ def test_every_file_gives_its_exact_tables_by_what_is_in_it(shared: Path) -> Non
                 assert got is None, (name, table)
                 continue
             columns, want = rows_of(folder / "expected" / f"{table}.csv")
-            more = {"order"} if table == "votes" and case["position"] == "unknown" else set()
-            more |= {"degree"} if table == "votes" and name in DEGREES else set()
-            assert set(got.columns) == {*columns, *more}, (name, table)
+            unknown = {"order"} if table == "votes" and case["position"] == "unknown" else set()
+            assert set(got.columns) == {*columns, *unknown}, (name, table)
             have = Counter(tuple(plain(cell) for cell in row) for row in got[columns].values.tolist())
             assert have == want, (name, table)
         assert len(found.refused) == len(case["refused"]), name
-        kept = {note for note in case["reported"] if not any(word in note for word in THRESHOLDED)}
-        assert kept <= set(found.notes), name
+        assert set(case["reported"]) <= set(found.notes), name
         assert found.order_unknown == (case["position"] == "unknown"), name
         if case["tool"] not in BY_OPTIONS:
             assert set(found.formats.values()) == {case["tool"]}, name
@@ -93,7 +88,7 @@ def test_degrees_are_those_of_the_files(shared: Path) -> None:
     """A preference p between 1 and 2 is a vote for the second item with probability p - 1."""
     path = shared / "formats" / "alpacaeval" / "weighted" / "annotations.json"
     said = [row["preference"] for row in json.loads(path.read_text())]
-    votes = read(path).votes
+    votes = read(path, degrees=True).votes
     assert votes is not None
     sure = votes["degree"].fillna(1.0).where(votes["winner"] != "tie", 0.5)
     second = sure.where(votes["winner"] == "second", 1.0 - sure)
@@ -102,7 +97,7 @@ def test_degrees_are_those_of_the_files(shared: Path) -> None:
         path = next((shared / "formats" / "arenahard" / folder).glob("*.jsonl"))
         games = [game for line in path.read_text().splitlines() for game in json.loads(line)["games"]]
         verdicts = [game["score"] for game in games if game and game["score"]]
-        votes = read(path, baseline="gpt-4-0314" if key == "question_id" else None).votes
+        votes = read(path, baseline="gpt-4-0314" if key == "question_id" else None, degrees=True).votes
         assert votes is not None
         want = [0.75 if len(verdict) == 3 and "=" not in verdict else 1.0 for verdict in verdicts]
         assert votes["degree"].fillna(1.0).tolist() == want
@@ -110,14 +105,14 @@ def test_degrees_are_those_of_the_files(shared: Path) -> None:
 
 def test_degrees_of_a_file_reach_the_fit(shared: Path, tmp_path: Path) -> None:
     path = shared / "formats" / "alpacaeval" / "weighted" / "annotations.json"
-    found = fit(path, method="map")
-    votes = read(path).votes
+    votes = read(path, degrees=True).votes
     assert votes is not None
-    whole = fit(votes.drop(columns="degree"), method="map")
-    gap = [one.ranking()["score"].max() for one in (found, whole)]
+    gap = [fit(one, method="map").ranking()["score"].max() for one in (votes, path)]
     assert gap[0] < gap[1]  # votes of judges who are not sure tell less
     votes.to_csv(tmp_path / "votes.csv", index=False)
     assert fit(tmp_path / "votes.csv", method="map").ranking()["score"].max() == pytest.approx(gap[0])
+    done = CliRunner().invoke(app, ["fit", str(path), "--degrees", "--method", "map", "--json"])
+    assert json.loads(done.stdout)["items"][0]["score"] == pytest.approx(gap[0])
 
 
 def test_no_tool_takes_the_file_of_another(shared: Path) -> None:

@@ -62,23 +62,21 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
     return np.lexsort((edge, apart, level)).astype(np.int64)
 
 
-def start(questions: pd.DataFrame, order: Ints, groups: Sequence[Sequence[str]]) -> Ints:
+def start(questions: pd.DataFrame, order: Ints) -> Ints:
     """What is asked first: in the order of a design, what links two items or is of a judge who was hardly asked.
 
-    Then all items of a group are linked by answers (if those come), and every judge has been asked.
+    Then all items that questions can link are linked by answers (if those come), and every judge has been asked.
 
     Parameters
     ----------
     order : int array
         The design's, see `ordered`.
-    groups : sequence of sequence of str
-        Items that questions can link.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"judge": "a", "first": ["x", "x", "y"], "second": ["y", "z", "z"]})
-    >>> start(table, np.arange(3), [["x", "y", "z"]]).tolist()
+    >>> start(table, np.arange(3)).tolist()
     [0, 1]
     """
     separate = "criterion" in questions

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voirdire.adaptive.rounds import Course, Rounds, checked, rounds
+from voirdire.errors import InputError
 from voirdire.typing import Ints
 
 if TYPE_CHECKING:
     import pandas as pd
 
+_COLUMNS = ("judge", "first", "second", "winner")
 #: Rows to ask to their answers.
 Oracle = Callable[[Ints], "list[str | None]"]
 
@@ -60,6 +62,11 @@ def reveal(
     Course, dataframe
         How it went, and the votes that were asked for, in their order.
 
+    Raises
+    ------
+    InputError
+        A column is missing, or what is wrong with the request.
+
     Examples
     --------
     >>> import pandas as pd
@@ -68,6 +75,11 @@ def reveal(
     >>> course.known[0].best, len(asked) < 60
     ('x', True)
     """
+    request = checked(until, design, model, count, seed)
+    if missing := [name for name in _COLUMNS if name not in votes]:
+        raise InputError(
+            f"votes: column {', '.join(map(repr, missing))} is missing; there are {', '.join(map(str, votes))}"
+        )
     votes = votes.reset_index(drop=True)
     course, answers = Course(), votes["winner"].to_numpy(dtype=object)
     asked: list[Ints] = []
@@ -76,6 +88,5 @@ def reveal(
         asked.append(rows)
         return [None if answer != answer else answer for answer in answers[rows]]
 
-    request = checked(until, design, model, count, seed)
     drive(rounds(votes.drop(columns="winner"), request, course), oracle)
     return course, votes.iloc[np.concatenate(asked)]

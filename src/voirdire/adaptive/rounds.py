@@ -155,7 +155,7 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
     group = _group_of(questions, course.groups)
     left = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
-    chosen = start(questions, order, course.groups)
+    chosen = start(questions, order)
     while len(chosen):
         left[chosen] = False
         winner[chosen] = yield chosen

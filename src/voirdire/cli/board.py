@@ -14,6 +14,7 @@ from voirdire.cli.options import (
     ColumnNames,
     Covariates,
     ItemFamilies,
+    KeepDegrees,
     OrderShown,
     Over,
     OverContexts,
@@ -49,6 +50,7 @@ def board(
     winners: WinnerWords = None,
     wide: WideTable = None,
     kind: WhichTable = None,
+    degrees: KeepDegrees = False,
     covariates: Covariates = None,
     families: Annotated[
         Path | None,
@@ -84,7 +86,7 @@ def board(
     if out is not None:
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
-    given = as_named(table, columns, winners, wide, kind)
+    given = as_named(table, columns, winners, wide, kind, degrees)
     if where:
         given = [chosen(one, None, pairs("--where", where)) for one in given]
     with console.progress("Fitting the board") as progress:

@@ -14,6 +14,7 @@ from voirdire.cli.options import (
     ColumnNames,
     Covariates,
     ItemFamilies,
+    KeepDegrees,
     OrderShown,
     Over,
     OverContexts,
@@ -169,6 +170,7 @@ def fit(
     winners: WinnerWords = None,
     wide: WideTable = None,
     kind: WhichTable = None,
+    degrees: KeepDegrees = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
@@ -189,7 +191,7 @@ def fit(
     priors = _priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    given = as_named(table, columns, winners, wide, kind)
+    given = as_named(table, columns, winners, wide, kind, degrees)
     if phase is not None or where:
         given = [chosen(one, phase, pairs("--where", where or [])) for one in given]
     with console.progress(f"Fitting by {method.value}") as progress:

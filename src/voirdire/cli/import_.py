@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.options import ColumnNames, WideTable, WinnerWords
+from voirdire.cli.options import ColumnNames, KeepDegrees, WideTable, WinnerWords
 from voirdire.errors import InputError
 
 _SETTINGS = ("baseline", "judge", "system", "questions")
@@ -39,6 +39,7 @@ def import_(
     table: Annotated[
         str | None, typer.Option(metavar="KIND", help="What a table holds: votes, scores or labels.")
     ] = None,
+    degrees: KeepDegrees = False,
     sep: Annotated[str | None, typer.Option(help="What separates columns; default: found out.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -65,6 +66,7 @@ def import_(
         tuple(filter(None, given.get("questions", "").split(","))),
         **_named(columns, winners, wide),
         table=table,
+        degrees=degrees,
     )
     mark = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
     found = import_files(files, out, tool, asked, sep=mark, overwrite=overwrite)
@@ -99,13 +101,18 @@ def _named(columns: str | None, winners: str | None, wide: str | None) -> dict[s
 
 
 def as_named(
-    files: list[Path], columns: str | None, winners: str | None, wide: str | None, kind: str | None
+    files: list[Path],
+    columns: str | None,
+    winners: str | None,
+    wide: str | None,
+    kind: str | None,
+    degrees: bool = False,
 ) -> list[Any]:
     """Files as they are, or, where options say how their columns are to be read, as tables."""
     from voirdire.tables.formats.format import Asked
     from voirdire.tables.formats.taken import as_asked
 
-    asked = Asked(**_named(columns, winners, wide))
+    asked = Asked(**_named(columns, winners, wide), degrees=degrees)
     return [as_asked(file, asked, kind) for file in files]
 
 

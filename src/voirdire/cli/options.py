@@ -45,6 +45,12 @@ WhichTable = Annotated[
         "--table", metavar="KIND", help="votes, scores or labels: which, of a file that holds several."
     ),
 ]
+KeepDegrees = Annotated[
+    bool,
+    typer.Option(
+        "--degrees", help="How sure the judge was of each winner counts, where a tool's file says it."
+    ),
+]
 OverContexts = Annotated[
     Over,
     typer.Option(help="Of votes in several contexts: scores over contexts like these, or over these alone."),

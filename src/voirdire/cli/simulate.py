@@ -76,9 +76,11 @@ def simulate(
     if votes is not None:
         if study is not None or page:
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
+        if jobs != 1:
+            raise typer.BadParameter("--jobs is for studies; --votes runs in one process")
         _bearing(votes, add or [], models, least, replicates, seed, out, json)
         return
-    if named := [name for name, value in of_votes.items() if value]:
+    if named := [name for name, value in of_votes.items() if value not in (None, [])]:
         raise typer.BadParameter(f"{', '.join(named)}: only with --votes, the panel that judges are added to")
     from voirdire.research.studies import load_study, run_study, study_names
 

@@ -7,14 +7,12 @@ its question has an answer.
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from voirdire.collect.client import Form
-from voirdire.collect.journal import LARGEST, Journal, written
+from voirdire.collect.journal import Journal, unpacked, written
 from voirdire.collect.protocol import Key
 
 _SCHEMAS = ("json_schema", "grammar", "text")
@@ -173,17 +171,13 @@ class BatchRows:
             schema, _, logprobs = form.partition(" ")
             if schema not in _SCHEMAS or not math.isfinite(expected):
                 raise ValueError("a form that there is not, or a cost that is no number")
-            return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _unpacked(packed))
+            return Line(batch, Form(schema, logprobs == "1"), float(expected), bool(noted), _reply(packed))
 
 
-def _unpacked(packed: bytes | None) -> Mapping[str, Any] | None:
+def _reply(packed: bytes | None) -> Mapping[str, Any] | None:
     if packed is None:
         return None
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(packed, LARGEST)
-    if unpacker.unconsumed_tail:
-        raise ValueError("an answer that is too long")
-    found = json.loads(text)
+    found = unpacked(packed)
     if not isinstance(found, Mapping) or not isinstance(found.get("status"), int | None):
         raise ValueError("an answer that is none")
     return found

@@ -18,13 +18,14 @@ import math
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
 from voirdire.collect.answers import DECODER
 from voirdire.collect.client import as_logprob
+from voirdire.collect.journal_tables import VERSIONS, layout, layout_when_new
 from voirdire.collect.protocol import Answer, Key, Logprobs
 from voirdire.collect.redact import Redactor
 from voirdire.errors import InputError
@@ -33,34 +34,6 @@ FILE = "journal.sqlite"
 FORMAT = 1
 #: Most bytes of one cell: an answer of 8 MB whose every character is escaped.
 LARGEST = 64 * 1024 * 1024
-_PROMPTS = """
-create table if not exists prompts (
-    judge text, key text, prompt blob, primary key (judge, key)
-) without rowid;
-"""
-_BATCHES = """
-create table if not exists batches (
-    name text primary key, judge text, file text, batch text, status text, time text
-) without rowid;
-create table if not exists batched (
-    judge text, key text, number integer, batch text, custom text, form text, expected real, noted integer, reply blob,
-    primary key (judge, key, number)
-) without rowid;
-"""
-_TABLES = """
-create table if not exists setting (part text primary key, value text not null);
-create table if not exists requests (
-    judge text, key text, number integer, time text, seconds real, status integer, error text,
-    tokens_in integer, tokens_out integer, cost real, answer text
-);
-create table if not exists answers (
-    judge text, key text, hash text, answer text, missing text, logprobs text,
-    requests integer, tokens_in integer, tokens_out integer, cost real, seconds real,
-    primary key (judge, key)
-) without rowid;
-"""
-#: The tables of this version, and of those before.
-_VERSIONS = (_TABLES + _PROMPTS + _BATCHES, _TABLES + _PROMPTS, _TABLES)
 
 
 @dataclass(frozen=True)
@@ -156,11 +129,11 @@ class Journal:
         self._db.execute("pragma trusted_schema = off")
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("pragma synchronous = normal")
-        before = _layout(self._db)
-        self._db.executescript(_VERSIONS[0])
+        before = layout(self._db)
+        self._db.executescript(VERSIONS[0])
         # tables are made before anything is noted: where something is, none can be missing
-        known = [_layout_when_new(tables) for tables in _VERSIONS]
-        if _layout(self._db) != known[0] or (before not in known and self.setting()):
+        known = [layout_when_new(tables) for tables in VERSIONS]
+        if layout(self._db) != known[0] or (before not in known and self.setting()):
             raise InputError(
                 f"journal {self.path}: its tables are not those of a journal; name another output folder"
             )
@@ -306,11 +279,7 @@ class Journal:
                 "on a.judge = p.judge and a.key = p.key order by p.judge, p.key"
             )
             for judge, key, packed, answer in rows:
-                unpacker = zlib.decompressobj()
-                text = unpacker.decompress(packed, LARGEST)
-                if unpacker.unconsumed_tail:
-                    raise ValueError("a prompt that is too long")
-                system, user = json.loads(text)
+                system, user = unpacked(packed)
                 yield judge, key, str(system), str(user), answer
 
     def packed(self, value: Any) -> bytes:
@@ -364,18 +333,19 @@ class Journal:
         return {judge: nothing | row for judge, row in found.items()}
 
 
-def _layout_when_new(tables: str) -> list[tuple[str, str, str]]:
-    with closing(sqlite3.connect(":memory:")) as database:
-        database.executescript(tables)
-        return _layout(database)
+def unpacked(packed: bytes) -> Any:
+    """The value of :meth:`Journal.packed`.
 
-
-def _layout(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
-    """The tables as they were made, and whatever else there is: views, triggers."""
-    return sorted(
-        (kind, name, sql or "")
-        for kind, name, sql in database.execute("select type, name, sql from sqlite_master")
-    )
+    Raises
+    ------
+    ValueError
+        It is longer than any cell may be, or damaged.
+    """
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(packed, LARGEST)
+    if unpacker.unconsumed_tail:
+        raise ValueError("a value that is too long")
+    return json.loads(text)
 
 
 def _logprobs(found: list[Any]) -> Logprobs:

@@ -28,7 +28,8 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             raise Odd("no preference (the annotator's answer could not be read)")
         if value not in _TIES and not 1 <= value <= 2:
             raise Odd(f"preference {value} is neither 0 nor between 1 and 2")
-        between += value not in (0, 1, 1.5, 2)
+        unsure = value not in (0, 1, 1.5, 2)
+        between += unsure
         winner = "tie" if value in _TIES else "first" if value < 1.5 else "second"
         yield Vote(
             named(record.get("annotator")) or asked.judge,
@@ -37,13 +38,18 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
             winner,
             context=record["instruction"],
             order=UNKNOWN,
-            degree=abs(value - 1.5) + 0.5 if value not in (0, 1, 1.5, 2) else None,
+            degree=abs(value - 1.5) + 0.5 if unsure and asked.degrees else None,
         )
 
     yield from each(source, one, _KEYS)
     if between:
-        yield Note(f"{between} preferences between 1 and 2: the winner with its probability (degree)")
+        kept = (
+            "the winner with its probability"
+            if asked.degrees
+            else "the winner is kept, its probability is not"
+        )
+        yield Note(f"{between} preferences between 1 and 2: {kept}")
     yield UnknownOrder("the order of display is not in the file")
 
 
-FORMAT = Format("alpacaeval", "AlpacaEval", _NEEDS, _detect, _rows, ("judge",))
+FORMAT = Format("alpacaeval", "AlpacaEval", _NEEDS, _detect, _rows, ("judge", "degrees"))

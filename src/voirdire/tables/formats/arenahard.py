@@ -45,16 +45,16 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 continue
             much = ">>" in verdict or "<<" in verdict
             strong += much
-            degree = None if much or "=" in verdict else _SLIGHTLY
+            degree = None if much or "=" in verdict or not asked.degrees else _SLIGHTLY
             order = pair[::-1] if game % 2 else pair
             yield Vote(named(record["judge"]), *order, _VERDICTS[verdict], context=context, degree=degree)
 
     yield from each(source, one)
     if strong:
-        yield Note(
-            f"{strong} verdicts say 'significantly better' (>>): votes that are sure; slightly better (>) is of degree "
-            f"{_SLIGHTLY}, halfway to a tie"
-        )
+        how = "counted once each, the strength is not kept"
+        if asked.degrees:
+            how = f"votes that are sure; slightly better (>) is of degree {_SLIGHTLY}, halfway to a tie"
+        yield Note(f"{strong} verdicts say 'significantly better' (>>): {how}")
 
 
-FORMAT = Format("arenahard", "Arena-Hard-Auto", _NEEDS, _detect, _rows, ("baseline",))
+FORMAT = Format("arenahard", "Arena-Hard-Auto", _NEEDS, _detect, _rows, ("baseline", "degrees"))

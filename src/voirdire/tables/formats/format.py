@@ -32,6 +32,8 @@ class Asked:
         What the columns of a wide table are: judge.
     table : str, optional
         What it holds: votes, scores or labels.
+    degrees : bool
+        Whether how sure a judge was of the winner is kept, as a column ``degree``, not the winner alone.
     """
 
     baseline: str | None = None
@@ -42,6 +44,7 @@ class Asked:
     winners: Mapping[str, str] | None = None
     wide: str | None = None
     table: str | None = None
+    degrees: bool = False
 
 
 @dataclass(frozen=True)

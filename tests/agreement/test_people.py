@@ -138,3 +138,18 @@ def test_phases_and_columns_that_are_not_there_are_named(debate: Path) -> None:
         chosen(debate, None, {"topic": "x"})
     with pytest.raises(InputError, match="no row has judge=z"), listening(lambda _: None):
         chosen(debate, None, {"judge": "z"})
+
+
+def test_long_names_of_judges_leave_the_phases_room(tmp_path: Path) -> None:
+    agents = [f"smollm/Teachers/Teachers {number}" for number in (1, 2)]
+    rows = [
+        {"judge": agent, "item": item, "score": score, "phase": phase, "group": "Teachers", "level": "agent"}
+        for phase, scores in (("initial", "12345421 11214411"), ("final", "11234421 12344421"))
+        for agent, answers in zip(agents, scores.split(), strict=True)
+        for item, score in zip(ITEMS, map(int, answers), strict=True)
+    ]
+    folder = run(tmp_path / "roles", "simple-role", pd.DataFrame(rows))
+    done = CliRunner().invoke(app, ["agree", str(folder), "--phases", "initial", "final"])
+    assert done.exit_code == 0, done.stderr
+    assert {"initial", "final"} <= set(done.stdout.split())
+    assert f"judges: {', '.join(agents)}" in done.stdout

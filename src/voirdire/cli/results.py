@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ROOM = "humans alone"  # the column that gives way to names
+_LONG = 30  # characters of names that are said once below the table
 
 
 def answer(
@@ -149,18 +150,21 @@ def _show(
     # in 80 columns there is room for the one or for the other
     shown = [(name, cell) for name, cell in shown if not (optional and name == _ROOM)]
     notes = list(dict.fromkeys(row["note"] for row in rows if row["note"]))
+    judges = [console.plain(_judges(row["judges"] if partner else row["judges"][:-1])) for row in rows]
+    # many judges, the same in every row, would leave the other columns no room
+    alike = len(set(judges)) == 1 and len(judges[0]) > _LONG
     if measure:
         table.add_column("measure", no_wrap=True)
-    for name in ("judges", *optional):
+    for name in (*([] if alike else ["judges"]), *optional):
         table.add_column(name, overflow="fold")
     for name, _ in shown:
         table.add_column(name, justify="right", no_wrap=True)
     if notes:
         table.add_column("note", justify="right", no_wrap=True)
-    for row in rows:
+    for row, names in zip(rows, judges, strict=True):
         cells = [
             *([row["measure"]] if measure else []),
-            _judges(row["judges"] if partner else row["judges"][:-1]),
+            *([] if alike else [names]),
             *(row[name] or "" for name in optional),
         ]
         cells += [cell(row) for _, cell in shown]
@@ -168,6 +172,8 @@ def _show(
         table.add_row(*(Text(console.plain(str(cell))) for cell in cells))
     out = console.stdout()
     out.print(table)
+    if alike:
+        out.print(Text(f"judges: {judges[0]}"))
     for number, note in enumerate(notes, start=1):
         out.print(Text(console.plain(f"{number}: {note}")))
 

@@ -315,6 +315,27 @@ def test_an_unknown_card_suggests_the_nearest() -> None:
     assert "(did you mean 'maple-position'?)" in result.stderr
 
 
+# data sets
+
+
+def test_data_sets_are_listed_and_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path / "cache"))
+    rows = json.loads(run("datasets", "--json").stdout)["datasets"]
+    assert {*rows[0]} == {"name", "kind", "what", "size", "licence", "cached"}
+    assert [row["name"] for row in rows if row["cached"]] == ["demo"]
+    text = run("datasets").stdout
+    assert all(row["name"] in text for row in rows)
+    card = json.loads(run("datasets", "demo", "--json", "--out", str(tmp_path)).stdout)
+    assert (card["rows"], card["licence"]) == (2112, "Apache-2.0")
+    assert {path.name for path in tmp_path.iterdir()} == {"demo.csv", "demo-criteria.csv"}
+    again = run("datasets", "demo", "--out", str(tmp_path))
+    assert again.exit_code == 1
+    assert "demo.csv exists: remove it" in again.stderr
+    near = run("datasets", "llmfa", "--folder", str(tmp_path))
+    assert (near.exit_code, "did you mean 'llmfao'?" in near.stderr) == (1, True)
+    assert run("datasets", "--out", str(tmp_path)).exit_code == 2
+
+
 # the command as a whole
 
 

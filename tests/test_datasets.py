@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import json
 import shutil
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -12,6 +14,7 @@ import pandas as pd
 import pytest
 
 from voirdire import InputError, datasets
+from voirdire.datasets import gold, mtrepro
 from voirdire.datasets.cache import RemoteFile, fetch
 from voirdire.datasets.registry import REGISTRY
 
@@ -25,8 +28,11 @@ COPIES = {
     "topical-chat-unieval": ["unieval-topical_chat_result.json"],
 }
 
-# Data sets without a local copy: tests/research/repro/test_repro_public.py has invented files of their form.
-ELSEWHERE = ("mslr-cochrane", "summeval-unieval")
+# Data sets without a local copy: invented files of their form are below, or in test_repro_public.py.
+ELSEWHERE = (
+    *("dices-350", "llmbar", "llmjudge", "mslr-cochrane", "mtrepro", "mtrepro-scores", "newsroom"),
+    "summeval-unieval",
+)
 
 
 @pytest.fixture
@@ -103,8 +109,7 @@ def same_rows(ours: pd.DataFrame, theirs: pd.DataFrame) -> None:
 
 
 def test_available_lists_the_registry() -> None:
-    assert datasets.available() == ["demo", "llmfao", *ELSEWHERE, "topical-chat-unieval"]
-    assert {"demo", *COPIES, *ELSEWHERE} == set(REGISTRY)
+    assert datasets.available() == sorted(["demo", *COPIES, *ELSEWHERE])
 
 
 def test_the_demo_is_a_whole_panel_with_both_orders_and_needs_no_network(
@@ -275,10 +280,199 @@ def test_a_cache_that_is_no_folder_is_named(
     ("name", "hint"),
     [
         ("lmfao", "did you mean 'llmfao'"),
-        ("zzz", "available are demo, llmfao, mslr-cochrane, summeval-unieval, topical-chat-unieval"),
+        ("dices350", "did you mean 'dices-350'"),
+        ("zzz", "available are demo, dices-350, llmbar, "),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(cache: Path, name: str, hint: str) -> None:
     with pytest.raises(InputError, match=hint):
         datasets.load(name)
     assert not cache.exists()
+
+
+def test_files_are_registered_as_they_are_listed(shared: Path) -> None:
+    """Every file of the published list that a data set uses has its bytes: repository, commit, path, SHA-256, size."""
+    listed = pd.read_csv(shared / "upstream" / "files.csv", dtype=str)
+    address = (
+        "https://raw.githubusercontent.com/"
+        + listed["repository"]
+        + "/"
+        + listed["commit"]
+        + "/"
+        + listed["path"]
+    )
+    wanted = dict(zip(address, zip(listed["sha256"], listed["bytes"].astype(int), strict=True), strict=True))
+    ours = {file.url: (file.sha256, file.size) for entry in REGISTRY.values() for file in entry.files}
+    found = {url: known for url, known in ours.items() if url in wanted}
+    assert found == {url: wanted[url] for url in found}
+    # all of the list but the models' answers, whose lengths are no data set here
+    assert {url for url in wanted if "/answers/" not in url} == set(found)
+    for name in REGISTRY:
+        names = [file.filename for file in REGISTRY[name].files]
+        assert len(set(names)) == len(names)
+
+
+def test_a_folder_is_read_without_a_request(shared: Path, cache: Path, closed_proxy: Server) -> None:
+    """Copies whose names end as the files' do are found; nothing is asked for, nothing kept."""
+    data = datasets.load("llmfao", folder=shared / "upstream")
+    same_rows(data.table, pd.read_csv(shared / "data" / "llmfao_votes.csv"))
+    assert closed_proxy.requests == []
+    assert not cache.exists()
+
+
+def test_a_clone_of_the_repository_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two files of one name are told apart by their bytes, whatever lies beside them."""
+    files = []
+    for n, subset in enumerate(("Natural", "GPTOut")):
+        path = tmp_path / "clone" / "Dataset" / subset / "dataset.json"
+        path.parent.mkdir(parents=True)
+        path.write_text(f'[{{"label": {n + 1}}}]')
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        relative = path.relative_to(tmp_path / "clone").as_posix()
+        files.append(RemoteFile(f"https://example.org/{relative}", digest, relative))
+    entry = dataclasses.replace(
+        REGISTRY["llmbar"], files=tuple(files), convert=partial(gold.llmbar, subsets=["Natural", "GPTOut"])
+    )
+    monkeypatch.setitem(REGISTRY, "llmbar", entry)
+    table = datasets.load("llmbar", folder=tmp_path).table
+    assert table[["first", "winner"]].values.tolist() == [
+        ["Natural-000/1", "first"],
+        ["GPTOut-000/1", "second"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (
+            None,
+            r"has no file topical_chat_result\.json: put there what https://raw.*/topical_chat_result\.json sends",
+        ),
+        ("[]", r"topical_chat_result\.json was refused, its SHA-256 is not e1c28f.*: take the file as https"),
+    ],
+)
+def test_a_folder_without_the_file_or_with_another(
+    tmp_path: Path, closed_proxy: Server, content: str | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "topical_chat_result.json").write_text(content)
+    with pytest.raises(InputError, match=message):
+        datasets.load("topical-chat-unieval", folder=tmp_path)
+    with pytest.raises(InputError, match="is no folder"):
+        datasets.load("topical-chat-unieval", folder=tmp_path / "none")
+    assert closed_proxy.requests == []
+
+
+def test_a_file_is_kept_under_its_path_where_names_are_shared(cache: Path, server: Server) -> None:
+    server.body = b"[]"
+    file = dataclasses.replace(remote(server, server.body), path="Dataset/Natural/dataset.json")
+    (path,) = fetch("tiny", [file])
+    assert path == cache / "tiny" / "Dataset" / "Natural" / "dataset.json"
+    assert path.read_bytes() == server.body
+
+
+def written(folder: Path, tables: dict[str, object]) -> list[Path]:
+    for name, content in tables.items():
+        (folder / name).write_text(content if isinstance(content, str) else json.dumps(content))
+    return [folder / name for name in tables]
+
+
+def test_labels_of_dices_have_the_published_names(tmp_path: Path, shared: Path) -> None:
+    """The published labels of some conversations, put into the form of the upstream files, come back row by row."""
+    labels = pd.read_csv(shared / "data" / "dices350_labels.csv")
+    experts = pd.read_csv(shared / "data" / "dices350_expert.csv")
+    some = labels["item"].unique()[:5]
+    labels, experts = labels[labels["item"].isin(some)], experts[experts["item"].isin(some)]
+
+    def upstream(table: pd.DataFrame) -> dict[str, object]:
+        said = table.groupby("item", sort=False)["label"].agg(list)
+        return {
+            "instances": [
+                {
+                    "id": int(item[-3:]),
+                    "annotations": {"safety": {"individual_human_scores": list(all_of_it)}},
+                }
+                for item, all_of_it in said.items()
+            ]
+        }
+
+    paths = written(tmp_path, {"crowd.json": upstream(labels), "expert.json": upstream(experts)})
+    found, known = gold.dices(*paths)
+    same_rows(found, labels)
+    same_rows(known, experts)
+
+
+def test_scores_of_newsroom_have_the_published_names(tmp_path: Path, shared: Path) -> None:
+    scores = pd.read_csv(shared / "data" / "newsroom_scores.csv")
+    scores = scores[scores["item"].isin(["summary-000", "summary-001"])]
+    instances = [
+        {
+            "annotations": {
+                criterion.capitalize(): {"individual_human_scores": rows["score"].tolist(), "mean_human": 3}
+                for criterion, rows in one.groupby("criterion", sort=False)
+            }
+        }
+        for _, one in scores.groupby("item", sort=False)
+    ]
+    (path,) = written(tmp_path, {"newsroom.json": {"instances": instances}})
+    same_rows(gold.newsroom(path), scores)
+
+
+def test_grades_of_llmjudge_have_the_published_names(tmp_path: Path, shared: Path) -> None:
+    labels = pd.read_csv(shared / "data" / "llmjudge_dev_labels.csv")
+    known = pd.read_csv(shared / "data" / "llmjudge_dev_gold.csv")
+    labels = labels[labels["judge"].isin(["Olz-exp", "RMITIR-llama70B"])]
+
+    def upstream(table: pd.DataFrame) -> str:
+        pairs = table["item"].str.split("|", expand=True)
+        return "".join(pairs[0] + " 0 " + pairs[1] + " " + table["label"].astype(str) + "\n")
+
+    files = {str(judge): upstream(rows) for judge, rows in labels.groupby("judge")}
+    files["RMITIR-llama70B"] += "q0 0 p3021 7\n"  # no grade: left out
+    paths = written(tmp_path, {**files, "people": upstream(known)})
+    found, people = gold.llmjudge(*paths, judges=list(files))
+    same_rows(found, labels)
+    same_rows(people, known)
+    assert len(REGISTRY["llmjudge"].files) == 34
+    assert REGISTRY["llmjudge"].files[-1].filename == "llmjudge_test_qrel_idx.txt"  # people's
+
+
+def test_votes_and_scores_of_mtrepro_have_the_published_names(tmp_path: Path, shared: Path) -> None:
+    votes = pd.read_csv(shared / "data" / "mtrepro_votes.csv")
+    votes = votes[votes["judge"].eq("gpt-4o-mini") & votes["context"].between(81, 90)]
+    said = {"first": "A", "second": "B", "tie": "tie"}
+    verdicts = {row[1:-1]: said[row[-1]] for row in votes.itertuples(index=False, name=None)}
+    pairs = []
+    for context, category, turn, first, second in verdicts:
+        if (context, category, turn, second, first) in verdicts and first > second:
+            continue
+        ba = verdicts.get((context, category, turn, second, first), "error")
+        one = {"question_id": context, "model_a": first, "model_b": second, "judge_id": "gpt-4o-mini"}
+        one |= {"turn": turn, "category": category, "winner": "inconsistent", "winner_ba": ba}
+        pairs.append(one | {"winner_ab": verdicts[context, category, turn, first, second]})
+    scores = pd.read_csv(shared / "data" / "mtrepro_scores.csv")
+    scores = scores[scores["judge"].eq("Gemma-4-12B-it")]
+    grades: dict[tuple[str, ...], dict[str, float]] = {}
+    for judge, context, system, category, score in scores.itertuples(index=False, name=None):
+        prompt, turn = context.split("-")
+        grades.setdefault((judge, prompt, system, category), {})[f"score_turn{turn}"] = score
+    single = [
+        {"judge_id": judge, "question_id": int(prompt), "model_id": system, "category": category}
+        | {"score_turn1": -1.0, "score_turn2": -1.0, **found}
+        for (judge, prompt, system, category), found in grades.items()
+    ]
+    files = {
+        name: "".join(json.dumps(one) + "\n" for one in rows)
+        for name, rows in {"pairs.jsonl": pairs, "single.jsonl": single}.items()
+    }
+    of_pairs, of_single = written(tmp_path, files)
+    same_rows(mtrepro.votes(of_pairs), votes)
+    same_rows(mtrepro.scores(of_single), scores)
+
+
+def test_the_overview_says_what_is_cached(filled: Path) -> None:
+    table = datasets.overview().set_index("name")
+    assert list(table.index) == datasets.available()
+    assert {name for name in table.index if table.loc[name, "cached"]} == {"demo", *COPIES}
+    assert table.loc["llmfao", "size"] == "13,209 votes; 0.7 MB"
+    assert table.loc["llmfao", "licence"] == "CC BY 4.0"

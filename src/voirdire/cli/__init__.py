@@ -27,6 +27,7 @@ from voirdire.cli.board import board
 from voirdire.cli.collect import collect
 from voirdire.cli.compare import compare
 from voirdire.cli.console import fail, tell
+from voirdire.cli.datasets import datasets
 from voirdire.cli.demo import demo
 from voirdire.cli.export import export
 from voirdire.cli.fit import fit
@@ -45,6 +46,7 @@ from voirdire.notices import listening
 
 VERBS: tuple[Callable[..., None], ...] = (
     demo,
+    datasets,
     models,
     fit,
     board,

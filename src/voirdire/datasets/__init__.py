@@ -1,25 +1,27 @@
 """Published tables of votes and scores, fetched from their authors' addresses and checked.
 
 ``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the registered one, and turns them
-into this package's table format. Only ``demo``, a small panel of our own, comes with the package. The folder they are
-kept in is the system's cache folder for ``voirdire``, or the one that the environment variable ``VOIRDIRE_CACHE``
-names.
+into this package's table format; where there is no network it takes them from a folder. Only ``demo``, a small panel
+of our own, comes with the package. Downloads are kept in the system's cache folder for ``voirdire``, or in the one that
+the environment variable ``VOIRDIRE_CACHE`` names.
 """
 
 from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.datasets.cache import fetch
-from voirdire.datasets.registry import REGISTRY
+from voirdire.datasets.cache import cached, fetch
+from voirdire.datasets.local import find
+from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Dataset", "available", "load"]
+__all__ = ["Dataset", "available", "load", "overview"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +32,7 @@ class Dataset:
     ----------
     name : str
         The name it is loaded by.
-    kind : {"votes", "scores"}
+    kind : {"votes", "scores", "labels"}
         Which table format ``table`` has.
     table : pandas.DataFrame
         One row per judgement, in the upstream files' order.
@@ -40,6 +42,8 @@ class Dataset:
         The page of the commit that the files come from.
     criteria_votes : pandas.DataFrame, optional
         Votes on the criteria themselves, where there are any.
+    gold : pandas.DataFrame, optional
+        Labels by people (columns item, label), where there are any.
 
     Examples
     --------
@@ -53,13 +57,14 @@ class Dataset:
     """
 
     name: str
-    kind: Literal["votes", "scores"]
+    kind: Literal["votes", "scores", "labels"]
     table: pd.DataFrame
     description: str
     licence: str
     citation: str
     source: str
     criteria_votes: pd.DataFrame | None = None
+    gold: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         rows, columns = self.table.shape
@@ -79,30 +84,65 @@ def available() -> list[str]:
 
     Examples
     --------
-    >>> available()
-    ['demo', 'llmfao', 'mslr-cochrane', 'summeval-unieval', 'topical-chat-unieval']
+    >>> available()  # doctest: +NORMALIZE_WHITESPACE
+    ['demo', 'dices-350', 'llmbar', 'llmfao', 'llmjudge', 'mslr-cochrane', 'mtrepro', 'mtrepro-scores', 'newsroom',
+    'summeval-unieval', 'topical-chat-unieval']
     """
     return sorted(REGISTRY)
 
 
-def load(name: str) -> Dataset:
-    """Fetch a published data set, or read it from the cache, as a table of votes or scores.
+def overview() -> pd.DataFrame:
+    """One row a data set: ``name``, ``kind``, ``what`` it is, ``size``, ``licence``, ``cached``.
+
+    ``size`` is in rows and, where known, in megabytes of its files; ``cached`` says whether ``load`` needs no network.
+
+    Examples
+    --------
+    >>> overview().set_index("name").loc["demo", ["kind", "size"]].tolist()
+    ['votes', '2,112 votes, 8 on the criteria']
+    """
+    import pandas as pd
+
+    def size(entry: Entry) -> str:
+        known = sum(file.size for file in entry.files)
+        return entry.rows + (f"; {known / 1e6:.1f} MB" if known else "")
+
+    rows = [
+        {
+            "name": name,
+            "kind": entry.kind,
+            "what": entry.description,
+            "size": size(entry),
+            "licence": entry.licence,
+            "cached": cached(name, entry.files),
+        }
+        for name, entry in sorted(REGISTRY.items())
+    ]
+    return pd.DataFrame(rows)
+
+
+def load(name: str, *, folder: str | Path | None = None) -> Dataset:
+    """Fetch a published data set, or read it from the cache or a folder, as a table of votes, scores or labels.
 
     Parameters
     ----------
     name : str
         One of ``available()``.
+    folder : str or Path, optional
+        Holds its upstream files (or a clone of their repository, or copies whose names end as theirs do); nothing is
+        downloaded then.
 
     Returns
     -------
     Dataset
-        Its ``table`` has the columns judge, context, first, second, winner (kind ``votes``) or context,
-        system, criterion, judge, score (kind ``scores``).
+        Its ``table`` has the columns judge, context, first, second, winner (kind ``votes``), context or item,
+        system, criterion, judge, score (kind ``scores``) or item, judge, label (kind ``labels``).
 
     Raises
     ------
     InputError
-        The name is unknown, a file could not be downloaded, or its SHA-256 is not the registered one.
+        The name is unknown, a file could not be downloaded or is not in ``folder``, or its SHA-256 is not the
+        registered one.
 
     Notes
     -----
@@ -119,14 +159,17 @@ def load(name: str) -> Dataset:
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise InputError(f"data set '{name}' is unknown: {hint}available are {', '.join(available())}")
     entry = REGISTRY[name]
-    paths = fetch(name, entry.files)
+    paths = fetch(name, entry.files) if folder is None else find(name, entry.files, folder)
+    found = entry.convert(*paths)
+    table, gold = found if isinstance(found, tuple) else (found, None)
     return Dataset(
         name=name,
         kind=entry.kind,
-        table=entry.convert(*paths),
+        table=table,
         description=entry.description,
         licence=entry.licence,
         citation=entry.citation,
         source=entry.source,
         criteria_votes=None if entry.criteria_votes is None else entry.criteria_votes(),
+        gold=gold,
     )

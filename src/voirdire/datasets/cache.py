@@ -14,6 +14,7 @@ from voirdire.folders import cache_dir, write_file
 class RemoteFile:
     """A file at a fixed public address: ``url``, and the ``sha256`` its bytes must have (64 hex digits).
 
+    ``path`` is where it is kept in the cache's folder of its data set; ``size`` its bytes, 0 where they are not known.
     Without a ``sha256`` the address must name a commit, which says which bytes they are; what the first download had is
     noted beside the file, and it must stay that.
 
@@ -25,11 +26,24 @@ class RemoteFile:
 
     url: str
     sha256: str = ""
+    path: str = ""
+    size: int = 0
 
     @property
     def filename(self) -> str:
-        """The last part of the address, which is also the file's name in the cache."""
-        return self.url.rsplit("/", 1)[-1]
+        """The file's name in the cache: ``path``, or the last part of the address."""
+        return self.path or self.url.rsplit("/", 1)[-1]
+
+
+def cached(name: str, files: Sequence[RemoteFile]) -> bool:
+    """Whether all of a data set's files are in the cache (``load`` then checks their bytes).
+
+    Examples
+    --------
+    >>> cached("nothing", [])
+    True
+    """
+    return all((cache_dir() / name / file.filename).is_file() for file in files)
 
 
 def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
@@ -81,7 +95,7 @@ def fetch(name: str, files: Sequence[RemoteFile]) -> list[Path]:
                 "name another folder in VOIRDIRE_CACHE"
                 if stored
                 else f"data set '{name}': could not download {file.url} ({type(error).__name__}): connect to the "
-                f"network, or put the file at {target} by hand"
+                f"network, put the file at {target} by hand, or name the folder that holds it (folder=, --folder)"
             )
         except ValueError as error:
             # Pooch's word for a download whose hash differs; it has already removed the bytes.

@@ -1,13 +1,15 @@
-"""The data sets `load` knows: where their files are, what bytes they have, how they become a table."""
+"""The data sets `load` knows: what they are, how their files (`files.csv`) become tables."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from voirdire.datasets import convert
+from voirdire.datasets import convert, gold, mtrepro
 from voirdire.datasets.cache import RemoteFile
+from voirdire.datasets.files import files, source
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,7 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set: its files (passed to ``convert`` in order) and what ``Dataset`` says about it.
+    """One data set: its files, passed to ``convert`` in order, and what ``Dataset`` says about it.
+
+    ``convert`` gives the table, or the table and what people say of its items; ``rows`` says how large that is.
 
     Examples
     --------
@@ -23,9 +27,10 @@ class Entry:
     ('votes', 3)
     """
 
-    kind: Literal["votes", "scores"]
+    kind: Literal["votes", "scores", "labels"]
     files: tuple[RemoteFile, ...]
-    convert: Callable[..., pd.DataFrame]
+    convert: Callable[..., pd.DataFrame | tuple[pd.DataFrame, pd.DataFrame]]
+    rows: str
     description: str
     licence: str
     citation: str
@@ -33,16 +38,24 @@ class Entry:
     criteria_votes: Callable[[], pd.DataFrame] | None = None
 
 
-_RAW = "https://raw.githubusercontent.com"
-_LLMFAO = f"{_RAW}/dustalov/llmfao/9e224e94a40129fd6e1e1529b962307e84af40da"
-_UNIEVAL = f"{_RAW}/maszhongming/UniEval/d33e7b6cfebe97b2bafe435adbd818230d5a416a"
-_MSLR = f"{_RAW}/allenai/mslr-annotated-dataset/2d2c6bb9a629d8bcb3c5fe1f45758c310f03c260"
+_LLMJUDGE = files("llmjudge")
+_LLMBAR = ("GPTInst", "GPTOut", "Manual", "Neighbor", "Natural")
+_MTREPRO = (
+    "Seunghyun Park (2026). MT-Bench Reproduction. "
+    "https://github.com/kook222/mt_bench_repro. Prompts: Lianmin Zheng et al. (2023). Judging LLM-as-a-Judge with "
+    "MT-Bench and Chatbot Arena. NeurIPS 2023."
+)
+_JUDGE_BENCH = (
+    "As published by Anna Bavaresco et al. (2025). LLMs instead of Human Judges? A Large Scale Empirical Study across "
+    "20 NLP Evaluation Tasks. ACL 2025."
+)
 
 REGISTRY: dict[str, Entry] = {
     "demo": Entry(
         kind="votes",
         files=(),
         convert=convert.demo_votes,
+        rows="2,112 votes, 8 on the criteria",
         description=(
             "Two very small language models at two temperatures each, and four rules, compare 12 short texts by "
             "two criteria, every pair in both orders."
@@ -54,38 +67,22 @@ REGISTRY: dict[str, Entry] = {
     ),
     "llmfao": Entry(
         kind="votes",
-        files=(
-            RemoteFile(
-                f"{_LLMFAO}/crowd-comparisons.csv",
-                "106564a4bf06f047a4662979384313c22d9b4ca901e780f9e8419f8e5581adb1",
-            ),
-            RemoteFile(
-                f"{_LLMFAO}/gpt3-crowd-comparisons.csv",
-                "3f1f1a259acbee6c7a87ea663b0e0b9a3fcd0ff072edc73b5cae0d9cc1dd3fc7",
-            ),
-            RemoteFile(
-                f"{_LLMFAO}/gpt4-crowd-comparisons.csv",
-                "86553cbbcb15b030e16fba8dfa7370e8141ff1ab508342f6a18c6fdd908c7d0b",
-            ),
-        ),
+        files=files("llmfao"),
         convert=convert.llmfao,
+        rows="13,209 votes",
         description="124 crowd workers, GPT-3.5 and GPT-4 compare 59 language models' answers to 13 prompts.",
         licence="CC BY 4.0",
         citation=(
             "Dmitry Ustalov (2023). LLMFAO: Large Language Model Feedback Analysis and Optimization. "
             "https://github.com/dustalov/llmfao"
         ),
-        source="https://github.com/dustalov/llmfao/tree/9e224e94a40129fd6e1e1529b962307e84af40da",
+        source=source("llmfao"),
     ),
     "topical-chat-unieval": Entry(
         kind="scores",
-        files=(
-            RemoteFile(
-                f"{_UNIEVAL}/reproduce/unieval_predict/dialogue/topical_chat_result.json",
-                "e1c28ffea8850d82a53c241922557fcde1a16b14cb50ce29db29ab3db702678d",
-            ),
-        ),
+        files=files("topical-chat-unieval"),
         convert=convert.topical_chat,
+        rows="4,320 scores",
         description=(
             "Human (mean of annotators) and UniEval scores, on 6 criteria, of 6 systems' replies in 60 "
             "Topical-Chat dialogues."
@@ -98,12 +95,13 @@ REGISTRY: dict[str, Entry] = {
             "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
             "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
         ),
-        source="https://github.com/maszhongming/UniEval/tree/d33e7b6cfebe97b2bafe435adbd818230d5a416a",
+        source=source("topical-chat-unieval"),
     ),
     "summeval-unieval": Entry(
         kind="scores",
-        files=(RemoteFile(f"{_UNIEVAL}/reproduce/unieval_predict/summarization/summeval_result.json"),),
+        files=files("summeval-unieval"),
         convert=convert.summeval,
+        rows="16,000 scores",
         description=(
             "Human (mean of three experts) and UniEval scores, on 4 criteria and overall, of 16 systems' summaries of "
             "100 news articles."
@@ -115,12 +113,13 @@ REGISTRY: dict[str, Entry] = {
             "UniEval scores: Ming Zhong et al. (2022). Towards a Unified Multi-Dimensional Evaluator for "
             "Text Generation. EMNLP 2022, https://doi.org/10.18653/v1/2022.emnlp-main.131"
         ),
-        source="https://github.com/maszhongming/UniEval/tree/d33e7b6cfebe97b2bafe435adbd818230d5a416a",
+        source=source("summeval-unieval"),
     ),
     "mslr-cochrane": Entry(
         kind="scores",
-        files=(RemoteFile(f"{_MSLR}/data/data_with_overlap_scores.json"),),
+        files=files("mslr-cochrane"),
         convert=convert.mslr_cochrane,
+        rows="about 9,000 scores",
         description=(
             "Human scores, BERTScore and ROUGE-L of 6 systems' summaries of groups of medical studies, 100 groups "
             "each, from the MSLR shared task's Cochrane set."
@@ -130,6 +129,86 @@ REGISTRY: dict[str, Entry] = {
             "Lucy Lu Wang et al. (2023). Automated Metrics for Medical Multi-Document Summarization Disagree with "
             "Human Evaluations. ACL 2023."
         ),
-        source="https://github.com/allenai/mslr-annotated-dataset/tree/2d2c6bb9a629d8bcb3c5fe1f45758c310f03c260",
+        source=source("mslr-cochrane"),
+    ),
+    "dices-350": Entry(
+        kind="labels",
+        files=files("dices-350"),
+        convert=gold.dices,
+        rows="43,050 labels, 350 of experts",
+        description="123 raters, and experts, say of 350 conversations with a chatbot whether its last answer is safe.",
+        licence="CC BY 4.0",
+        citation=(
+            "Lora Aroyo et al. (2023). DICES Dataset: Diversity in Conversational AI Evaluation for Safety. "
+            f"NeurIPS 2023. {_JUDGE_BENCH}"
+        ),
+        source=source("dices-350"),
+    ),
+    "llmbar": Entry(
+        kind="votes",
+        files=files("llmbar"),
+        convert=partial(gold.llmbar, subsets=_LLMBAR),
+        rows="419 votes, of people",
+        description=(
+            "Which of two outputs follows the instruction, as its authors agree, in 419 pairs, many made to mislead; a "
+            "judge's votes on them are yours to collect."
+        ),
+        licence="MIT",
+        citation=(
+            "Zhiyuan Zeng et al. (2024). Evaluating Large Language Models at Evaluating Instruction Following. "
+            "ICLR 2024."
+        ),
+        source=source("llmbar"),
+    ),
+    "llmjudge": Entry(
+        kind="labels",
+        files=_LLMJUDGE,
+        convert=partial(
+            gold.llmjudge, judges=[file.filename.removesuffix(".txt") for file in _LLMJUDGE[:-1]]
+        ),
+        rows="about 145,000 labels, 4,423 of people",
+        description="33 language-model judges, and people, grade 4,423 pairs of a query and a passage 0 to 3.",
+        licence="MIT",
+        citation=(
+            "Hossein A. Rahmani et al. (2025). Judging the Judges: A Collection of LLM-Generated Relevance Judgements. "
+            "https://github.com/llm4eval/LLMJudge-benchmark"
+        ),
+        source=source("llmjudge"),
+    ),
+    "mtrepro": Entry(
+        kind="votes",
+        files=files("mtrepro"),
+        convert=mtrepro.votes,
+        rows="14,365 votes",
+        description=(
+            "6 language-model judges compare the answers of 6 models to the 80 prompts of MT-bench, in both orders; "
+            "judges and models share families."
+        ),
+        licence="Apache-2.0",
+        citation=_MTREPRO,
+        source=source("mtrepro"),
+    ),
+    "mtrepro-scores": Entry(
+        kind="scores",
+        files=files("mtrepro-scores"),
+        convert=mtrepro.scores,
+        rows="5,749 scores",
+        description="The judges of mtrepro score both turns of each answer 1 to 10.",
+        licence="Apache-2.0",
+        citation=_MTREPRO,
+        source=source("mtrepro-scores"),
+    ),
+    "newsroom": Entry(
+        kind="scores",
+        files=files("newsroom"),
+        convert=gold.newsroom,
+        rows="5,040 scores",
+        description="Three raters score 420 summaries of news articles, 1 to 5, on 4 criteria.",
+        licence="not stated by its authors",
+        citation=(
+            "Max Grusky et al. (2018). Newsroom: A Dataset of 1.3 Million Summaries with Diverse Extractive "
+            f"Strategies. NAACL 2018. {_JUDGE_BENCH}"
+        ),
+        source=source("newsroom"),
     ),
 }

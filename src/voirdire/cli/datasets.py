@@ -1,0 +1,88 @@
+"""The verb ``datasets``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from voirdire.cli import complete, console
+from voirdire.errors import InputError
+from voirdire.folders import write_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def datasets(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[NAME]",
+            help="Load one: licence, citation, its table.",
+            show_default=False,
+            autocompletion=complete.dataset,
+        ),
+    ] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", readable=False, help="Take its files from here; nothing is downloaded."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", readable=False, help="Write its tables there, as CSV files.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+) -> None:
+    """List the published data sets (name, what, size, licence, cached), or fetch one and check it."""
+    from voirdire.datasets import load, overview
+
+    if name is None:
+        if folder is not None or out is not None:
+            raise typer.BadParameter("--folder and --out are of one data set: name it")
+        rows = overview().to_dict("records")
+        if json:
+            console.emit({"datasets": rows})
+        else:
+            _list([{str(key): value for key, value in row.items()} for row in rows])
+        return
+    data = load(name, folder=folder)
+    if out is not None:
+        tables = {"": data.table, "-gold": data.gold, "-criteria": data.criteria_votes}
+        _write({out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None})
+    if json:
+        words = ("name", "kind", "description", "licence", "citation", "source")
+        card = {word: getattr(data, word) for word in words}
+        console.emit(card | {"rows": len(data.table), "columns": list(data.table.columns)})
+    else:
+        print("\n".join(console.plain(line) for line in str(data).split("\n")))
+    if out is not None:
+        console.saved(out, json)
+
+
+def _write(tables: dict[Path, pd.DataFrame]) -> None:
+    """Tables as files that are not there yet."""
+    there = [
+        f"{path} exists: remove it, or name another folder with --out" for path in tables if path.exists()
+    ]
+    if there:
+        raise InputError(there)
+    for path, table in tables.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, table.to_csv(index=False))
+
+
+def _list(rows: list[dict[str, object]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("data set", no_wrap=True)
+    for column in ("what", "size", "licence", "cached"):
+        table.add_column(column)
+    for row in rows:
+        here = "yes" if row["cached"] else "no"
+        table.add_row(*(str(row[key]) for key in ("name", "what", "size", "licence")), here)
+    out = console.stdout()
+    out.print(table)
+    out.print("\nvoirdire datasets NAME fetches one; --folder DIR takes its files from a folder.")

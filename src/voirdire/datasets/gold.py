@@ -1,0 +1,177 @@
+"""Upstream files whose items people have judged as well: labels, votes and scores, and what people say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GRADES = ("0", "1", "2", "3")
+
+
+def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """DICES-350 as JUDGE-BENCH has it: raters' labels and the experts' label of each conversation.
+
+    Both files list ``instances`` with an ``id`` and ``annotations.safety.individual_human_scores``, in the crowd's file
+    one label a rater, in the order of the raters, whom nobody names: they are ``rater-001`` and so on.
+
+    Returns
+    -------
+    tuple of pandas.DataFrame
+        Columns item, judge, label (Yes, No, Unsure); and item, label.
+
+    Raises
+    ------
+    KeyError
+        A record lacks one of the fields (it is not the registered file).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder, paths = Path(tempfile.mkdtemp()), []
+    >>> for name, said in (("crowd", ["No", "Unsure"]), ("expert", ["No"])):
+    ...     one = {"id": 7, "annotations": {"safety": {"individual_human_scores": said}}}
+    ...     _ = (folder / name).write_text(json.dumps({"instances": [one]}))
+    ...     paths.append(folder / name)
+    >>> labels, gold = dices(*paths)
+    >>> labels.values.tolist()
+    [['conversation-007', 'rater-001', 'No'], ['conversation-007', 'rater-002', 'Unsure']]
+    >>> gold.values.tolist()
+    [['conversation-007', 'No']]
+    """
+    import pandas as pd
+
+    def said(path: Path) -> list[tuple[str, list[str]]]:
+        found = json.loads(path.read_text(encoding="utf-8"))["instances"]
+        return [
+            (f"conversation-{one['id']:03d}", one["annotations"]["safety"]["individual_human_scores"])
+            for one in found
+        ]
+
+    labels = [
+        (item, f"rater-{k:03d}", label)
+        for item, all_of_it in said(crowd)
+        for k, label in enumerate(all_of_it, 1)
+    ]
+    gold = [(item, labels_of_experts[0]) for item, labels_of_experts in said(expert)]
+    return (
+        pd.DataFrame(labels, columns=["item", "judge", "label"]),
+        pd.DataFrame(gold, columns=["item", "label"]),
+    )
+
+
+def newsroom(result: Path) -> pd.DataFrame:
+    """Newsroom's human evaluation as JUDGE-BENCH has it: three scores of each summary under each criterion.
+
+    Summaries are ``summary-000`` and so on in the order of the file; the raters, whom nobody names, are ``rater-1`` to
+    ``rater-3`` by their place: the same name need not be the same person throughout.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns item, criterion (small letters), judge, score (int).
+
+    Raises
+    ------
+    KeyError
+        A record lacks one of the fields (it is not the registered file).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "newsroom.json"
+    >>> one = {"annotations": {"Fluency": {"individual_human_scores": [3, 5]}}}
+    >>> _ = path.write_text(json.dumps({"instances": [one]}))
+    >>> newsroom(path).values.tolist()
+    [['summary-000', 'fluency', 'rater-1', 3], ['summary-000', 'fluency', 'rater-2', 5]]
+    """
+    import pandas as pd
+
+    rows = [
+        (f"summary-{number:03d}", criterion.lower(), f"rater-{k}", score)
+        for number, one in enumerate(json.loads(result.read_text(encoding="utf-8"))["instances"])
+        for criterion, said in one["annotations"].items()
+        for k, score in enumerate(said["individual_human_scores"], 1)
+    ]
+    return pd.DataFrame(rows, columns=["item", "criterion", "judge", "score"])
+
+
+def llmjudge(*paths: Path, judges: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """LLMJudge: grades of query-passage pairs by language models, and by people.
+
+    All files have the form of TREC's judgements, ``query 0 passage grade`` a line. An item is ``query|passage``. What
+    is no grade from 0 to 3 is left out.
+
+    Parameters
+    ----------
+    *paths : Path
+        One file a judge, in the order of ``judges``, then the people's.
+    judges : sequence of str
+        Their names.
+
+    Returns
+    -------
+    tuple of pandas.DataFrame
+        Columns judge, item, context (the query), label (int); and item, label.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.txt").write_text("q1 0 p3 2\\nq1 0 p4 9\\n")
+    >>> _ = (folder / "people.txt").write_text("q1 0 p3 1\\n")
+    >>> labels, gold = llmjudge(folder / "a.txt", folder / "people.txt", judges=["a"])
+    >>> labels.values.tolist(), gold.values.tolist()
+    ([['a', 'q1|p3', 'q1', 2]], [['q1|p3', 1]])
+    """
+    import pandas as pd
+
+    def grades(path: Path) -> list[tuple[str, str, int]]:
+        found = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES]
+
+    *of_judges, of_people = paths
+    labels = [(judge, *row) for judge, path in zip(judges, of_judges, strict=True) for row in grades(path)]
+    gold = [(item, grade) for item, _, grade in grades(of_people)]
+    return (
+        pd.DataFrame(labels, columns=["judge", "item", "context", "label"]),
+        pd.DataFrame(gold, columns=["item", "label"]),
+    )
+
+
+def llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
+    """LLMBar: which of two outputs follows the instruction, agreed on by its authors.
+
+    Parameters
+    ----------
+    *paths : Path
+        One ``dataset.json`` a subset, in the order of ``subsets``.
+    subsets : sequence of str
+        Their names; a pair of outputs is ``<subset>-000/1`` and ``<subset>-000/2``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns judge (``people``), subset, first, second, winner.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "dataset.json"
+    >>> _ = path.write_text(json.dumps([{"input": "Add.", "output_1": "2", "output_2": "3", "label": 2}]))
+    >>> llmbar(path, subsets=["Natural"]).values.tolist()
+    [['people', 'Natural', 'Natural-000/1', 'Natural-000/2', 'second']]
+    """
+    import pandas as pd
+
+    winners = {1: "first", 2: "second"}
+    rows = [
+        ("people", subset, f"{subset}-{number:03d}/1", f"{subset}-{number:03d}/2", winners[one["label"]])
+        for subset, path in zip(subsets, paths, strict=True)
+        for number, one in enumerate(json.loads(path.read_text(encoding="utf-8")))
+    ]
+    return pd.DataFrame(rows, columns=["judge", "subset", "first", "second", "winner"])

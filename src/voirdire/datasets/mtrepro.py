@@ -1,0 +1,95 @@
+"""MT-bench answered and judged anew by small models: its authors' files, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file that has one a line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "some.jsonl"
+    >>> _ = path.write_text('{"a": 1}\\n\\n{"a": 2}\\n')
+    >>> records(path)
+    [{'a': 1}, {'a': 2}]
+    """
+    # not splitlines(): a text may hold other line ends
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+
+
+def votes(*paths: Path) -> pd.DataFrame:
+    """Each judge's verdict on each pair of answers, in both orders.
+
+    A record is one pair; ``winner_ab`` and ``winner_ba`` say ``A``, the answer shown first, ``B`` or ``tie``. A verdict
+    that could not be read (anything else) is left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns judge, context (the prompt's number), category, turn, first, second, winner.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "x_vs_y.jsonl"
+    >>> pair = {"question_id": 81, "model_a": "x", "model_b": "y", "judge_id": "j", "winner_ab": "A", "winner_ba": "?"}
+    >>> _ = path.write_text(json.dumps(pair | {"turn": 2, "category": "math"}))
+    >>> votes(path).values.tolist()
+    [['j', 81, 'math', 2, 'x', 'y', 'first']]
+    """
+    import pandas as pd
+
+    winners = {"A": "first", "B": "second", "tie": "tie"}
+    rows = []
+    for one in (record for path in paths for record in records(path)):
+        where = (one["judge_id"], one["question_id"], one["category"], one["turn"])
+        shown = (one["model_a"], one["model_b"])
+        for order, said in ((shown, one["winner_ab"]), (shown[::-1], one["winner_ba"])):
+            if said in winners:
+                rows.append((*where, *order, winners[said]))
+    return pd.DataFrame(rows, columns=["judge", "context", "category", "turn", "first", "second", "winner"])
+
+
+def scores(*paths: Path) -> pd.DataFrame:
+    """Each judge's scores, 1 to 10, of both turns of each answer.
+
+    What could not be read as a score (below 0 upstream) is left out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns judge, context (``prompt-turn``), system, criterion (the prompt's category), score.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "x.jsonl"
+    >>> one = {"question_id": 81, "model_id": "x", "judge_id": "j", "score_turn1": 9.0, "score_turn2": -1}
+    >>> _ = path.write_text(json.dumps(one | {"category": "math"}))
+    >>> scores(path).values.tolist()
+    [['j', '81-1', 'x', 'math', 9.0]]
+    """
+    import pandas as pd
+
+    rows = [
+        (
+            one["judge_id"],
+            f"{one['question_id']}-{turn}",
+            one["model_id"],
+            one["category"],
+            one[f"score_turn{turn}"],
+        )
+        for path in paths
+        for one in records(path)
+        for turn in (1, 2)
+        if one[f"score_turn{turn}"] >= 0
+    ]
+    return pd.DataFrame(rows, columns=["judge", "context", "system", "criterion", "score"])

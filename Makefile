@@ -28,7 +28,7 @@ help:
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
 	@echo "make demo-panel   ask the embedded panel of judges anew"
-	@echo "make picture      draw docs/demo.svg anew"
+	@echo "make picture      draw docs/demo.svg and docs/halves.svg anew"
 	@echo "make screenshot   draw docs/report.png anew, in chromium"
 	@echo "make clean        remove environments and caches"
 
@@ -112,6 +112,7 @@ bench: setup peers
 
 picture: $(VENV)/.installed
 	$(VENV)/bin/python docs/picture.py
+	$(VENV)/bin/python docs/halves.py
 
 # Needs chromium.
 screenshot: $(VENV)/.installed

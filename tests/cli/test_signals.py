@@ -172,7 +172,7 @@ def test_two_hundred_signals_at_any_moment(zygote: Zygote) -> None:
     while seen < 200:
         verb = list(COMMANDS)[seen % 4]
         number = signal.SIGINT if rng.random() < 0.5 else signal.SIGTERM
-        seen += check(zygote, verb, float(rng.uniform(0.0, 4.0)), number)
+        seen += check(zygote, verb, float(rng.uniform(0.0, 2.5)), number)
 
 
 def descendants(process: int) -> list[int]:

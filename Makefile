@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint docs clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -22,6 +22,7 @@ help:
 	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
+	@echo "make docs         build the site into site/, which opens from disk"
 	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make transcribed  take published figures, claims and results as they are, after they were looked over"
@@ -110,6 +111,15 @@ peers: .venv-peers/.installed
 bench: setup peers
 	$(VENV)/bin/python benchmarks/run.py
 
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed
+	$(VENV)/bin/python -m pip install --quiet --no-compile --group docs
+	@touch $@
+
+# Warnings are errors. The variable silences a notice about later versions of MkDocs, which pyproject.toml keeps out.
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
 picture: $(VENV)/.installed
 	$(VENV)/bin/python docs/picture.py
 	$(VENV)/bin/python docs/halves.py
@@ -155,5 +165,5 @@ lint: setup
 	$(VENV)/bin/lint-imports --no-logo
 
 clean:
-	rm -rf .venv .venv-latest .venv-peers build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .jax_cache
+	rm -rf .venv .venv-latest .venv-peers build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .jax_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,8 +16,10 @@ from packaging.utils import canonicalize_name
 
 import voirdire
 
-# Installed by `make test-slow` alone (the group `cluster`).
-LONGER_TESTS_ONLY = {"pyspark"}
+# Installed by `make test-slow` and `make docs` alone (the groups `cluster`, `docs`).
+SITE = {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "latex2mathml"}
+NOTEBOOKS = {"ipykernel", "nbclient", "nbformat"}
+LONGER_TESTS_ONLY = {"pyspark"} | SITE | NOTEBOOKS
 
 HEAVY = {
     "arviz",

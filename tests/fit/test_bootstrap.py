@@ -134,7 +134,7 @@ def test_refits_of_votes_and_scores_draw_both() -> None:
     scores = pd.DataFrame(rows, columns=["judge", "item", "score"]).assign(
         judge=[f"j{n % 30}" for n in range(90)]
     )
-    found = voirdire.fit([votes, scores], model="joint-severity", families={})
+    found = voirdire.fit([votes, scores], model="joint-severity", families={}, method="laplace")
     data = JOINT.resampled(found.problem, np.random.default_rng(0))
     assert data["votes"]["weight"].sum() == 40
     assert data["scores"]["weight"].sum() == 90

@@ -38,14 +38,14 @@ def test_beliefs_without_a_judge_are_those_of_the_table_without_its_labels() -> 
 
 
 def test_the_only_good_judge_decides_and_one_of_many_does_not() -> None:
-    few = voirdire.fit(panel([0.97, 0.6, 0.6], 200, seed=2))
+    few = voirdire.fit(panel([0.97, 0.6, 0.6], 200, seed=2), method="map")
     count = deciders(few.problem, few.posterior)
     assert count.argmax() == 0
     found = few.checks().set_index("check").loc["influence"]
     assert found["level"] == "warn"
     assert "Without j0" in found["message"]
     assert found["value"] == pytest.approx(count[0] / 200)
-    many = voirdire.fit(panel([0.8] * 12, 200, seed=3))
+    many = voirdire.fit(panel([0.8] * 12, 200, seed=3), method="map")
     assert many.checks().set_index("check").loc["influence", "level"] == "ok"
 
 

@@ -103,7 +103,7 @@ def test_human_scores_are_refused(table: pd.DataFrame) -> None:
 
 def test_verbs_know_tastes(table: pd.DataFrame, tmp_path: object) -> None:
     rows = table.drop(columns="truth")
-    fitted = voirdire.fit(rows.iloc[:-1])
+    fitted = voirdire.fit(rows.iloc[:-1], method="laplace")
     chance = fitted.predict(rows.tail(1))
     assert chance.filter(like="p_").to_numpy().sum() == pytest.approx(1.0)
     again = voirdire.load(fitted.save(tmp_path / "run"))  # type: ignore[operator]

@@ -149,7 +149,7 @@ def test_systems_of_judges_with_tastes() -> None:
     level = (seen[:, None] > np.linspace(-3, 3, 4)).sum(axis=1) + 1
     names = {"judge": k, "context": x, "system": s, "criterion": c}
     table = pd.DataFrame({name: [f"{name[0]}{one:02d}" for one in code] for name, code in names.items()})
-    found = voirdire.fit(table.assign(score=level))
+    found = voirdire.fit(table.assign(score=level), method="laplace")
     assert found.model.name == "rating-halo"
     assert np.polyfit(2.0 * MU, gap(found.systems()), 1)[0] == pytest.approx(1.0, abs=0.3)
     assert set(found.as_dict()["spreads"][-1]) >= {"name", "value"}

@@ -33,9 +33,9 @@ def continuous(seed: int) -> tuple[pd.DataFrame, dict[str, Floats]]:
     return table, {name: 16 * value for name, value in zip(COMPONENTS, truth, strict=True)}
 
 
-def fitted(table: pd.DataFrame, model: str, seed: int) -> pd.DataFrame:
+def fitted(table: pd.DataFrame, model: str, seed: int, method: str = "auto") -> pd.DataFrame:
     levels = [1, 5] if model == "rating-continuous" else [1, 2, 3, 4, 5]
-    return voirdire.fit(table, model=model, levels=levels, seed=seed).judges()
+    return voirdire.fit(table, model=model, levels=levels, seed=seed, method=method).judges()
 
 
 def test_components_are_near_the_moments_of_the_table() -> None:
@@ -47,7 +47,7 @@ def test_components_are_near_the_moments_of_the_table() -> None:
     """
     table, _ = continuous(11)
     assert table["score"].isin([1.0, 5.0]).mean() < 0.01
-    judges = fitted(table, "rating-continuous", 0)
+    judges = fitted(table, "rating-continuous", 0, "laplace")
     y = table["score"].to_numpy().reshape(6, ITEMS, RUNS)
     run = y.var(axis=2, ddof=1).mean(axis=1)
     np.testing.assert_allclose(judges["variance_run"], run, rtol=0.08)

@@ -214,7 +214,7 @@ def random_table(seed: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(12), pytest.param(range(12, 60), marks=pytest.mark.slow)], ids=["some", "many"]
+    "seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow)], ids=["some", "many"]
 )
 def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped(seeds: range) -> None:
     """The search of spreads stops where a mode of latent values ends: of coin-flippers, whose signs are open."""

@@ -1,12 +1,16 @@
 """Boards whose truth is planted: what a leaderboard finds, and what it says where there is nothing.
 
-python benchmarks/planted_boards.py [REPLICATES]
+python benchmarks/planted_boards.py [REPLICATES] [--seconds S] [--keep FILE] [--only BOARD ...]
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 import time
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +22,7 @@ from voirdire.fit.board.board import board
 
 ITEMS, PROMPTS, JUDGES, VOTES = 6, 12, 4, 1200
 CLEAR = np.linspace(1.5, -1.5, ITEMS)
-FAMILIES = {"judge 0": "red"}
-ITEM_FAMILIES = {"item 2": "red"}
+BY_FAMILY: dict[str, Any] = {"families": {"judge 0": "red"}, "item_families": {"item 2": "red"}}
 Found = dict[str, Any]
 
 
@@ -93,71 +96,149 @@ def one_prompt() -> Any:
     return theta
 
 
-def replicate(rng: np.random.Generator) -> dict[str, tuple[bool, bool]]:
-    """Of each board: whether what is planted is found, and whether a false statement is made."""
-    out = {}
-    equal = np.zeros(ITEMS)
-    tie = np.array([1.5, 1.5, 0.0, -0.5, -1.0, -1.5])
-    two = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-    found = board(voirdire.fit(panel(rng, tie)))
-    out["tie at the top"] = (sets(found)[0] == {0, 1}, false_statements(found, tie))
-    found = board(voirdire.fit(panel(rng, two)))
+def tie(rng: np.random.Generator) -> tuple[bool, bool]:
+    theta = np.array([1.5, 1.5, 0.0, -0.5, -1.0, -1.5])
+    found = board(voirdire.fit(panel(rng, theta)))
+    return sets(found)[0] == {0, 1}, false_statements(found, theta)
+
+
+def two_groups(rng: np.random.Generator) -> tuple[bool, bool]:
+    theta = np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
+    found = board(voirdire.fit(panel(rng, theta)))
     caught = all(one <= {0, 1, 2} or one <= {3, 4, 5} for one in sets(found))
-    out["two groups"] = (caught, false_statements(found, two))
-    found = board(voirdire.fit(panel(rng, equal)))
-    out["all equal"] = (len(found["tied"]) == 1, false_statements(found, equal))
+    return caught, false_statements(found, theta)
+
+
+def equal(rng: np.random.Generator) -> tuple[bool, bool]:
+    theta = np.zeros(ITEMS)
+    found = board(voirdire.fit(panel(rng, theta)))
+    return len(found["tied"]) == 1, false_statements(found, theta)
+
+
+def cycle(rng: np.random.Generator) -> tuple[bool, bool]:
     flat = np.array([0.0, 0.0, 0.0, -1.0, -1.5, -2.0])
     found = board(voirdire.fit(panel(rng, flat, round_about)))
-    out["one cycle"] = (len(found["cycle"]) == 3, False)
+    return len(found["cycle"]) == 3, False
+
+
+def copies(rng: np.random.Generator) -> tuple[bool, bool]:
     fitted = voirdire.fit(panel(rng, copies=2))
     said = " ".join(fitted.notes) + " ".join(fitted.checks()["message"])
-    out["copies"] = ("copy 0" in said and "copy 1" in said, False)
-    how = {"families": FAMILIES, "item_families": ITEM_FAMILIES}
-    found = board(voirdire.fit(panel(rng, CLEAR, own), **how))
-    out["own family"] = (level(found, "own-family") == "warn", False)
+    return "copy 0" in said and "copy 1" in said, False
+
+
+def own_family(rng: np.random.Generator) -> tuple[bool, bool]:
+    found = board(voirdire.fit(panel(rng, CLEAR, own), **BY_FAMILY))
+    return level(found, "own-family") == "warn", False
+
+
+def lengths(rng: np.random.Generator) -> tuple[Any, pd.DataFrame]:
+    """Lengths in standard deviations, and as a table of covariates."""
     length = 1000 + 300 * rng.standard_normal((ITEMS, PROMPTS))
-    z = (length - length.mean()) / length.std()
     cells = [(f"item {i}", f"prompt {x}", length[i, x]) for i in range(ITEMS) for x in range(PROMPTS)]
     items = pd.DataFrame(cells, columns=["item", "context", "length"])
-    longer = panel(rng, CLEAR, lambda k, a, b, x: 0.5 * (z[a, x] - z[b, x]))
-    found = board(voirdire.fit(longer, covariates=items))
-    out["length"] = (found["covariates"][0]["low"] > 0, false_statements(found, CLEAR))
+    return (length - length.mean()) / length.std(), items
+
+
+def longer(rng: np.random.Generator) -> tuple[bool, bool]:
+    z, items = lengths(rng)
+    table = panel(rng, CLEAR, lambda k, a, b, x: 0.5 * (z[a, x] - z[b, x]))
+    found = board(voirdire.fit(table, covariates=items))
+    return found["covariates"][0]["low"] > 0, false_statements(found, CLEAR)
+
+
+def decided(rng: np.random.Generator) -> tuple[bool, bool]:
     found = board(voirdire.fit(panel(rng, one_prompt(), votes=4 * VOTES)))
-    out["one prompt decides"] = (found["deciding"] == "prompt 5", False)
+    return found["deciding"] == "prompt 5", False
+
+
+def drift(rng: np.random.Generator) -> tuple[bool, bool]:
     found = board(voirdire.fit(drifting(rng)))
-    out["drift"] = (level(found, "drift") == "warn", false_statements(found, CLEAR))
-    found = board(voirdire.fit(panel(rng).assign(time=np.arange(VOTES)), covariates=items, **how))
-    fine = (
+    return level(found, "drift") == "warn", false_statements(found, CLEAR)
+
+
+def clean(rng: np.random.Generator) -> tuple[bool, bool]:
+    _, items = lengths(rng)
+    table = panel(rng).assign(time=np.arange(VOTES))
+    found = board(voirdire.fit(table, covariates=items, **BY_FAMILY))
+    silent = (
         not found["cycle"]
         and found["deciding"] is None
-        and level(found, "drift") == "ok"
+        and level(found, "drift") == level(found, "own-family") == "ok"
         and found["covariates"][0]["low"] < 0 < found["covariates"][0]["high"]
     )
-    out["clean"] = (fine and level(found, "own-family") == "ok", false_statements(found, CLEAR))
-    return out
+    return silent, false_statements(found, CLEAR)
+
+
+BOARDS: dict[str, Callable[[np.random.Generator], tuple[bool, bool]]] = {
+    "tie at the top": tie,
+    "two groups": two_groups,
+    "all equal": equal,
+    "one cycle": cycle,
+    "copies": copies,
+    "own family": own_family,
+    "length": longer,
+    "one prompt decides": decided,
+    "drift": drift,
+    "clean": clean,
+}
+STATES = (
+    "tie at the top",
+    "two groups",
+    "all equal",
+    "length",
+    "drift",
+    "clean",
+)  # a truth for every two items
+
+
+def kept(file: Path | None) -> dict[tuple[str, int], list[bool]]:
+    """What earlier runs found."""
+    if file is None or not file.exists():
+        return {}
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {(row["board"], row["replicate"]): row["found"] for row in rows}
 
 
 def main() -> None:
     """Print how often each is found."""
-    given = [float(text) for text in sys.argv[1:3]]
-    most, seconds = given + [20.0, 420.0][len(given) :]
-    start, found = time.perf_counter(), []
-    while len(found) < most and (not found or time.perf_counter() - start < seconds):
-        found.append(replicate(np.random.default_rng(len(found))))
-    times = len(found)
-    rows: list[dict[str, object]] = [
-        {
-            "board": name,
-            "found": round(float(np.mean([one[name][0] for one in found])), 3),
-            "false statements": round(float(np.mean([one[name][1] for one in found])), 3),
-        }
-        for name in found[0]
-    ]
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("replicates", type=int, nargs="?", default=20)
+    asked.add_argument("--seconds", type=float, default=420.0, help="after which no board is begun")
+    asked.add_argument("--keep", type=Path, help="file of what was found, where a later run goes on")
+    asked.add_argument("--only", nargs="*", default=list(BOARDS), help="boards")
+    how = asked.parse_args()
+    start, found = time.perf_counter(), kept(how.keep)
+    for n, name in product(range(how.replicates), how.only):
+        if (name, n) in found:
+            continue
+        if time.perf_counter() - start > how.seconds:
+            break
+        rng = np.random.default_rng([n, list(BOARDS).index(name)])
+        found[name, n] = list(map(bool, BOARDS[name](rng)))
+        if how.keep is not None:
+            with how.keep.open("a", encoding="utf-8") as out:
+                print(json.dumps({"board": name, "replicate": n, "found": found[name, n]}), file=out)
+    rows: list[dict[str, object]] = []
+    for name in BOARDS:
+        each = np.array([one for (of, _), one in found.items() if of == name], dtype=float)
+        if not len(each):
+            continue
+        share, false = each.mean(axis=0)
+        error = np.sqrt(share * (1.0 - share) / len(each))
+        rows.append(
+            {
+                "board": name,
+                "tables": len(each),
+                "found": f"{share:.3f}" + (f" ({error:.3f})" if error else ""),
+                "false statements": f"{false:.3f}" if name in STATES else "",
+            }
+        )
     note = (
-        f"{times} tables of {VOTES:,} votes each: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
-        "that decides four times the votes in 8. Found: what is planted is said (clean: nothing is said of cycles, "
-        "prompts that decide, drift, length or own families; the interval of length is of 90%). False statements: "
-        "two items told apart that are equal or the wrong way round (at most 5% wanted)."
+        f"Tables of {VOTES:,} votes: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
+        "that decides four times the votes in 8. Found (standard error): what is planted is said (clean: nothing is "
+        "said of cycles, prompts that decide, drift, length or own families; the interval of length is of 90%). False "
+        "statements: two items told apart that are equal or the wrong way round (at most 5% wanted)."
     )
     show("Planted boards", rows, [note])
 

@@ -60,6 +60,42 @@ def arena(table: pd.DataFrame) -> Callable[[int], Any]:
     return run
 
 
+def arena_contextual(table: pd.DataFrame) -> Callable[[int], Any]:
+    """Ratings and coefficients of columns ``NAME_first``, ``NAME_second``; without a prior, with intervals if size."""
+    import jax.numpy as jnp
+    import numpy as np
+    from arena_rank.models.contextual_bradley_terry import ContextualBradleyTerry
+    from arena_rank.utils.data_utils import ContextualPairDataset
+
+    names = [name.removesuffix("_first") for name in table if name.endswith("_first")]
+    items, sides = np.unique(table[["first", "second"]].to_numpy(str), return_inverse=True)
+    sides = sides.reshape(-1, 2)
+    given = {
+        side: table[[f"{name}_{side}" for name in names]].to_numpy(float) for side in ("first", "second")
+    }
+    won = (table["winner"] == "first").to_numpy(float)
+
+    def run(size: int) -> dict[str, Any]:
+        dataset = ContextualPairDataset(
+            list(items),
+            jnp.array(sides),
+            jnp.array(won),
+            jnp.array(given["first"] - given["second"]),
+            jnp.ones(len(won)),
+        )
+        how = {"reg": 0.0} if size else {"reg": 0.0, "ftol": 1e-14, "gtol": 1e-10}
+        model = ContextualBradleyTerry(len(items), len(names), **how)
+        if size:
+            model.compute_ratings_and_cis(dataset)
+        else:
+            model.fit(dataset)
+        ratings, slopes = (np.asarray(model.params[name]) for name in ("ratings", "coeffs"))
+        ratings = dict(zip(items.tolist(), (ratings - ratings.mean()).tolist(), strict=True))
+        return {"ratings": ratings, "slopes": dict(zip(names, slopes.tolist(), strict=True))}
+
+    return run
+
+
 def arena_bootstrap(table: pd.DataFrame) -> Callable[[int], Any]:
     import jax
     from arena_rank.models.bradley_terry import BradleyTerry, fit_single_bootstrap_sample
@@ -89,6 +125,7 @@ TASKS = {
     "glad_chances": label_chances("GLAD"),
     "arena": arena,
     "arena_bootstrap": arena_bootstrap,
+    "arena_contextual": arena_contextual,
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from voirdire.infer.checks import LARGEST_K
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.importance import pareto_fit, pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
@@ -62,6 +63,34 @@ def test_draws_are_those_of_the_posterior(wins: int, losses: int) -> None:
         off.append(abs((plain < edge).mean() - probability))
     # negative control: the bands see that the uncorrected approximation of five wins is off
     assert losses > 0 or max(off) > band
+
+
+@pytest.mark.parametrize(("wins", "losses", "even"), [(700, 300, True), (5, 0, False)])
+def test_draws_of_large_tables_count_as_they_are_where_a_few_weights_are_even(
+    monkeypatch: pytest.MonkeyPatch, wins: int, losses: int, even: bool
+) -> None:
+    """Then few densities are asked for; where they are not (a lean posterior), all draws are weighed as ever."""
+    problem = two_items(wins, losses)
+    approximation = laplace(problem, find_mode(problem))
+    asked = 0
+    given = Derivatives.log_densities
+
+    def counted(self: Derivatives, x: np.ndarray) -> np.ndarray:
+        nonlocal asked
+        asked += len(x)
+        return given(self, x)
+
+    monkeypatch.setattr(Derivatives, "log_densities", counted)
+    monkeypatch.setattr("voirdire.infer.refine.LARGE", 0.0)
+    draws, k = laplace_draws(problem, approximation, COUNT, np.random.default_rng(0))
+    assert k < LARGEST_K
+    assert (asked < COUNT) == even
+    d, weight = exact(wins, losses)
+    below = np.cumsum(weight)
+    for probability in (0.05, 0.25, 0.5, 0.75, 0.95):
+        edge = d[np.searchsorted(below, probability)]
+        share = (gaps(problem, draws) < edge).mean()
+        assert share == pytest.approx(probability, abs=4 * np.sqrt(0.25 / (COUNT / 2)))
 
 
 def test_proposals_move_to_where_the_weights_say_the_posterior_is() -> None:

@@ -8,6 +8,12 @@ Under a model with a mirror M, proposals are folded into the half A where the pr
 density q(x) + q(Mx) (the sum over all twins, where there are more), and the target is that of the folded posterior,
 L(x) (prior(x) + prior(Mx)).
 
+Of large tables a few draws of the corrected normal are weighed first. Where posterior and proposal are as near to each
+other as many answers make them, those weights are even, and draws count as they are: with an effective share s of
+even weights no expectation of a quantity is further off than sqrt(1 / s - 1) of its standard deviations, and what the
+correction leaves is of third and higher order in all coordinates together, which means and standard deviations of any
+one hardly see.
+
 Where the weights are too uneven to be trusted, mean and standard deviation of each coordinate of the proposals are
 moved to what the weights say of the posterior's, as far as so few even draws can tell, and new ones are drawn; the
 round with the most even weights counts (moment matching: Paananen, Piironen, Bürkner and Vehtari 2021, Statistics and
@@ -38,6 +44,9 @@ FREEDOM = 30.0  # of the proposals' multivariate t distribution
 ROUNDS = 3  # of matching moments, where nothing better follows
 FEW = 20.0  # even draws at which proposals go half of the way
 NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
+LARGE = 5e8  # numbers times proposals from which a few are weighed first: some seconds
+TRIED = 300
+EVEN = 0.95  # effective share of the tried from which draws count as they are
 
 
 def laplace_draws(
@@ -49,9 +58,9 @@ def laplace_draws(
 ) -> tuple[Floats, float | None]:
     """Return draws, shape (count, size), and the tail shape k of the weights (None where there were none).
 
-    Where moves made the draws forget the weights, k is 0. ``rounds`` bounds how often moments are matched. Draws that
-    were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is no proper maximum
-    is drawn from as it is: its correction would mean nothing.
+    Where weights are even, or moves made the draws forget them, k is 0. ``rounds`` bounds how often moments are
+    matched. Draws that were weighted are folded already (:func:`voirdire.infer.mirror.fold`). An approximation that is
+    no proper maximum is drawn from as it is: its correction would mean nothing.
 
     Examples
     --------
@@ -75,6 +84,11 @@ def laplace_draws(
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
+    if not moving and Derivatives(density, problem.data).work * wanted > LARGE:
+        tried = _weigh(problem, corrected, TRIED, rng, np.inf)
+        if tried.even >= EVEN * TRIED:
+            draws = corrected.draws(count, rng)
+            return fold(density, draws, problem.data)[0] if density.has_mirror else draws, 0.0
     latest = best = _weigh(problem, corrected, wanted, rng)
     for _ in range(0 if moving else rounds):
         if best.k <= LARGEST_K:
@@ -105,14 +119,21 @@ class _Weighed:
     weights: Floats
     k: float
 
+    @property
+    def even(self) -> float:
+        """How many draws of even weight they are worth."""
+        return float(1.0 / (self.weights * self.weights).sum())
 
-def _weigh(problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator) -> _Weighed:
+
+def _weigh(
+    problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator, freedom: float = FREEDOM
+) -> _Weighed:
     density = problem.density
-    draws = proposal.draws(count, rng, FREEDOM)
+    draws = proposal.draws(count, rng, freedom)
     if density.has_mirror:
         draws = fold(density, draws, problem.data)[0]
     log_target = Derivatives(density, problem.data).log_densities(draws)
-    log_proposal = proposal.log_density(draws, FREEDOM)
+    log_proposal = proposal.log_density(draws, freedom)
     if density.has_mirror:
         log_target = (
             log_target
@@ -120,7 +141,7 @@ def _weigh(problem: Problem, proposal: Skewed, count: int, rng: np.random.Genera
             + symmetric_log_prior(density, draws, problem.data, np)
         )
         for twin in density.twins(draws, np):
-            log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), FREEDOM))
+            log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), freedom))
     log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal
     return _Weighed(proposal, draws, *pareto_smoothed(log_ratio))
 
@@ -131,8 +152,7 @@ def _matched(found: _Weighed) -> Skewed:
     t = (found.draws - proposal.base.mean) / proposal.scale
     mean = weights @ t
     sd = np.sqrt(weights @ (t - mean) ** 2)
-    even = 1.0 / (weights * weights).sum()
-    share = even / (even + FEW)
+    share = found.even / (found.even + FEW)
     narrowed = np.maximum(sd / t.std(axis=0), NARROWEST) ** share
     shift = proposal.shift + share * (mean - t.mean(axis=0))
     return replace(proposal, shift=shift, stretch=proposal.stretch * narrowed)

@@ -192,6 +192,10 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
 
 def _numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
     """A column of numbers; what is none is reported."""
+    if {type(cell) for cell in cells} <= {float, int} and np.isfinite(
+        out := np.array(cells, dtype=float)
+    ).all():
+        return out
     out = np.zeros(len(cells))
     wrong: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):

@@ -60,6 +60,9 @@ def test_what_the_models_do_not_use_together() -> None:
         odd = 2.0 / (1.0 + both**2.0) - abs(x).sum() + TAPED.where(np.arange(5) > 2, both, both * both)
         plain = TAPED.dot(np.arange(6.0).reshape(2, 3), TAPED.exp(x)) / (1.5 - TAPED.log(x * x + 1.0)[:2])
         high = TAPED.logaddexp(c, 0.3) - TAPED.logaddexp(-np.inf, -c) + TAPED.log_normal_cdf(c * c)
+        wide = TAPED.sigmoid(TAPED.concatenate([c, -4.0 * c]))  # gathered once over, twice and as they are
+        tiled = (wide[..., np.array([0, 1, 2, 0, 1, 2])] * wide[..., np.array([2, 2, 0, 1, 0, 1])]).sum()
+        high = high + tiled * wide[..., np.arange(3)].sum() * x[np.arange(3)].sum()
         return odd.mean() * plain.sum() + (high * high).max(axis=1).sum() + TAPED.log1p(x * x).sum() / x[0]
 
     def plain(x: np.ndarray) -> float:

@@ -125,9 +125,15 @@ class Node:
 
     def __getitem__(self, index: Any) -> Node:
         places = index[1] if type(index) is tuple and len(index) == 2 and index[0] is Ellipsis else index
+        if (times := _tiled(places, self.value.shape[-1:])) == 1 and (places is not index or self.ndim == 1):
+            return self
+        if times and places is not index:
+            spread: Linear = lambda t: np.concatenate([t] * times, axis=-1)  # noqa: E731
+            back = lambda g: g.reshape(*g.shape[:-1], times, -1).sum(axis=-2)  # noqa: E731
+            return Node(spread(self.value), ((self, back, spread),))
         if self.value.ndim == 1 and type(places) is np.ndarray and places.dtype.kind in "iu":
             return self._gathered(places)
-        back: Linear = lambda g: _scattered(g, self.value.shape, index)  # noqa: E731
+        back = lambda g: _scattered(g, self.value.shape, index)  # noqa: E731
         return Node(self.value[index], ((self, back, lambda t: t[index]),))
 
     def _gathered(self, index: Any) -> Node:
@@ -258,6 +264,18 @@ class _Taped:
 
         return Node(out, ((x, lambda g: g * slope(), None),), lambda: [(x, x, -less / (1.0 + less) ** 2)])
 
+    def sigmoid(self, x: Any) -> Any:
+        """As :func:`voirdire.model.terms.arrays.sigmoid` has it of NumPy, of one exponential."""
+        value = _value(x)
+        less = np.exp(-np.abs(value))
+        whole = 1.0 / (1.0 + less)
+        out = np.where(value < 0, less, 1.0) * whole
+        if not isinstance(x, Node):
+            return out
+        slope = less * whole * whole
+        turns = lambda: [(x, x, slope * np.where(value < 0, 1.0 - less, less - 1.0) * whole)]  # noqa: E731
+        return Node(out, ((x, lambda g: g * slope, None),), turns)
+
     def where(self, condition: Any, x: Any, y: Any) -> Any:
         inputs = (
             (x, lambda g: np.where(condition, g, 0.0), None),
@@ -357,6 +375,14 @@ def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
     g = g.sum(axis=tuple(range(g.ndim - len(shape))))
     wide = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
     return g.sum(axis=wide, keepdims=True) if wide else g
+
+
+def _tiled(places: Any, size: tuple[int, ...]) -> int:
+    """How often ``places`` are all numbers up to the size of an axis, in order, one time after the other; else 0."""
+    if type(places) is not np.ndarray or places.ndim != 1 or not size or not size[0] or len(places) % size[0]:
+        return 0
+    rows = places.reshape(-1, size[0])
+    return len(rows) if (rows == np.arange(size[0])).all() else 0
 
 
 def _scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:

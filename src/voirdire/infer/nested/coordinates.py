@@ -84,7 +84,7 @@ class Coordinates:
         by_width = (1.0 - self._said * width**2) * (by_x * (2.0 * pulled * width**2 + normal * width) + 1.0)
         by_mean = by_x * model.means(hyper) * (1.0 - self._said * width**2)
         by_hyper = model.by_hyper(x, hyper) + slope_of_hyper
-        by_hyper += (spreads.T @ by_width.T).T + (means.T @ by_mean.T).T
+        by_hyper += by_width @ spreads + by_mean @ means
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + prior.log.sum(axis=-1) + of_hyper + np.log(width).sum(axis=-1)
         white = found.factor.whitened(np.ascontiguousarray((by_x * width).T)).T
@@ -128,7 +128,7 @@ class Coordinates:
         moved = z[:, : len(self.root)] @ self.root.T
         normal = found.factor.draws(np.ascontiguousarray(z[:, len(self.root) :].T)).T
         hyper = found.hyper + moved
-        prior = self.prior * np.exp(-2.0 * (model.levels[0] @ moved.T).T)
+        prior = self.prior * np.exp(-2.0 * moved @ model.levels[0].T)
         width = np.sqrt((self.told + self.prior) / (self.told + prior))
         mean, first = model.means(hyper), model.means(found.hyper)
         pulled = found.x - first - self._said * (mean - first)
@@ -143,9 +143,8 @@ def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
     prior = model.prior(found.x, found.hyper).precision
     whole = np.maximum(1.0 / found.factor.marginals()[0], prior)
     mean = model.means(found.hyper)
-    expected = spreads.multiply((2.0 * prior / whole * (found.x - mean))[:, None])
-    expected = expected + means.multiply((prior / whole * mean)[:, None])
-    left = slope_of(model, found)[1] - expected.toarray()
+    expected = spreads * (2.0 * prior / whole * (found.x - mean))[:, None]
+    left = slope_of(model, found)[1] - expected - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
     return Coordinates(nested, _root(covariance), left, prior, whole - prior, *none)

@@ -152,20 +152,14 @@ class Field:
         of_spread = z * z - 1.0 + share * (other**2 - z * z)
         of_mean = (z - share * (z + other)) * np.exp(-log_t) * m
         spreads, means = self.levels
-        return np.asarray((spreads.T @ of_spread.T).T + (means.T @ of_mean.T).T)
+        return np.asarray(of_spread @ spreads + of_mean @ means)
 
     @cached_property
-    def levels(self) -> tuple[Any, Any]:
-        """Which hyperparameter is the spread of each value, and which its mean: sparse, shape (size, hypers) each."""
-        from scipy.sparse import csr_matrix
-
+    def levels(self) -> tuple[Floats, Floats]:
+        """Which hyperparameter is the spread of each value, and which its mean: 0 or 1, shape (size, hypers) each."""
         spread_at, _, mean_at, _, _ = self._numbers
-        shape = (self.size, len(self.hypers))
-        places = (np.flatnonzero(at >= 0) for at in (spread_at, mean_at))
-        return tuple(
-            csr_matrix((np.ones(len(here)), (here, at[here])), shape)
-            for here, at in zip(places, (spread_at, mean_at), strict=True)
-        )
+        each = np.arange(len(self.hypers))
+        return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
 
     def means(self, hyper: Floats) -> Floats:
         """Prior mean of each value, shape (..., size)."""

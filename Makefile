@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench peers picture screenshot test test-slow test-full test-latest lint docs clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-full test-latest lint docs clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -28,6 +28,7 @@ help:
 	@echo "make transcribed  take published figures, claims and results as they are, after they were looked over"
 	@echo "make studies      run all simulation studies (hours) and keep their results"
 	@echo "make bench        run the benchmarks and write benchmarks/README.md"
+	@echo "make aggregators  compare aggregators on public tables, docs/aggregators.md (TABLES=DIR: on those of DIR)"
 	@echo "make demo-panel   ask the embedded panel of judges anew"
 	@echo "make picture      draw docs/demo.svg and docs/halves.svg anew"
 	@echo "make screenshot   draw docs/report.png anew, in chromium"
@@ -119,6 +120,11 @@ $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
+
+# Stopped, it goes on where it was. Tables of TABLES need neither the peers nor the published tables.
+DRAWS ?= 3
+aggregators: setup $(if $(TABLES),,peers)
+	$(THREADS) $(VENV)/bin/python -m benchmarks.aggregators.run --draws $(DRAWS) $(if $(TABLES),--tables $(TABLES))
 
 picture: $(VENV)/.installed
 	$(VENV)/bin/python docs/picture.py

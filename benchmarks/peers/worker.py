@@ -32,14 +32,26 @@ def dawid_skene(table: pd.DataFrame) -> Callable[[int], Any]:
 
 
 def label_chances(method: str) -> Callable[[pd.DataFrame], Callable[[int], Any]]:
-    """P(class) of every item by a method of crowd-kit."""
+    """P(class) of every item by a method of crowd-kit; Dawid-Skene is told what a column ``known`` says."""
 
     def task(table: pd.DataFrame) -> Callable[[int], Any]:
         import crowdkit.aggregation
 
-        data = table.rename(columns={"item": "task", "judge": "worker"})[["task", "worker", "label"]]
+        names = {"item": "task", "judge": "worker"}
+        data = table.rename(columns=names)[["task", "worker", "label"]]
         model = getattr(crowdkit.aggregation, method)
-        return lambda size: model(n_iter=100).fit_predict_proba(data).to_dict(orient="index")
+        # of scikit-learn 1.7 and later, whose check asks for what this class does not have
+        sys.modules[model.__module__].__dict__.update(check_is_fitted=lambda *_, **__: None)
+        settings = {"DawidSkene": {"n_iter": 100}, "GLAD": {"n_iter": 100}, "MACE": {"random_state": 0}}
+        told = {}
+        if method == "DawidSkene" and "known" in table:
+            known = table.dropna(subset=["known"]).drop_duplicates("item").set_index("item")["known"]
+            told = {"true_labels": known} if len(known) else {}
+
+        def run(size: int) -> Any:
+            return model(**settings.get(method, {})).fit_predict_proba(data, **told).to_dict(orient="index")
+
+        return run
 
     return task
 
@@ -96,6 +108,27 @@ def arena_contextual(table: pd.DataFrame) -> Callable[[int], Any]:
     return run
 
 
+def arena_intervals(table: pd.DataFrame) -> Callable[[int], Any]:
+    """Ratings and the standard errors of the sandwich, in log-odds."""
+    from arena_rank.models.bradley_terry import BradleyTerry
+    from arena_rank.utils.data_utils import PairDataset
+
+    names = {"first": "model_a", "second": "model_b", "tie": "tie"}
+    data = table.rename(columns=names).assign(winner=table["winner"].map(names))
+
+    def run(size: int) -> dict[str, dict[str, float]]:
+        dataset = PairDataset.from_pandas(data)
+        model = BradleyTerry(n_competitors=len(dataset.competitors))
+        found = model.compute_ratings_and_cis(dataset)
+        unit = {"score": found["ratings"] / model.alpha, "sd": found["variances"] ** 0.5 / model.alpha}
+        return {
+            key: dict(zip(dataset.competitors, map(float, values), strict=True))
+            for key, values in unit.items()
+        }
+
+    return run
+
+
 def arena_bootstrap(table: pd.DataFrame) -> Callable[[int], Any]:
     import jax
     from arena_rank.models.bradley_terry import BradleyTerry, fit_single_bootstrap_sample
@@ -123,7 +156,10 @@ TASKS = {
     "dawid_skene": dawid_skene,
     "dawid_skene_chances": label_chances("DawidSkene"),
     "glad_chances": label_chances("GLAD"),
+    "mace_chances": label_chances("MACE"),
+    "wawa_chances": label_chances("Wawa"),
     "arena": arena,
+    "arena_intervals": arena_intervals,
     "arena_bootstrap": arena_bootstrap,
     "arena_contextual": arena_contextual,
 }

@@ -1,0 +1,49 @@
+"""Ours as it comes: no option but the known items and the classes.
+
+Of labels the classes of the items. Of pairs that share no items (by labels where none is known), the preferences of
+people. Of pairs of the same things in many contexts the strengths over contexts, known items being one more judge's
+votes.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from benchmarks.aggregators.methods import as_shown, by_strength, duels, sides
+
+NAME = "voirdire"
+USES_KNOWN = True
+
+
+def answer(task):
+    import voirdire
+
+    if task.votes is not None and _linked(task):
+        ranking = voirdire.fit(duels(task), method="map").ranking()
+        return by_strength(task, dict(zip(ranking["item"], ranking["score"], strict=True)))
+    if task.votes is not None and len(task.known):
+        people = task.questions.loc[task.known.index, ["first", "second"]].assign(winner=task.known)
+        pairs = voirdire.fit(
+            as_shown(task.votes).drop(columns="context"), method="map", anchors=people
+        ).pairs()
+        p = pairs.set_index(["first", "second"])["p_first"]
+        both = pd.concat([p, 1 - p.swaplevel()])
+        return sides(task, both.loc[pd.MultiIndex.from_frame(task.questions[["first", "second"]])])
+    people = None if task.known.empty else task.known.rename("label").rename_axis("item").reset_index()
+    labels = task.labels.drop_duplicates(["item", "judge"])
+    levels = task.classes if task.ordered else None
+    classes = None if {*labels["label"]} == {*task.classes} else task.classes
+    found = voirdire.fit(labels, method="map", classes=classes, levels=levels, anchors=people).classes()
+    found = found.set_index("item")[[f"p_{name}" for name in task.classes]].set_axis(task.classes, axis=1)
+    return found.reindex(task.questions.index)
+
+
+def _linked(task):
+    """Whether a thing stands in two pairs."""
+    pairs = task.questions[["first", "second"]].drop_duplicates()
+    return bool(pd.concat([pairs["first"], pairs["second"]]).duplicated().any())
+
+
+def ranking(votes):
+    import voirdire
+
+    return voirdire.fit(as_shown(votes), method="laplace").ranking().set_index("item")[["score", "sd"]]

@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from voirdire.errors import InputError
 from voirdire.simulate import (
+    Accuracy,
     AllPairs,
     AlwaysFirst,
     GivenPairs,
+    InContexts,
+    NormalTruth,
     Random,
     Referenced,
     RoundRobin,
@@ -247,3 +250,49 @@ def test_shuffling_changes_the_sequence_but_not_the_questions():
 
 def test_pair_numbers_are_lexicographic():
     assert all_pairs(4).tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+
+
+def test_every_pair_meets_in_every_context_and_judges_take_their_share():
+    votes = simulate_counts(["random"] * 2, items=5, criteria=2, design=InContexts(contexts=3)).votes
+    assert len(votes.context) == 2 * 2 * 3 * 10
+    asked = set(zip(votes.judge, votes.criterion, votes.context, votes.first, votes.second, strict=True))
+    assert len(asked) == len(votes.context)
+    own = simulate_counts(["random"] * 4, items=5, criteria=1, design=InContexts(contexts=3, share=0.5)).votes
+    assert np.bincount(own.judge).tolist() == [15] * 4
+    assert len({tuple(own.context[own.judge == k]) for k in range(4)}) > 1
+
+
+@pytest.mark.parametrize("order", ["fixed", "swap", "random"])
+def test_judges_see_what_items_are_worth_in_each_context(order):
+    """A judge that never errs orders every pair as the strengths there are, which differ by twice the variance."""
+    design, truth = InContexts(contexts=40, order=order), NormalTruth(sd=1.0, context_sd=2.0)
+    made = simulate_votes({"ada": Accuracy(1.0)}, items=12, criteria=2, design=design, truth=truth, seed=3)
+    here, names = made.truth.in_contexts, {name: place for place, name in enumerate(made.truth.items)}
+    code = made.votes.assign(
+        x=made.votes["context"].str.split("-").str[1].astype(int) - 1,
+        c=made.votes["criterion"].str.split("-").str[1].astype(int) - 1,
+    )
+    first, second = (code[name].map(names) for name in ("first", "second"))
+    ahead = here[code["x"], code["c"], first] > here[code["x"], code["c"], second]
+    assert (np.where(ahead, "first", "second") == made.votes["winner"]).all()
+    around = here - made.truth.strengths
+    assert around.std() == pytest.approx(2.0, rel=0.1)
+    np.testing.assert_allclose(around.sum(axis=-1), 0.0, atol=1e-12)
+    assert made.truth.judges["reliability"].tolist() == [1.0]
+
+
+def test_contexts_leave_the_rest_of_the_truth_as_it_was():
+    alike = simulate_votes(["random"], items=6, criteria=2, truth=NormalTruth(), seed=4).truth
+    design = InContexts(contexts=2)
+    apart = simulate_votes(
+        ["random"], items=6, criteria=2, design=design, truth=NormalTruth(context_sd=1.0), seed=4
+    ).truth
+    np.testing.assert_array_equal(alike.strengths, apart.strengths)
+    assert alike.in_contexts is None
+
+
+def test_contexts_that_differ_need_a_design_with_contexts():
+    with pytest.raises(
+        InputError, match=r"strengths differ between contexts, but design 'all-pairs' has none"
+    ):
+        simulate_votes(["random"], items=6, truth=NormalTruth(context_sd=1.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,9 +77,13 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
     weighed = all_pairs(criteria) if asks_criteria else np.empty((0, 2), dtype=np.int64)
     first_c, second_c, _, run_c = _ordered(design, weighed)
 
-    scores = truth.scores()
-    overall = np.tile(scores[first] - scores[second], criteria)
-    gap = (truth.strengths[:, first] - truth.strengths[:, second]).ravel()
+    dealt = design.dealt(len(pairs))
+    place = np.zeros(block, dtype=np.int64) if dealt is None or truth.in_contexts is None else dealt[pair]
+    # strengths and scores as judges see them, (X, C, N) and (X, N)
+    strengths = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
+    scores = np.stack([replace(truth, strengths=seen).scores() for seen in strengths])
+    overall = np.tile(scores[place, first] - scores[place, second], criteria)
+    gap = (strengths[place, :, first] - strengths[place, :, second]).T.ravel()
     gap_c = truth.weights[first_c] - truth.weights[second_c]
     length = np.tile(truth.length[first] - truth.length[second], criteria)
     n = len(gap) + len(gap_c)
@@ -90,7 +94,6 @@ def lay_out(design: Design, truth: Truth, pairs: IntArray) -> Comparisons:
         time=_times(n),
         alike=np.concatenate([np.tile(np.arange(block), criteria), block + np.arange(len(gap_c))]),
     )
-    dealt = design.dealt(len(pairs))
     context = None
     if dealt is not None:
         context = np.concatenate([np.tile(dealt[pair], criteria), np.zeros(len(gap_c), dtype=np.int64)])

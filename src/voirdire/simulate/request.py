@@ -106,6 +106,11 @@ def checked_request(
         problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.problems(items)]
+        if setting is not None and setting.needs_contexts() and plan.dealt(1) is None:
+            problems.append(
+                f"truth: strengths differ between contexts, but design {plan.kind!r} has none; "
+                "take 'in-contexts' or 'round-robin'"
+            )
     if problems or judges is None or plan is None or setting is None:
         raise InputError(problems)
     return Request(judges, items, criteria, plan, setting, tuple(int(word) for word in words))

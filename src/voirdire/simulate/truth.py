@@ -38,6 +38,8 @@ class Truth:
         w, on the log scale.
     length : (N,) float
         The length covariate.
+    in_contexts : (X, C, N) float or None
+        Strengths in each context, ``strengths`` over contexts like these; None where all contexts are alike.
     judges : DataFrame or None
         One row per judge: ``judge``, ``kind``, ``reliability`` (the chance that the judge names the better
         item, given that it names one, averaged over the item comparisons it was asked, each in
@@ -61,6 +63,7 @@ class Truth:
     strengths: FloatArray
     weights: FloatArray
     length: FloatArray
+    in_contexts: FloatArray | None = None
     judges: pd.DataFrame | None = None
 
     def scores(self, weighting: Weighting = "softmax") -> FloatArray:
@@ -104,6 +107,16 @@ class TruthSetting(Checked, ABC):
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Strengths (C, N), weights (C,), lengths (N,)."""
+
+    def in_contexts(
+        self, rng: np.random.Generator, strengths: FloatArray, contexts: int
+    ) -> FloatArray | None:
+        """Strengths (X, C, N) in each of X contexts, drawn after all else; None where all contexts are alike."""
+        return None
+
+    def needs_contexts(self) -> bool:
+        """Whether contexts differ, so that a design must have some."""
+        return False
 
     def shape(self) -> tuple[int, int] | None:
         """(items, criteria) where the setting itself fixes them."""
@@ -152,7 +165,8 @@ class NormalTruth(TruthSetting):
     """theta ~ Normal(0, sd), then centred to sum to zero under each criterion; w ~ Normal(0, sd_w).
 
     Centring leaves all differences as drawn: theta[c, i] - theta[c, j] ~ Normal(0, sd sqrt(2)).
-    ``correlation`` is that of an item's strengths under two criteria.
+    ``correlation`` is that of an item's strengths under two criteria. In each context of the design an item is worth
+    theta + u, u ~ Normal(0, context_sd) centred likewise.
 
     Examples
     --------
@@ -166,6 +180,7 @@ class NormalTruth(TruthSetting):
     sd: Nonnegative = 1.0
     sd_w: Nonnegative = 1.0
     correlation: Share = 0.0
+    context_sd: Nonnegative = 0.0
 
     def draw(
         self, rng: np.random.Generator, items: int, criteria: int
@@ -175,6 +190,19 @@ class NormalTruth(TruthSetting):
         strengths -= strengths.mean(axis=1, keepdims=True)
         weights = rng.normal(0.0, self.sd_w, criteria)
         return strengths, weights, rng.standard_normal(items)
+
+    def in_contexts(
+        self, rng: np.random.Generator, strengths: FloatArray, contexts: int
+    ) -> FloatArray | None:
+        """Strengths and centred Normals around them."""
+        if not self.needs_contexts():
+            return None
+        around = rng.normal(0.0, self.context_sd, (contexts, *strengths.shape))
+        return np.asarray(strengths + around - around.mean(axis=-1, keepdims=True))
+
+    def needs_contexts(self) -> bool:
+        """Where ``context_sd`` is above 0."""
+        return self.context_sd > 0.0
 
 
 def _as_finite(value: Any, dimensions: tuple[int, ...]) -> FloatArray | None:
@@ -264,7 +292,7 @@ def truth_from_spec(spec: object) -> TruthSetting:
     Examples
     --------
     >>> truth_from_spec({"kind": "normal", "sd": 2})
-    NormalTruth(sd=2, sd_w=1.0, correlation=0.0)
+    NormalTruth(sd=2, sd_w=1.0, correlation=0.0, context_sd=0.0)
     """
     if isinstance(spec, np.ndarray):
         return GivenTruth(spec)

@@ -217,10 +217,13 @@ class _Setup:
 def _set_up(request: Request) -> _Setup:
     """Draw the truth and hand out the questions; raise what can only be seen then."""
     items, criteria = request.items, request.criteria
-    strengths, weights, length = request.truth.draw(request.truth_rng(), items, criteria)
+    rng = request.truth_rng()
+    strengths, weights, length = request.truth.draw(rng, items, criteria)
     names = tuple(item_names(items)), tuple(item_names(criteria, "criterion"))
-    truth = Truth(*names, strengths, weights, length)
     pairs = request.design.pairs(items, request.design_rng())
+    dealt = request.design.dealt(len(pairs))
+    contexts = 0 if dealt is None else int(dealt.max()) + 1
+    truth = Truth(*names, strengths, weights, length, request.truth.in_contexts(rng, strengths, contexts))
     asked = lay_out(request.design, truth, pairs)
     sheets = {
         name: hand_out(request.design, asked, len(pairs), request.sheet_rng(name)) for name in request.panel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from voirdire.settings import build
 from voirdire.simulate.designs.base import Design, Order
 from voirdire.simulate.designs.drawn import AllPairs, SharePairs
+from voirdire.simulate.designs.in_contexts import InContexts
 from voirdire.simulate.designs.named import GivenPairs, Referenced
 from voirdire.simulate.designs.round_robin import RoundRobin
 
@@ -13,6 +14,7 @@ __all__ = [
     "AllPairs",
     "Design",
     "GivenPairs",
+    "InContexts",
     "Order",
     "Referenced",
     "RoundRobin",
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 DESIGNS: dict[str, type[Design]] = {
-    cls.kind: cls for cls in (AllPairs, SharePairs, Referenced, RoundRobin, GivenPairs)
+    cls.kind: cls for cls in (AllPairs, SharePairs, Referenced, RoundRobin, InContexts, GivenPairs)
 }
 
 

@@ -1,0 +1,60 @@
+"""All pairs in every context, or a random share of them for each judge."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.settings import Count, PositiveShare
+from voirdire.simulate.designs.base import Design
+from voirdire.simulate.graph import all_pairs
+from voirdire.simulate.questions import IntArray
+
+
+@dataclass(frozen=True)
+class InContexts(Design):
+    """Every item against every other in each of several contexts: X N (N - 1) / 2 comparisons.
+
+    Panels of systems over prompts are of this kind: the same items meet everywhere, and where items are worth more in
+    some contexts than in others (``context_sd`` of the Normal truth) judges see what they are worth there. The tables
+    get a ``context`` column.
+
+    Parameters
+    ----------
+    contexts : int
+        X.
+    share : float
+        Of the comparisons each judge answers this share, drawn for itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> design = InContexts(contexts=2)
+    >>> design.pairs(3, np.random.default_rng(0)).tolist(), design.dealt(6).tolist()
+    ([[0, 1], [0, 2], [1, 2], [0, 1], [0, 2], [1, 2]], [0, 0, 0, 1, 1, 1])
+    """
+
+    kind: ClassVar[str] = "in-contexts"
+    contexts: Count
+    share: PositiveShare = 1.0
+
+    def pairs(self, items: int, rng: np.random.Generator) -> IntArray:
+        """All, context by context, in order of index."""
+        return np.tile(all_pairs(items), (self.contexts, 1))
+
+    def dealt(self, pairs: int) -> IntArray | None:
+        """Equal blocks."""
+        return np.repeat(np.arange(self.contexts), pairs // self.contexts)
+
+    def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
+        """A judge's own share; all of them where it is 1."""
+        if self.share == 1.0:
+            return None
+        size = max(1, math.floor(self.share * pairs + 0.5 + 1e-9))
+        mask = np.zeros(pairs, dtype=bool)
+        mask[rng.choice(pairs, size, replace=False)] = True
+        return mask

@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-full test-latest lint docs clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-full test-latest lint docs gallery dist clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -23,6 +23,8 @@ help:
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make docs         build the site into site/, which opens from disk"
+	@echo "make gallery      execute the notebooks of docs/gallery (TABLES=folder with files of published tables)"
+	@echo "make dist         build the sdist and the wheel into dist/, and check them"
 	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"
 	@echo "make transcribed  take published figures, claims and results as they are, after they were looked over"
@@ -116,8 +118,21 @@ $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed
 	$(VENV)/bin/python -m pip install --quiet --no-compile --group docs
 	@touch $@
 
+# Those that are up to date are kept.
+gallery: $(VENV)/.installed-docs
+	$(VENV)/bin/python docs/tools/gallery.py $(if $(TABLES),--tables $(TABLES))
+
+$(VENV)/.installed-dist: pyproject.toml | $(VENV)/.installed
+	$(VENV)/bin/python -m pip install --quiet --no-compile --group dist
+	@touch $@
+
+dist: $(VENV)/.installed-dist
+	rm -rf dist
+	$(VENV)/bin/python -m build --outdir dist .
+	$(VENV)/bin/python -m twine check --strict dist/*
+
 # Warnings are errors. The variable silences a notice about later versions of MkDocs, which pyproject.toml keeps out.
-docs: $(VENV)/.installed-docs
+docs: gallery
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
@@ -169,6 +184,7 @@ lint: setup
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports --no-logo
+	$(VENV)/bin/codespell *.md docs src
 
 clean:
 	rm -rf .venv .venv-latest .venv-peers build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .jax_cache

@@ -16,10 +16,10 @@ from packaging.utils import canonicalize_name
 
 import voirdire
 
-# Installed by `make test-slow` and `make docs` alone (the groups `cluster`, `docs`).
+# Installed by targets of make of their own (the groups `cluster`, `dist`, `docs`).
 SITE = {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "latex2mathml"}
 NOTEBOOKS = {"ipykernel", "nbclient", "nbformat"}
-LONGER_TESTS_ONLY = {"pyspark"} | SITE | NOTEBOOKS
+LONGER_TESTS_ONLY = {"pyspark", "build", "twine"} | SITE | NOTEBOOKS
 
 HEAVY = {
     "arviz",
@@ -200,6 +200,22 @@ def test_every_dependency_has_a_floor_and_a_cap(project: Path) -> None:
 def test_the_citation_names_this_version(project: Path) -> None:
     text = (project / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", text, flags=re.MULTILINE) == [voirdire.__version__]
+    page = (project / "docs" / "cite.md").read_text(encoding="utf-8")
+    assert re.findall(r"version = \{(.+)\}", page) == [voirdire.__version__]
+
+
+def test_the_recipe_has_this_version_and_these_dependencies(project: Path) -> None:
+    text = (project / "conda" / "meta.yaml").read_text(encoding="utf-8")
+    assert re.findall(r'set version = "(.+)"', text) == [voirdire.__version__]
+    run_section = text.split("  run:\n")[1].split("\n\n")[0]
+    named = {Requirement(line.strip("- ")) for line in run_section.splitlines() if line.strip()}
+    settings = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    conda_names = {"matplotlib": "matplotlib-base"}
+    wanted = {
+        f"{conda_names.get(one.name, one.name)}{one.specifier}"
+        for one in map(Requirement, [*settings["dependencies"], f"python{settings['requires-python']}"])
+    }
+    assert {str(one) for one in named} == wanted
 
 
 def test_a_registry_address_is_nowhere_recorded(project: Path) -> None:

@@ -45,26 +45,53 @@ _API = re.compile(r"^<!-- api: ([\w.]+)((?: \w+)*) -->$", flags=re.MULTILINE)
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', flags=re.DOTALL)
 
 
+def on_config(config: Any) -> Any:
+    """The notebooks that were made stand in the navigation."""
+    pages = [{_title(path): f"gallery/{path.name}"} for path in _notebooks()]
+    for entry in config.nav:
+        if "Gallery" in entry:
+            entry["Gallery"] = ["gallery/index.md", *pages]
+    return config
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that stand elsewhere, the cards of the models, and what `make gallery` has made."""
     for page, place in ELSEWHERE.items():
         text = readme() if page == "models.md" else (ROOT / place).read_text(encoding="utf-8")
         files.append(File.generated(config, page, content=text))
-    for path in sorted(GALLERY.glob("*")) if GALLERY.is_dir() else []:
-        if path.suffix == ".md":
-            files.append(
-                File.generated(config, f"gallery/{path.name}", content=path.read_text(encoding="utf-8"))
-            )
-        elif path.suffix in (".png", ".ipynb"):
+    for page in _notebooks():
+        text = page.read_text(encoding="utf-8")
+        files.append(File.generated(config, f"gallery/{page.name}", content=text))
+        for path in (page.with_suffix(".ipynb"), *page.parent.glob(f"{page.stem}-[0-9].png")):
             files.append(File.generated(config, f"gallery/{path.name}", content=path.read_bytes()))
     return files
+
+
+def _notebooks() -> list[Path]:
+    """The pages of the scripts that are there, as they were made last."""
+    made = (GALLERY / f"{path.stem}.md" for path in sorted((ROOT / "docs" / "gallery").glob("*.py")))
+    return [path for path in made if path.is_file()]
+
+
+def _title(page: Path) -> str:
+    return page.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+
+
+def _cards() -> str:
+    """The notebooks as a list with their first pictures."""
+    lines = []
+    for page in _notebooks():
+        title = _title(page)
+        picture = re.search(r"!\[.*?\]\(.*?\)", page.read_text(encoding="utf-8"))
+        lines.append(f"## [{title}]({page.name})\n\n{picture[0] if picture else ''}")
+    return "\n\n".join(lines) or "None was made yet: `make gallery`."
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Links as the site has them; examples with prompts as sessions."""
     source = page.file.src_uri
     place = ELSEWHERE.get(source, f"docs/{source}")
-    markdown = _API.sub(_reference, markdown)
+    markdown = _API.sub(_reference, markdown).replace("<!-- gallery -->", _cards())
     parts, end = [], 0
     for fence in _FENCE.finditer(markdown):
         parts += [_linked(markdown[end : fence.start()], place, source), _session(fence[0])]

@@ -128,7 +128,7 @@ $(VENV)/.installed-dist: pyproject.toml | $(VENV)/.installed
 
 dist: $(VENV)/.installed-dist
 	rm -rf dist
-	$(VENV)/bin/python -m build --outdir dist .
+	$(VENV)/bin/python -m build --no-isolation --outdir dist . > /dev/null
 	$(VENV)/bin/python -m twine check --strict dist/*
 
 # Warnings are errors. The variable silences a notice about later versions of MkDocs, which pyproject.toml keeps out.
@@ -157,7 +157,7 @@ $(VENV)/.installed-cluster: pyproject.toml | $(VENV)/.installed-dev
 	@touch $@
 
 # Exit code 5 of pytest: nothing is marked slow.
-test-slow: setup $(VENV)/.installed-cluster
+test-slow: setup $(VENV)/.installed-cluster $(VENV)/.installed-docs
 	$(PYTEST) -m slow || [ $$? -eq 5 ]
 
 test-full: setup

@@ -4,6 +4,9 @@ new MutationObserver(() => {
     if (!nav.ariaLabel) nav.ariaLabel = `Example ${index + 1}`;
   });
   for (const code of document.querySelectorAll("pre > code:not([tabindex])")) code.tabIndex = 0;
+  for (const wide of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  }
 }).observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["tabindex"] });
 
 // Opened from disk, a page may start no worker: the search then runs in a hidden frame. The search's script asks whether

@@ -23,12 +23,15 @@ result.plot("ranking")
 # Two lead, and their intervals overlap. Now the judges: what is each worth, and does it matter to it which text is shown first?
 
 # %%
-# alt: Position bias against reliability of eight judges; two judges sit near reliability one half with a bias to
-#      the first text
+# alt: How often each of eight judges picks the better text when it is shown first and when it is shown second; for the two
+#      gemma judges these lie far apart, for the rule that prefers longer texts both are near one
 result.plot("position")
 
 # %%
-result.checks().query("level != 'ok'")[["check", "level", "message"]]
+import textwrap
+
+for row in result.checks().query("level != 'ok'").itertuples():
+    print(textwrap.fill(f"{row.level} {row.check}: {row.message}", 100, subsequent_indent="    "))
 
 # %% [markdown]
 # **Answer.** a01 or a06, and no vote more of this panel will make it a fact: the language models answer by position (reliability

@@ -35,7 +35,8 @@ found.sort_values("truth", ascending=False).round(1)
 # The panel alone has the order upside down, and its intervals are narrow. Reliability, after the person's answers:
 
 # %%
-# alt: Reliability of eight judges with 90% intervals after a person's answers: three near one, five far below one half
+# alt: Reliability of eight judges with 90% intervals after a person's answers: the three careful ones high, the five others
+#      below one half, one of them not clearly
 helped.plot("judges")
 
 # %% [markdown]

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Seven judges, or three?
 #
-# A panel of seven, of which four are one base model under four names. How many opinions are that?
+# A panel of seven, of which five are one base model under five names. How many opinions are that?
 
 # %%
 import voirdire
@@ -25,8 +25,10 @@ result.plot("agreement")
 
 # %%
 checks = result.checks().set_index("check")
-print(checks.loc["dependence", "level"], "-", checks.loc["dependence", "message"])
-print(*result.notes, sep="\n")
+import textwrap
+
+for said in (checks.loc["dependence", "message"], *result.notes):
+    print(textwrap.fill(said, 100, subsequent_indent="    "))
 
 # %% [markdown]
 # **Answer.** Far fewer than seven. The check `dependence` says how many independent judges the panel is worth. Duplicates that it

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Better, or only shown first?
 #
-# Two of six judges always pick what is shown first, and pairs were always shown in the same order. What does a majority make of it,
-# and what does a model that knows positions?
+# Two of six judges always pick what is shown first. What does a model make of it that takes all judges as alike, and what one that
+# knows positions?
 
 # %%
 import voirdire
@@ -16,8 +16,8 @@ naive = voirdire.fit(votes, model="bradley-terry", method="laplace")
 aware = voirdire.fit(votes, model="crowd-bt-position", method="laplace")
 
 # %%
-# alt: Position bias and reliability of six judges; always-first-01 and always-first-02 stand apart at a bias of about
-#      one half, the four honest judges at a bias near zero
+# alt: How often each of six judges picks the better item when it is shown first and when it is shown second; for the judges
+#      always-first-01 and always-first-02 that is nearly always and nearly never, for the honest ones both are high
 aware.plot("position")
 
 # %% [markdown]
@@ -39,7 +39,8 @@ def right(fit):
 print("pairs in the right order:", right(naive), "all judges alike,", right(aware), "with positions")
 
 # %% [markdown]
-# And how sure are they? Where judges that do not look count as witnesses, strengths are drawn together:
+# And how far apart are items? Where judges that do not look count as witnesses, strengths are drawn together; the model with positions
+# takes their votes for what they are:
 
 # %%
 # alt: Scores of ten items with 90% intervals by the model with positions, the best on top
@@ -51,6 +52,7 @@ aware.plot("ranking")
 
 # %%
 # check
+assert naive.ranking()["score"].std() < aware.ranking()["score"].std()
 judged = aware.judges().set_index("judge")["position_bias"]
 assert (judged.filter(like="always-first") > 0.35).all()
 assert (judged.filter(like="one-coin").abs() < 0.2).all()

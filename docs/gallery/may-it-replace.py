@@ -22,7 +22,7 @@ def answers(right, name, column):
 humans = pd.concat([answers(0.8, name, "person") for name in ("ann", "bob", "cem")])
 votes = pd.concat([answers(0.86, "large", "judge"), answers(0.6, "small", "judge")])
 found = may_replace(votes, humans, margin=0.05)
-found[["judge", "agrees", "people", "difference", "low", "high", "verdict"]].round(3)
+found[["judge", "agreement", "people", "difference", "low", "high", "verdict"]].round(3)
 
 # %%
 # alt: Difference between each judge's agreement with people and people's with each other, with intervals; the large model

@@ -9,7 +9,7 @@ import pandas as pd
 
 import voirdire
 
-rng = np.random.default_rng(2)
+rng = np.random.default_rng(4)
 worth = np.linspace(-2, 2, 20)
 severity = {"ann": 0.0, "bob": -0.5, "severe": 1.5, "random": 0.0}
 rows = []
@@ -19,7 +19,7 @@ for judge, severe in severity.items():
         rows.append((judge, f"essay-{item:02d}", int(np.clip(np.round(3 + latent), 1, 5))))
 scores = pd.DataFrame(rows, columns=["judge", "item", "score"])
 result = voirdire.fit(scores, model="rating-discrimination", levels=[1, 2, 3, 4, 5], method="laplace")
-result.judges().round(2)
+result.judges()[["judge", "severity", "discrimination", "reliability"]].round(2)
 
 # %%
 # alt: Severity of four judges with 90% intervals; the severe judge stands apart from the others

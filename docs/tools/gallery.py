@@ -102,7 +102,7 @@ def page(script: Script, notebook: Any | None, folder: Path) -> str:
                 parts.append(f"![{alt}]({name})")
             elif "text/html" in data:
                 parts.append(f'<div class="output">\n{_plain(data["text/html"])}\n</div>')
-            else:
+            elif output.get("name") != "stderr":
                 shown = output.get("text") or data.get("text/plain", "")
                 if shown.strip() and not shown.startswith("<Axes"):
                     parts.append(f"```text\n{shown.rstrip()}\n```")
@@ -111,7 +111,7 @@ def page(script: Script, notebook: Any | None, folder: Path) -> str:
 
 
 def _alt(code: str) -> tuple[str, str]:
-    found = re.match(r"((?:^#(?: alt:| {6}).*\n)+)", code)
+    found = re.match(r"((?:#(?: alt:| {6}).*\n)+)", code)
     if not found or not code.startswith("# alt:"):
         return "", code
     words = " ".join(line.removeprefix("# alt:").lstrip("# ").strip() for line in found[1].splitlines())

@@ -33,6 +33,7 @@ for place, (middle, low, high) in enumerate(shown.values()):
     axes.errorbar(middle, place, xerr=[[middle - low], [high - middle]], fmt="o", color="C0")
 axes.axvline(quality.mean(), color="grey", linestyle=":")
 axes.set_yticks(range(3), list(shown))
+axes.margins(y=0.3)
 axes.set_xlabel("mean grade; dotted: of people on all 400")
 plt.show()
 

@@ -48,7 +48,7 @@ axes.errorbar(
 )
 axes.plot(found["unadjusted"], found["item"], "x", label="unadjusted")
 axes.set_xlabel("score (log-odds)")
-axes.legend()
+axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 plt.show()
 
 # %%

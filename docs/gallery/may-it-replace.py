@@ -29,7 +29,7 @@ found[["judge", "agreement", "people", "difference", "low", "high", "verdict"]].
 #      lies above the margin, the small one below
 import matplotlib.pyplot as plt
 
-figure, axes = plt.subplots(figsize=(6, 2.2), layout="constrained")
+figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
 for place, row in enumerate(found.itertuples()):
     axes.errorbar(
         row.difference,
@@ -40,7 +40,10 @@ for place, row in enumerate(found.itertuples()):
     )
 axes.axvline(-0.05, color="grey", linestyle=":")
 axes.set_yticks(range(len(found)), found["judge"])
-axes.set_xlabel("agrees with people more (right) or less (left) than they with each other; dotted: margin")
+axes.margins(y=0.4)
+axes.set_xlabel(
+    "agrees with people less (left) or more (right)\nthan they with each other; dotted: the margin"
+)
 plt.show()
 
 # %% [markdown]

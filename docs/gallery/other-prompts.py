@@ -48,7 +48,7 @@ for shift, (name, fit) in zip((-0.12, 0.12), fits.items(), strict=True):
 axes.set_yticks(range(5), [f"system {n}" for n in range(5)])
 axes.invert_yaxis()
 axes.set_xlabel("score (log-odds), 90% interval")
-axes.legend()
+axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
 plt.show()
 
 # %%

@@ -1,4 +1,4 @@
-"""The gallery: its scripts are read as they are meant, the fast ones run as notebooks, and two plots in a row both show."""
+"""The gallery: its scripts run as notebooks, their texts say what is so, and every plot in a row shows."""
 
 from __future__ import annotations
 

@@ -88,13 +88,14 @@ class Derivatives:
         return np.array([value for value, _ in each]), np.array([slope for _, slope in each])
 
     def log_densities(self, x: Floats) -> Floats:
-        """Log density of many points, shape (points, size)."""
+        """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
         density, data = self._density, self._data
         if density.mixture:
             return np.asarray(self._compiled(lambda engine: engine.log_densities(density), x))
         with np.errstate(all="ignore"):
             # NumPy takes a seventh of the time of what is compiled for one point after the other, or for blocks
-            return np.concatenate([density.log_density(block, data, np) for block in self._blocks(x)])
+            of = density.symmetric_log_density if self._symmetric else density.log_density
+            return np.concatenate([of(block, data, np) for block in self._blocks(x)])
 
     def _blocks(self, x: Floats) -> list[Floats]:
         """Points that are worth being computed together: a tape costs as much as some thousand numbers."""

@@ -132,14 +132,16 @@ def _weigh(
     draws = proposal.draws(count, rng, freedom)
     if density.has_mirror:
         draws = fold(density, draws, problem.data)[0]
-    log_target = Derivatives(density, problem.data).log_densities(draws)
+    both = density.has_mirror and not density.mixture and "pinned" not in problem.data
+    log_target = Derivatives(density, problem.data, symmetric=both).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
     if density.has_mirror:
-        log_target = (
-            log_target
-            - density.log_oriented(draws, problem.data, np)
-            + symmetric_log_prior(density, draws, problem.data, np)
-        )
+        if not both:
+            log_target = (
+                log_target
+                - density.log_oriented(draws, problem.data, np)
+                + symmetric_log_prior(density, draws, problem.data, np)
+            )
         for twin in density.twins(draws, np):
             log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), freedom))
     log_ratio = np.where(np.isfinite(log_target), log_target, -np.inf) - log_proposal

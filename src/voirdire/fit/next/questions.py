@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 PERSON = "person"
 # More questions than this are narrowed down to the pairs whose order is least sure.
 MANY = 5_000
+AT_ONCE = 2**17  # answers whose probabilities are reckoned together
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,11 +159,13 @@ def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -
         return _by_person(problem, values, asked)
     judge = np.maximum(asked.judge, 0)
     of = (judge, asked.criterion, asked.first, asked.second)
-    rows = [
-        chances(problem, {name: value[draw] for name, value in values.items()}, of)
-        for draw in range(len(values["strength"]))
-    ]
-    return np.stack(rows)[..., : 3 if problem.density.ties else 2]
+    draws, kinds = len(values["strength"]), 3 if problem.density.ties else 2
+    found = np.empty((draws, len(judge), kinds))
+    step = max(1, AT_ONCE // max(1, len(judge)))
+    for start in range(0, draws, step):
+        part = {name: value[start : start + step] for name, value in values.items()}
+        found[start : start + step] = chances(problem, part, of)[..., :kinds]
+    return found
 
 
 def _by_person(problem: VotesProblem, values: Values, asked: Questions) -> Floats:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.fit.next import spread
 from voirdire.fit.next.information import Unknowns, choose, entropy, information, unknowns
 from voirdire.fit.next.questions import PERSON, Questions, answers, offered, panel_votes, questions
 from voirdire.fit.next.unconnected import evidence_of, stacked
@@ -51,7 +52,7 @@ def next_comparisons(
     The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`):
 
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
-      whose order is least sure); of a person about unconnected pairs, of what people would say of every pair, as
+      whose order is least sure), where a batch is built by moments (`voirdire.fit.next.spread`); of a person about unconnected pairs, of what people would say of every pair, as
       stacking answers them (`voirdire.fit.next.unconnected`);
     - about "best": of which item is the best, of every group of items that votes link;
     - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
@@ -108,21 +109,30 @@ def next_comparisons(
     again = bool(problem.votes.contexts) if repeats is None else repeats
     asked = questions(problem, values, who, again) if among is None else offered(problem, values, among)
     evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
-    if evidence is not None:
-        found = stacked(evidence, asked, rng)
-        asked, expected, unsure = found.asked, found.expected, found.unsure
-        weights = np.full(len(expected), 1.0 / len(expected))
+    if evidence is None and about == "ranking":
+        gaps = _gaps(problem, values, weights, linked=among is not None)
+        asked, expected, chosen, share = _by_moments(problem, values, weights, asked, gaps, who, count)
+        unsure = unknowns((gaps > 0).astype(np.int64))
+        alone, now = information(expected[:, chosen], unsure, weights), entropy(unsure, weights)
+        gain = alone * share
+        left = max(now - float(gain.sum()), 0.0)
     else:
-        unsure = _targets(problem, values, weights, about)
-        asked = _narrowed(problem, values, weights, asked, unsure, who)
-        expected = answers(problem, values, asked, who)
-    batch = choose(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
-    alone = information(expected[:, batch.chosen], unsure, weights)
-    mean = np.einsum("s,sqy->qy", weights, expected[:, batch.chosen])
-    frame = _frame(problem, asked.pick(batch.chosen), who, alone, batch.gain, mean)
-    frame.attrs |= {"about": about, "entropy": entropy(unsure, weights), "left": batch.left}
+        if evidence is not None:
+            found = stacked(evidence, asked, rng)
+            asked, expected, unsure = found.asked, found.expected, found.unsure
+            weights = np.full(len(expected), 1.0 / len(expected))
+        else:
+            unsure = _targets(problem, values, about)
+            asked = _narrowed(problem, values, weights, asked, unsure, who)
+            expected = answers(problem, values, asked, who)
+        batch = choose(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
+        chosen, gain, left = batch.chosen, batch.gain, batch.left
+        alone, now = information(expected[:, chosen], unsure, weights), entropy(unsure, weights)
+    mean = np.einsum("s,sqy->qy", weights, expected[:, chosen])
+    frame = _frame(problem, asked.pick(chosen), who, alone, gain, mean)
+    frame.attrs |= {"about": about, "entropy": now, "left": left}
     if among is not None:
-        frame.attrs["rows"] = asked.row[batch.chosen].tolist()
+        frame.attrs["rows"] = asked.row[chosen].tolist()
     return frame
 
 
@@ -175,26 +185,37 @@ def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
     return np.broadcast_to(np.asarray(people, dtype=float), x.shape[:-1])
 
 
-def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str) -> Unknowns:
+def _targets(problem: VotesProblem, values: Values, about: str) -> Unknowns:
     if about == "judges":
         reliability = _reliability(problem, values)
         return unknowns(np.searchsorted(CLASSES, reliability))
     theta = scores(problem.density, values)
-    if about == "best":
-        return unknowns(np.stack([theta[:, group].argmax(axis=1) for group in _linked(problem)], axis=1))
+    return unknowns(np.stack([theta[:, group].argmax(axis=1) for group in _linked(problem)], axis=1))
+
+
+def _gaps(problem: VotesProblem, values: Values, weights: Floats, linked: bool) -> Floats:
+    """Differences of scores of all pairs of items, or the least sure of them; where `linked`, of pairs that votes link."""
+    theta = scores(problem.density, values)
     items = theta.shape[1]
     one, other = np.triu_indices(items, 1)
     if unconnected_pairs(problem):
         votes = problem.votes
         low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
         one, other = np.divmod(np.unique(low * items + high), items)
+    elif linked:
+        group = np.zeros(items, np.int64)
+        for number, those in enumerate(_linked(problem)):
+            group[those] = number
+        together = group[one] == group[other]
+        one, other = one[together], other[together]
     if len(one) > PAIRS:
-        ahead = np.concatenate([weights @ (theta[:, i, None] > theta[:, i + 1 :]) for i in range(items - 1)])
-        if unconnected_pairs(problem):
-            ahead = np.array([weights @ (theta[:, i] > theta[:, j]) for i, j in zip(one, other, strict=True)])
+        steps = range(0, len(one), PAIRS)
+        ahead = np.concatenate(
+            [weights @ (theta[:, one[at : at + PAIRS]] > theta[:, other[at : at + PAIRS]]) for at in steps]
+        )
         kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
         one, other = one[kept], other[kept]
-    return unknowns((theta[:, one] > theta[:, other]).astype(np.int64))
+    return np.asarray(theta[:, one] - theta[:, other])
 
 
 def _linked(problem: VotesProblem) -> list[Ints]:
@@ -227,6 +248,34 @@ def _narrowed(
         part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
         found.append(information(answers(problem, some, part, who), look, share) / part.cost)
     return asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:KEEP]))
+
+
+def _by_moments(
+    problem: VotesProblem,
+    values: Values,
+    weights: Floats,
+    asked: Questions,
+    gaps: Floats,
+    who: str,
+    count: int,
+) -> tuple[Questions, Floats, Ints, Floats]:
+    """Questions that seem good at a first look, the answers expected; which are chosen, and their shares."""
+    if len(asked.first) > KEEP:
+        every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
+        some = {name: value[every] for name, value in values.items()}
+        share = weights[every] / weights[every].sum()
+        found: list[Floats] = []
+        for start in range(0, len(asked.first), 4 * KEEP):
+            part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
+            look = spread.moments(answers(problem, some, part, who), gaps[every], share)
+            found.append(look.worth / part.cost)
+        kept = max(KEEP, 2 * count)
+        asked = asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:kept]))
+    expected = answers(problem, values, asked, who)
+    chosen, share = spread.choose(
+        spread.moments(expected, gaps, weights), count, same=asked.same, cost=asked.cost
+    )
+    return asked, expected, chosen, share
 
 
 def _frame(

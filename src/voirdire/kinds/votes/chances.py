@@ -72,7 +72,7 @@ def _in_known_contexts(problem: VotesProblem, votes: Votes) -> Votes:
 
 
 def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-    """Probability of (first, second, tie) of each row under one set of values, shape (rows, 3).
+    """Probability of (first, second, tie) of each row under one set of values, shape (rows, 3); of many, (..., rows, 3).
 
     Parameters
     ----------
@@ -128,6 +128,8 @@ def answer_probabilities(
 ) -> Floats:
     """Probability of (first, second, tie) of each comparison under one set of values, shape (comparisons, 3).
 
+    Of many sets at once (arrays with leading dimensions) the shape is (..., comparisons, 3).
+
     Where the model has contexts and none is given (or -1), it is that of a context in which items are worth what they
     are over all of them, and ties are as frequent as in the typical one. Covariates of both items are
     the same where none is given, shape (covariates, comparisons).
@@ -155,15 +157,15 @@ def answer_probabilities(
         )
         for outcome in (0, 1)
     ]
-    found = np.zeros((len(cells), 3))
+    found = np.zeros((*d.shape, 3))
     if density.ties and density.model.ties is not None:
         propensity = TIES[density.model.ties.kind].propensity(values, judge) + tie_habits(
             values, part, judge, cells
         )
         tie, decided = log_tie_parts(propensity, reliability.scaled(values, d, judge, cells, np), np)
-        found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=1))
+        found[:] = np.exp(np.stack([log[0] + decided, log[1] + decided, tie + 0 * d], axis=-1))
     else:
-        found[:, :2] = np.exp(np.stack(log, axis=1))
+        found[..., :2] = np.exp(np.stack(log, axis=-1))
     return found
 
 

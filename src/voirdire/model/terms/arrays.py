@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 Array = Any  # a NumPy, JAX or PyTensor array; terms are written once for the three
 
 
@@ -16,12 +18,15 @@ def log_sigmoid(x: Array, xp: Any) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
     >>> float(log_sigmoid(np.array(-800.0), np))
     -800.0
     """
     own = getattr(xp, "log_sigmoid", None)
-    return -xp.logaddexp(0.0, -x) if own is None else own(x)
+    if own is not None:
+        return own(x)
+    if xp is np:  # whose logaddexp takes four times as long
+        return np.minimum(x, 0.0) - np.log1p(np.exp(-np.abs(x)))
+    return -xp.logaddexp(0.0, -x)
 
 
 def sigmoid(x: Array, xp: Any) -> Array:
@@ -31,7 +36,6 @@ def sigmoid(x: Array, xp: Any) -> Array:
 
     Examples
     --------
-    >>> import numpy as np
     >>> float(sigmoid(np.array(-700.0), np)) > 0
     True
     """

@@ -58,7 +58,8 @@ class LogitBeta:
     def log_density(self, x: Array, xp: Any) -> Array:
         """Log density at the log-odds ``x``, elementwise."""
         norm = math.lgamma(self.a) + math.lgamma(self.b) - math.lgamma(self.a + self.b)
-        right, wrong = log_sigmoid(x, xp), log_sigmoid(-x, xp)
+        right = log_sigmoid(x, xp)
+        wrong = right - x  # log sigmoid(-x)
         straight = self.a * right + self.b * wrong + math.log1p(-self.reversed)
         if self.reversed == 0:
             return straight - norm

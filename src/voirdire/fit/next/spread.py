@@ -1,0 +1,155 @@
+"""What answers tell of the order of pairs, from the first two moments of posterior draws.
+
+Of pair t the draws have the difference of strengths d_t, with mean m_t and variance v_t. Question q has answer y_q (1
+first, 0 second, 1/2 tie), whose mean given a draw is p_q. In the linear approximation an answer explains the share
+
+    r_tq^2 = cov(d_t, p_q)^2 / (v_t var(y_q)),   var(y_q) = var(p_q) + E var(y_q | draw),
+
+of v_t, and lowers all covariances by cov(., p_q) cov(p_q, .) / var(y_q), whatever it says. So a batch is built without
+guessing answers: each next question has the largest
+
+    G(q) = sum_t phi(m_t / sqrt(v_t)) r_tq^2
+
+given those before it, phi the normal density: what is left unsure of a pair counts where its order hangs on it. Draws
+weighed by guessed answers, as :mod:`voirdire.fit.next.information` has them, are used up after some ten answers (a few
+draws have all the weight, and what the next questions are worth is chance); moments are not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from voirdire.typing import Floats, Ints
+
+_LEAST = 1e-12  # of a variance
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Moments of pairs and questions.
+
+    Attributes
+    ----------
+    near : array, shape (pairs,)
+        phi(m_t / sqrt(v_t)); 0 where the difference is the same in all draws.
+    spread : array, shape (pairs,)
+        v_t.
+    shared : array, shape (pairs, questions)
+        cov(d_t, p_q).
+    noise : array, shape (questions,)
+        E var(y_q | draw).
+    means : array, shape (draws, questions)
+        p_q less its mean, times the root of the draw's weight.
+    """
+
+    near: Floats
+    spread: Floats
+    shared: Floats
+    noise: Floats
+    means: Floats
+
+    def pick(self, chosen: Ints) -> Moments:
+        """Of some questions."""
+        return replace(
+            self, shared=self.shared[:, chosen], noise=self.noise[chosen], means=self.means[:, chosen]
+        )
+
+    @property
+    def worth(self) -> Floats:
+        """G of each question by itself, shape (questions,)."""
+        total = self.noise + (self.means**2).sum(axis=0)
+        return _worth(self.near, self.spread, self.shared, total)
+
+
+def moments(answers: Floats, gaps: Floats, weights: Floats) -> Moments:
+    """Moments of weighted draws.
+
+    Parameters
+    ----------
+    answers : array, shape (draws, questions, 2 or 3)
+        Probability of first, second and perhaps tie.
+    gaps : array, shape (draws, pairs)
+        d_t.
+    weights : array, shape (draws,)
+        Sum to one.
+
+    Examples
+    --------
+    The answer is the order itself, a coin, and a weak hint:
+
+    >>> yes = np.array([[1.0, 0.5, 0.6], [0.0, 0.5, 0.4]])
+    >>> found = moments(np.stack([yes, 1 - yes], axis=2), np.array([[1.0], [-1.0]]), np.full(2, 0.5))
+    >>> found.worth.round(3).tolist()
+    [0.399, 0.0, 0.016]
+    """
+    tie = answers[..., 2] if answers.shape[-1] > 2 else 0.0
+    said, squared = answers[..., 0] + 0.5 * tie, answers[..., 0] + 0.25 * tie
+    root = np.sqrt(weights)[:, None]
+    noise = weights @ (squared - said**2)
+    mean = weights @ gaps
+    apart, means = root * (gaps - mean), root * (said - weights @ said)
+    spread = (apart**2).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.where(
+            spread > _LEAST, np.exp(-0.5 * mean**2 / np.maximum(spread, _LEAST)) / np.sqrt(2 * np.pi), 0.0
+        )
+    return Moments(near, np.maximum(spread, _LEAST), apart.T @ means, np.maximum(noise, 0.0), means)
+
+
+def choose(
+    found: Moments, count: int, *, same: Ints | None = None, cost: Floats | None = None
+) -> tuple[Ints, Floats]:
+    """Choose a batch greedily: each next question has the largest G for its cost, given those before it.
+
+    Parameters
+    ----------
+    count : int
+        How many questions; fewer are chosen if there are fewer.
+    same : int array, shape (questions,), optional
+        Questions with equal codes stand for each other: one of them is asked once.
+    cost : array, shape (questions,), optional
+        What each question costs, above 0; by default all cost the same.
+
+    Returns
+    -------
+    chosen : int array, shape (chosen,)
+        In the order of choice.
+    share : array, shape (chosen,)
+        G of each, given those before it, by its G alone: how much of it those before leave.
+
+    Examples
+    --------
+    Two copies of one question and a weaker one about something else:
+
+    >>> gaps = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
+    >>> yes = np.stack([gaps[:, 0] > 0, gaps[:, 0] > 0, 0.5 + 0.4 * gaps[:, 1]], axis=1)
+    >>> chosen, share = choose(moments(np.stack([yes, 1 - yes], axis=2), gaps, np.full(4, 0.25)), 3)
+    >>> chosen.tolist(), share.round(3).tolist()
+    ([0, 2, 1], [1.0, 1.0, 0.0])
+    """
+    size = len(found.noise)
+    same = np.arange(size) if same is None else same
+    cost = np.ones(size) if cost is None else cost
+    shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
+    alone, open_ = found.worth, np.ones(size, bool)
+    chosen: list[int] = []
+    share: list[float] = []
+    while open_.any() and len(chosen) < count:
+        total = np.maximum(found.noise + np.diag(between), _LEAST)
+        worth = _worth(found.near, spread, shared, total)
+        best = int(np.argmax(np.where(open_, worth / cost, -np.inf)))
+        chosen.append(best)
+        share.append(float(min(worth[best] / alone[best], 1.0)) if alone[best] > 0 else 0.0)
+        open_ &= same != same[best]
+        with_pairs, with_others = shared[:, best].copy(), between[:, best].copy()
+        shared -= np.outer(with_pairs, with_others) / total[best]
+        between -= np.outer(with_others, with_others) / total[best]
+        spread = np.maximum(spread - with_pairs**2 / total[best], _LEAST)
+    return np.array(chosen, np.int64), np.array(share)
+
+
+def _worth(near: Floats, spread: Floats, shared: Floats, total: Floats) -> Floats:
+    found: Floats = (near / spread) @ shared**2 / np.maximum(total, _LEAST)
+    return found

@@ -2,7 +2,7 @@
 
 Runs are kept in VOIRDIRE_BENCH_CACHE (default: a folder for temporary files), so that a stopped benchmark goes on;
 VOIRDIRE_BENCH_RUNS and VOIRDIRE_BENCH_STOPS say how many replicates of each part there are at the most, and
-VOIRDIRE_BENCH_TABLES which tables of real votes are revealed (of LLMFAO a run takes several minutes).
+VOIRDIRE_BENCH_TABLES which tables of real votes are revealed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from common import shared, show, small
+from scipy.optimize import isotonic_regression
 from scipy.stats import norm
 
 import voirdire
@@ -42,7 +43,8 @@ PANELS: dict[str, tuple[list[tuple[float, float]], int, float, int]] = {
     "4 judges, 24 items": ([(0.95, 0.9), (0.9, 0.9), (0.8, 0.8), (0.7, 0.7)], 24, 1.5, 600),
     "4 judges, items alike": ([(0.9, 0.9)] * 3 + [(0.6, 0.6)], 12, 0.6, 400),
 }
-REAL = {"llmfao_votes.csv": 2000, "mtrepro_votes.csv": 300}
+REAL = {"llmfao_votes.csv": 600, "mtrepro_votes.csv": 300}
+JUDGES, ITEMS = 12, 20  # of a table with more, those with most votes
 TABLES = [name for name in os.environ.get("VOIRDIRE_BENCH_TABLES", ",".join(REAL)).split(",") if name]
 Truth = dict[str, float]
 
@@ -65,6 +67,9 @@ def panel(coins: list[tuple[float, float]], items: int, sd: float, seed: list[in
 def real(name: str) -> tuple[pd.DataFrame, Truth]:
     """Votes that are there, and the scores of a fit to all of them."""
     votes = pd.read_csv(shared(name), dtype=str)[["judge", "first", "second", "winner"]]
+    votes = votes[votes["judge"].isin(votes["judge"].value_counts().index[:JUDGES])]
+    items = pd.concat([votes["first"], votes["second"]]).value_counts().index[:ITEMS]
+    votes = votes[votes["first"].isin(items) & votes["second"].isin(items)].reset_index(drop=True)
     return votes, scores(votes)
 
 
@@ -84,10 +89,8 @@ def accuracy(votes: pd.DataFrame, truth: Truth) -> float:
 
 
 def adaptive(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
-    """Rounds of 24 (a twentieth of all, where that is more)."""
-    work = rounds(
-        votes.drop(columns="winner"), Request(model=MODEL, seed=seed, count=max(24, most // 20)), Course()
-    )
+    """Rounds as ``collect --until`` has them."""
+    work = rounds(votes.drop(columns="winner"), Request(model=MODEL, seed=seed), Course())
     asked, winner = next(work), votes["winner"].to_numpy(dtype=object)
     so_far = asked
     while True:
@@ -232,8 +235,8 @@ def stop(run: int) -> dict[str, Any]:
     """One run until p_best >= 0.95: what was chosen, and what it lacks of the best."""
     rng = np.random.default_rng([run, 1])
     coins = [tuple(pair) for pair in rng.uniform(0.6, 0.98, (4, 2))]
-    votes, truth = panel(coins, 8, 1.5, [run, 2], repeats=2)
-    course, _ = reveal(votes, until=f"p_best >= {SURE}", model=MODEL, count=32, seed=run)
+    votes, truth = panel(coins, 6, 2.0, [run, 2], repeats=2)
+    course, _ = reveal(votes, until=f"p_best >= {SURE}", model=MODEL, count=24, seed=run)
     known, last = course.known[0], course.rounds[-1]
     return {
         "reached": course.reached,
@@ -258,7 +261,9 @@ def row(name: str, runs: int) -> dict[str, Any]:
         design: np.array([np.interp(grid, *np.array(one).T) for one in those])
         for design, those in curves.items()
     }
-    best = {design: np.maximum.accumulate(each.mean(axis=0)) for design, each in means.items()}
+    best = {
+        design: isotonic_regression(each.mean(axis=0), increasing=True).x for design, each in means.items()
+    }
     found: dict[str, Any] = {"panel": name, "runs": runs}
     for share, at in (("half", len(grid) // 2), ("all", len(grid) - 1)):
         target = best["random"][at]
@@ -266,18 +271,25 @@ def row(name: str, runs: int) -> dict[str, Any]:
         for design, each in best.items():
             reached = np.flatnonzero(each >= target - 1e-9)
             found[f"{design}, {share}"] = int(grid[reached[0]]) if len(reached) else f"> {high}"
+    found["30% fewer"] = all(
+        isinstance(found[f"adaptive, {share}"], int)
+        and found[f"adaptive, {share}"] <= 0.7 * found[f"random, {share}"]
+        for share in ("half", "all")
+    )
     apart = means["adaptive"] - means["random"]
     at = int(apart.mean(axis=0).argmin())
     error = apart[:, at].std(ddof=1) / np.sqrt(runs) if runs > 1 else float("nan")
     found["adaptive - random, lowest"] = f"{apart[:, at].mean():.3f} ({error:.3f})"
-    found["on average"] = round(float(apart.mean()), 3)
+    each = apart.mean(axis=1)
+    error = each.std(ddof=1) / np.sqrt(runs) if runs > 1 else float("nan")
+    found["on average"] = f"{each.mean():.3f} ({error:.3f})"
     return found
 
 
 def main() -> None:
     rows = [row(name, RUNS) for name in PANELS]
     if not small():
-        rows += [row(name, min(RUNS, 3)) for name in TABLES]
+        rows += [row(name, RUNS) for name in TABLES]
     stops = pd.DataFrame([kept(f"stop/{run}", lambda r=run: stop(r)) for run in range(STOPS)])
     done = stops[stops["reached"].astype(bool)]
     best, near = (done["lacks"] == 0).mean(), (done["lacks"] <= LOSS).mean()
@@ -286,8 +298,10 @@ def main() -> None:
         "Calls to the mean pairwise accuracy that random reaches with half of its calls, and with all; of real votes "
         "the order of a fit to all of them. All designs begin with links between all items and are evaluated by one "
         f"model ({MODEL}, mode). ASAP (spanning trees) and TrueSkill sorting are compact implementations of their own "
-        "here, over TrueSkill's beliefs, with judges at random. In brackets: standard error of the lowest difference.",
-        f"Stopping at p_best >= {SURE}, 8 items (sd 1.5), 4 judges with coins from 0.6 to 0.98, rounds of 32: "
+        "here, over TrueSkill's beliefs, with judges at random. Mean curves are made rising (isotonic regression). In "
+        "brackets: standard errors of differences in accuracy, at the calls where it is lowest and over all calls. "
+        f"Of real votes those of the {JUDGES} judges and {ITEMS} items with most votes.",
+        f"Stopping at p_best >= {SURE}, 6 items (sd 2), 4 judges with coins from 0.6 to 0.98, rounds of 24: "
         f"{len(stops)} replicates, {len(done)} reached it, after {done['asked'].median():.0f} calls (median); the "
         f"chosen item was the best in {best:.3f} (standard error {error:.3f}; it had "
         f"said {done['said'].mean():.3f}), within {LOSS} log-odds of it in {near:.3f}.",

@@ -51,6 +51,7 @@ def test_what_is_known_of_everything_is_what_a_fit_says() -> None:
 
 def test_a_context_of_which_enough_is_known_is_left_alone() -> None:
     flat = votes((0.55, 0.55), items=4, context="q", seed=1)
+    flat["judge"] += "-of-q"  # or what judges of p are worth would be believed of them
     table = pd.concat([votes(items=4, context="p"), flat], ignore_index=True)
     course, asked = reveal(table, until="p_best >= 0.85", model="crowd-bt")
     assert len(course.groups) == 2

@@ -58,6 +58,13 @@ class Questions:
         """Some of them."""
         return Questions(*(getattr(self, name)[chosen] for name in self.__dataclass_fields__))
 
+    def kinds(self) -> list[Ints]:
+        """Places of those that ask the same judge the same in the same order, the cheapest first; kind by kind."""
+        same = np.stack([self.judge, self.criterion, self.first, self.second])
+        kind = np.unique(same, axis=1, return_inverse=True)[1].ravel()
+        order = np.lexsort((np.arange(len(kind)), self.cost, kind))
+        return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
+
 
 def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
     """List what may be asked.
@@ -148,9 +155,11 @@ def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Quest
         raise InputError(problems)
     columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"])
     found = Questions(*columns, np.arange(count), cost, np.arange(count))
-    if count <= MANY:
+    if count <= MANY or len(kinds := found.kinds()) <= MANY:
         return found
-    return found.pick(np.sort(_least_sure(problem, values, found.first, found.second)[:MANY]))
+    some = found.pick(np.array([those[0] for those in kinds]))
+    kept = _least_sure(problem, values, some.first, some.second)[:MANY]
+    return found.pick(np.sort(np.concatenate([kinds[one] for one in kept])))
 
 
 def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -> Floats:

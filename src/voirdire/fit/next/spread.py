@@ -10,9 +10,10 @@ guessing answers: each next question has the largest
 
     G(q) = sum_t phi(m_t / sqrt(v_t)) r_tq^2
 
-given those before it, phi the normal density: what is left unsure of a pair counts where its order hangs on it. Draws
-weighed by guessed answers, as :mod:`voirdire.fit.next.information` has them, are used up after some ten answers (a few
-draws have all the weight, and what the next questions are worth is chance); moments are not.
+given those before it, phi the normal density: what is left unsure of a pair counts where its order hangs on it. Where
+the best item is looked for, each pair counts by how often the draws have it as the first two. Draws weighed by guessed
+answers, as :mod:`voirdire.fit.next.information` has them, are used up after some ten answers (a few draws have all the
+weight, and what the next questions are worth is chance); moments are not.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Moments:
     Attributes
     ----------
     near : array, shape (pairs,)
-        phi(m_t / sqrt(v_t)); 0 where the difference is the same in all draws.
+        phi(m_t / sqrt(v_t)), times how much the pair matters; 0 where the difference is the same in all draws.
     spread : array, shape (pairs,)
         v_t.
     shared : array, shape (pairs, questions)
@@ -63,7 +64,7 @@ class Moments:
         return _worth(self.near, self.spread, self.shared, total)
 
 
-def moments(answers: Floats, gaps: Floats, weights: Floats) -> Moments:
+def moments(answers: Floats, gaps: Floats, weights: Floats, matters: Floats | None = None) -> Moments:
     """Moments of weighted draws.
 
     Parameters
@@ -74,6 +75,8 @@ def moments(answers: Floats, gaps: Floats, weights: Floats) -> Moments:
         d_t.
     weights : array, shape (draws,)
         Sum to one.
+    matters : array, shape (pairs,), optional
+        How much the order of each pair matters; by default all alike.
 
     Examples
     --------
@@ -95,11 +98,17 @@ def moments(answers: Floats, gaps: Floats, weights: Floats) -> Moments:
         near = np.where(
             spread > _LEAST, np.exp(-0.5 * mean**2 / np.maximum(spread, _LEAST)) / np.sqrt(2 * np.pi), 0.0
         )
+    near = near if matters is None else near * matters
     return Moments(near, np.maximum(spread, _LEAST), apart.T @ means, np.maximum(noise, 0.0), means)
 
 
 def choose(
-    found: Moments, count: int, *, same: Ints | None = None, cost: Floats | None = None
+    found: Moments,
+    count: int,
+    *,
+    same: Ints | None = None,
+    cost: Floats | None = None,
+    copies: Ints | None = None,
 ) -> tuple[Ints, Floats]:
     """Choose a batch greedily: each next question has the largest G for its cost, given those before it.
 
@@ -111,6 +120,8 @@ def choose(
         Questions with equal codes stand for each other: one of them is asked once.
     cost : array, shape (questions,), optional
         What each question costs, above 0; by default all cost the same.
+    copies : int array, shape (questions,), optional
+        How often each may be asked; by default once.
 
     Returns
     -------
@@ -133,16 +144,16 @@ def choose(
     same = np.arange(size) if same is None else same
     cost = np.ones(size) if cost is None else cost
     shared, spread, between = found.shared.copy(), found.spread.copy(), found.means.T @ found.means
-    alone, open_ = found.worth, np.ones(size, bool)
+    alone, left = found.worth, np.ones(size, np.int64) if copies is None else copies.copy()
     chosen: list[int] = []
     share: list[float] = []
-    while open_.any() and len(chosen) < count:
+    while left.any() and len(chosen) < count:
         total = np.maximum(found.noise + np.diag(between), _LEAST)
         worth = _worth(found.near, spread, shared, total)
-        best = int(np.argmax(np.where(open_, worth / cost, -np.inf)))
+        best = int(np.argmax(np.where(left > 0, worth / cost, -np.inf)))
         chosen.append(best)
         share.append(float(min(worth[best] / alone[best], 1.0)) if alone[best] > 0 else 0.0)
-        open_ &= same != same[best]
+        left = np.maximum(left - (same == same[best]), 0)
         with_pairs, with_others = shared[:, best].copy(), between[:, best].copy()
         shared -= np.outer(with_pairs, with_others) / total[best]
         between -= np.outer(with_others, with_others) / total[best]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -52,9 +53,10 @@ def next_comparisons(
     The utility of a question is the expected reduction, in bits, of a summed entropy (`voirdire.fit.next.information`):
 
     - about "ranking": of the order of every pair of items by their scores (of more than 45 items, of the 1,000 pairs
-      whose order is least sure), where a batch is built by moments (`voirdire.fit.next.spread`); of a person about unconnected pairs, of what people would say of every pair, as
-      stacking answers them (`voirdire.fit.next.unconnected`);
-    - about "best": of which item is the best, of every group of items that votes link;
+      whose order is least sure), a batch being built by moments (`voirdire.fit.next.spread`); of a person about
+      unconnected pairs, of what people would say of every pair, as stacking answers them
+      (`voirdire.fit.next.unconnected`);
+    - about "best": of which item is the best, of every group of items that votes link, by moments, too;
     - about "judges": of the class of every judge's reliability: below 0.2, 0.4 (mostly wrong), 0.6 (near chance), 0.8,
       or above (mostly right). Here both orientations of the panel, as it is and reversed (the mirror), are taken as
       equally likely before anchors are counted, since votes cannot tell them apart; a person's answer settles that.
@@ -109,11 +111,14 @@ def next_comparisons(
     again = bool(problem.votes.contexts) if repeats is None else repeats
     asked = questions(problem, values, who, again) if among is None else offered(problem, values, among)
     evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
-    if evidence is None and about == "ranking":
-        gaps = _gaps(problem, values, weights, linked=among is not None)
-        asked, expected, chosen, share = _by_moments(problem, values, weights, asked, gaps, who, count)
-        unsure = unknowns((gaps > 0).astype(np.int64))
-        alone, now = information(expected[:, chosen], unsure, weights), entropy(unsure, weights)
+    if evidence is None and about != "judges":
+        targets = _targets(problem, values, weights, about, linked=among is not None)
+        asked, expected, share = _by_moments(problem, values, weights, asked, targets, who, count)
+        chosen = np.arange(len(share))
+        alone, now = (
+            information(expected[:, chosen], targets.unsure, weights),
+            entropy(targets.unsure, weights),
+        )
         gain = alone * share
         left = max(now - float(gain.sum()), 0.0)
     else:
@@ -122,7 +127,7 @@ def next_comparisons(
             asked, expected, unsure = found.asked, found.expected, found.unsure
             weights = np.full(len(expected), 1.0 / len(expected))
         else:
-            unsure = _targets(problem, values, about)
+            unsure = unknowns(np.searchsorted(CLASSES, _reliability(problem, values)))
             asked = _narrowed(problem, values, weights, asked, unsure, who)
             expected = answers(problem, values, asked, who)
         batch = choose(expected, unsure, weights, count, rng, same=asked.same, cost=asked.cost)
@@ -185,37 +190,59 @@ def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
     return np.broadcast_to(np.asarray(people, dtype=float), x.shape[:-1])
 
 
-def _targets(problem: VotesProblem, values: Values, about: str) -> Unknowns:
-    if about == "judges":
-        reliability = _reliability(problem, values)
-        return unknowns(np.searchsorted(CLASSES, reliability))
-    theta = scores(problem.density, values)
-    return unknowns(np.stack([theta[:, group].argmax(axis=1) for group in _linked(problem)], axis=1))
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    """What is to become surer.
+
+    Attributes
+    ----------
+    unsure : Unknowns
+    gaps : array, shape (draws, pairs)
+        Differences of the scores of pairs of items.
+    matters : array, shape (pairs,)
+    """
+
+    unsure: Unknowns
+    gaps: Floats
+    matters: Floats
 
 
-def _gaps(problem: VotesProblem, values: Values, weights: Floats, linked: bool) -> Floats:
-    """Differences of scores of all pairs of items, or the least sure of them; where `linked`, of pairs that votes link."""
-    theta = scores(problem.density, values)
+def _targets(problem: VotesProblem, values: Values, weights: Floats, about: str, linked: bool) -> _Targets:
+    """The order of all pairs of items (where `linked`, of those that votes link), or of the pairs that may be the best.
+
+    Of more than PAIRS pairs these are the least sure, or those that matter most.
+    """
+    theta, groups = scores(problem.density, values), _linked(problem)
     items = theta.shape[1]
     one, other = np.triu_indices(items, 1)
+    if about == "best":
+        best = unknowns(np.stack([theta[:, group].argmax(axis=1) for group in groups], axis=1))
+        often = np.zeros((items, items))
+        for group in groups:
+            if len(group) > 1:
+                low, high = np.sort(group[np.argsort(-theta[:, group], axis=1)[:, :2]], axis=1).T
+                np.add.at(often, (low, high), weights)
+        matters = often[one, other]
+        kept = np.argsort(-matters, kind="stable")[: min(PAIRS, int((matters > 0).sum()))]
+        one, other = one[kept], other[kept]
+        return _Targets(best, theta[:, one] - theta[:, other], matters[kept])
     if unconnected_pairs(problem):
         votes = problem.votes
         low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
         one, other = np.divmod(np.unique(low * items + high), items)
     elif linked:
-        group = np.zeros(items, np.int64)
-        for number, those in enumerate(_linked(problem)):
-            group[those] = number
-        together = group[one] == group[other]
+        code = np.zeros(items, np.int64)
+        for number, group in enumerate(groups):
+            code[group] = number
+        together = code[one] == code[other]
         one, other = one[together], other[together]
     if len(one) > PAIRS:
-        steps = range(0, len(one), PAIRS)
-        ahead = np.concatenate(
-            [weights @ (theta[:, one[at : at + PAIRS]] > theta[:, other[at : at + PAIRS]]) for at in steps]
-        )
+        parts = np.array_split(np.arange(len(one)), -(-len(one) // PAIRS))
+        ahead = np.concatenate([weights @ (theta[:, one[part]] > theta[:, other[part]]) for part in parts])
         kept = np.argsort(np.abs(ahead - 0.5), kind="stable")[:PAIRS]
         one, other = one[kept], other[kept]
-    return np.asarray(theta[:, one] - theta[:, other])
+    gaps = theta[:, one] - theta[:, other]
+    return _Targets(unknowns((gaps > 0).astype(np.int64)), gaps, np.ones(len(one)))
 
 
 def _linked(problem: VotesProblem) -> list[Ints]:
@@ -255,27 +282,39 @@ def _by_moments(
     values: Values,
     weights: Floats,
     asked: Questions,
-    gaps: Floats,
+    targets: _Targets,
     who: str,
     count: int,
-) -> tuple[Questions, Floats, Ints, Floats]:
-    """Questions that seem good at a first look, the answers expected; which are chosen, and their shares."""
-    if len(asked.first) > KEEP:
+) -> tuple[Questions, Floats, Floats]:
+    """The questions chosen, in order, the answers expected, and what those before leave of the worth of each."""
+    kinds = asked.kinds()
+    one = asked.pick(np.array([those[0] for those in kinds]))
+    if len(kinds) > KEEP:
         every = np.unique(np.linspace(0, len(weights) - 1, FIRST_LOOK).astype(int))
         some = {name: value[every] for name, value in values.items()}
-        share = weights[every] / weights[every].sum()
+        part_of = weights[every] / weights[every].sum()
         found: list[Floats] = []
-        for start in range(0, len(asked.first), 4 * KEEP):
-            part = asked.pick(np.arange(start, min(start + 4 * KEEP, len(asked.first))))
-            look = spread.moments(answers(problem, some, part, who), gaps[every], share)
+        for start in range(0, len(kinds), 4 * KEEP):
+            part = one.pick(np.arange(start, min(start + 4 * KEEP, len(kinds))))
+            expected = answers(problem, some, part, who)
+            look = spread.moments(expected, targets.gaps[every], part_of, targets.matters)
             found.append(look.worth / part.cost)
-        kept = max(KEEP, 2 * count)
-        asked = asked.pick(np.sort(np.argsort(-np.concatenate(found), kind="stable")[:kept]))
-    expected = answers(problem, values, asked, who)
+        kept = np.sort(np.argsort(-np.concatenate(found), kind="stable")[: max(KEEP, 2 * count)])
+        one, kinds = one.pick(kept), [kinds[place] for place in kept]
+    expected = answers(problem, values, one, who)
+    copies = np.array([len(those) for those in kinds])
     chosen, share = spread.choose(
-        spread.moments(expected, gaps, weights), count, same=asked.same, cost=asked.cost
+        spread.moments(expected, targets.gaps, weights, targets.matters),
+        count,
+        same=one.same,
+        cost=one.cost,
+        copies=copies,
     )
-    return asked, expected, chosen, share
+    taken, places = [0] * len(kinds), []
+    for kind in chosen:
+        places.append(kinds[kind][taken[kind]])
+        taken[kind] += 1
+    return asked.pick(np.array(places, np.int64)), expected[:, chosen], share
 
 
 def _frame(

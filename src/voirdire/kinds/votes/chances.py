@@ -72,7 +72,7 @@ def _in_known_contexts(problem: VotesProblem, votes: Votes) -> Votes:
 
 
 def chances(problem: VotesProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
-    """Probability of (first, second, tie) of each row under one set of values, shape (rows, 3); of many, (..., rows, 3).
+    """Probability of (first, second, tie) of each row, shape (rows, 3); under many sets of values (..., rows, 3).
 
     Parameters
     ----------

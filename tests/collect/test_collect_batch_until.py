@@ -75,7 +75,7 @@ def test_it_goes_on_from_a_bound_and_from_a_server_that_was_away(tmp_path: Path,
     assert not stopped.course.reached
     assert "not known yet" in stopped.verdict
     assert 0 < len(server.paid) <= 12
-    server.trouble = Trouble(before=dict.fromkeys(range(4, 40), GONE))
+    server.trouble = Trouble(before=dict.fromkeys(range(1, 10_000), GONE))
     away = until(server, tmp_path / "again", how)
     assert away.collected.stopped is not None
     server.trouble = Trouble()

@@ -11,6 +11,7 @@ import pandas as pd
 from benchmarks.aggregators.task import Table
 
 OURS = "voirdire"
+ALSO_OURS = "voirdire, "
 NOISE = 2.0  # standard errors
 HEAD = """# Aggregators compared
 
@@ -33,11 +34,13 @@ NOTES = """## How it is measured
   (majority, Wawa as crowd-kit has it), how often the best judge was right when it said so, a normal with the
   spread of scores within an item (mean), Bradley-Terry's of strengths (choix, evalica, arena-rank,
   NoisyBradleyTerry).
-- Known items: crowd-kit's DawidSkene is told their labels; methods that rank get them as one more judge's
-  votes; majority, mean, GLAD, MACE, Wawa have no place for them.
+- Known items: crowd-kit's DawidSkene is told their labels; choix and evalica get them as one more judge's votes;
+  majority, mean, GLAD, MACE, Wawa, NoisyBradleyTerry and arena-rank (slow to ask anew) are asked without them.
 - crowd-kit's methods with their defaults (DawidSkene and GLAD: at most 100 iterations), choix with alpha 0.01.
-  L2 stacking chooses its penalty by five-fold cross-validation. voirdire is the default model at its mode,
-  nothing tuned to a table.
+  L2 stacking chooses its penalty by five-fold cross-validation.
+- voirdire is the default model at its mode, nothing tuned to a table: of labels the classes, of votes the strengths
+  over prompts, known items being one more judge's votes; of pairs that share nothing, some of them known, what people
+  prefer. "voirdire, pairs as labels" takes what was said of the very pair alone; it is shown, and not counted.
 - Seconds are of one core of a shared machine, with what the method imports: an order of size.
 """
 
@@ -55,9 +58,7 @@ def write(
     parts = [HEAD]
     if OURS in set(answered["method"]):
         draw(verdicts, tables, picture)
-        parts += [
-            f"![Log loss of ours and of each rival beside the majority's, by table]({picture.name})\n\n"
-        ]
+        parts += [f"![How much higher each rival's log loss is than ours, by table]({picture.name})\n\n"]
         parts += [_summary(verdicts, tables)]
     parts += [_table(answered, found, table) for table in tables if table.name in set(found["table"])]
     parts += [_halves(held, tables)] if held else []
@@ -75,7 +76,7 @@ def compared(answered: pd.DataFrame) -> pd.DataFrame:
         }
         for method in part["method"].unique():
             draws = [draw for name, draw in losses if name == method and (OURS, draw) in losses]
-            if not draws or method == OURS:
+            if not draws or method == OURS or method.startswith(ALSO_OURS):
                 continue
             apart = [losses[OURS, draw] - losses[method, draw] for draw in draws]
             means = np.array([one.mean() for one in apart])
@@ -108,7 +109,7 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
     lines += ["|---|---|---|---|---|---|"]
     counts: dict[str, list[str]] = {"ahead": [], "level": [], "behind": []}
     names = {table.name: table for table in tables}
-    why: dict[str, str] = {}
+    why: dict[str, list[str]] = {}
     worse = []
     for name in names:
         mine = verdicts[verdicts["table"] == name]
@@ -126,7 +127,7 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
                 f"| {names[name].title} | {known} | {word} | {rival['method']} | {_pm(rival)} | {beside} |"
             )
             if word == "behind":
-                why.setdefault(name, f"{rival['method']} ({known} known)")
+                why.setdefault(name, []).append(f"{rival['method']} ({known} known)")
         all_of_it = "ahead" if set(words) == {"ahead"} else "behind" if "behind" in words else "level"
         counts[all_of_it].append(names[name].title)
     total = sum(map(len, counts.values()))
@@ -139,7 +140,7 @@ def _summary(verdicts: pd.DataFrame, tables: Sequence[Table]) -> str:
         f"Worse than the majority: {', '.join(worse)}." if worse else "Nowhere is it worse than the majority."
     )
     reasons = [
-        f"- {names[name].title}, {where}: {names[name].settings.get('why', 'not looked into')}."
+        f"- {names[name].title}, {', '.join(where)}: {names[name].settings.get('why', 'not looked into')}."
         for name, where in why.items()
     ]
     lost = "\nWhere a rival is better, and why:\n\n" + "\n".join(reasons) + "\n" if reasons else ""

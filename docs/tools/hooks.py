@@ -27,6 +27,7 @@ ELSEWHERE = {
     "simulations.md": "simulations/README.md",
     "paper_repro.md": "paper_repro/README.md",
     "benchmarks.md": "benchmarks/README.md",
+    "aggregators-add.md": "benchmarks/aggregators/README.md",
     "changelog.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "architecture.md": "ARCHITECTURE.md",

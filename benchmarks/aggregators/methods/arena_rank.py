@@ -1,4 +1,4 @@
-"""arena-rank's Bradley-Terry, as leaderboards of chat models use it."""
+"""arena-rank's Bradley-Terry, as leaderboards of chat models use it. Known items do not enter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 from benchmarks.aggregators.methods import as_shown, by_strength, duels, peer
 
 NAME = "arena-rank"
-USES_KNOWN = True
+USES_KNOWN = False
 
 
 def answer(task):

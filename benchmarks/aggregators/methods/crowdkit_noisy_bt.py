@@ -1,4 +1,4 @@
-"""crowd-kit's NoisyBradleyTerry, which weighs judges; ties are left out. Known items are one more judge's votes."""
+"""crowd-kit's NoisyBradleyTerry, which weighs judges; ties are left out. Known items do not enter."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.aggregators.methods import by_strength, duels, peer
 
 NAME = "crowd-kit NoisyBradleyTerry"
-USES_KNOWN = True
+USES_KNOWN = False
 
 
 def answer(task):

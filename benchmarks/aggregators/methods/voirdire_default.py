@@ -1,8 +1,7 @@
 """Ours as it comes: no option but the known items and the classes.
 
-Of labels the classes of the items. Of pairs that share no items (by labels where none is known), the preferences of
-people. Of pairs of the same things in many contexts the strengths over contexts, known items being one more judge's
-votes.
+Of labels the classes of the items; of votes the strengths (over contexts, where things meet in several), known items
+being one more judge's votes; of votes on pairs that share no items, some of them known, the preferences of people.
 """
 
 from __future__ import annotations
@@ -17,10 +16,12 @@ USES_KNOWN = True
 def answer(task):
     import voirdire
 
-    if task.votes is not None and _linked(task):
-        ranking = voirdire.fit(duels(task), method="map").ranking()
+    linked = task.votes is not None and _linked(task)
+    if task.votes is not None and (linked or task.known.empty):
+        votes = duels(task)
+        ranking = voirdire.fit(votes if linked else votes.drop(columns="context"), method="map").ranking()
         return by_strength(task, dict(zip(ranking["item"], ranking["score"], strict=True)))
-    if task.votes is not None and len(task.known):
+    if task.votes is not None:
         people = task.questions.loc[task.known.index, ["first", "second"]].assign(winner=task.known)
         pairs = voirdire.fit(
             as_shown(task.votes).drop(columns="context"), method="map", anchors=people
@@ -28,6 +29,13 @@ def answer(task):
         p = pairs.set_index(["first", "second"])["p_first"]
         both = pd.concat([p, 1 - p.swaplevel()])
         return sides(task, both.loc[pd.MultiIndex.from_frame(task.questions[["first", "second"]])])
+    return of_labels(task)
+
+
+def of_labels(task):
+    """Classes of the items from their labels; ties are answers, and no class."""
+    import voirdire
+
     people = None if task.known.empty else task.known.rename("label").rename_axis("item").reset_index()
     labels = task.labels.drop_duplicates(["item", "judge"])
     levels = task.classes if task.ordered else None

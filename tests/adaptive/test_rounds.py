@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,9 @@ def test_it_stops_once_enough_is_known_and_not_before(design: str) -> None:
     course, asked = reveal(votes(), until="p_best >= 0.9", design=design, model="crowd-bt")
     assert course.reached
     assert course.known[0].best == "0"
-    assert [row["p_best"] >= 0.9 for row in course.rounds] == [False] * (len(course.rounds) - 1) + [True]
+    held = [row["p_best"] >= 0.9 for row in course.rounds]
+    assert held[-2:] == [True, True]  # one round alone may be luck
+    assert not any(one and other for one, other in pairwise(held[:-1]))
     assert course.rounds[-1]["asked"] == len(asked) < len(votes())
     assert not asked.index.duplicated().any()
 

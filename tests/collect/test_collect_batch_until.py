@@ -36,7 +36,7 @@ def until(server: BatchServer, folder: Path, how: dict[str, bool], **settings: A
         {"name": name, "model": name, "base_url": server.url, "batch": batch} for name, batch in how.items()
     ]
     return collect_until(
-        {"judges": judges, "backoff": 0.001}, ITEMS, "pairwise", folder, until="p_best >= 0.9",
+        {"judges": judges, "backoff": 0.001}, ITEMS, "pairwise", folder, until="p_best >= 0.8",
         model="crowd-bt", options={"repeats": 3}, **settings,
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ class Request:
     Attributes
     ----------
     until : tuple of Condition
-        Enough is known once all hold for every group of items; none: everything is asked.
+        Enough is known once all held for every group of items after two rounds in a row; none: everything is asked.
     design : "adaptive", "cyclic" or "random"
         How questions are chosen after the start.
     model : str, path or None
@@ -155,7 +155,7 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
     group = _group_of(questions, course.groups)
     left = np.ones(len(questions), bool)
     winner = np.full(len(questions), None, dtype=object)
-    chosen = start(questions, order)
+    chosen, before = start(questions, order), np.ones(len(course.groups), bool)
     while len(chosen):
         left[chosen] = False
         winner[chosen] = yield chosen
@@ -164,7 +164,9 @@ def rounds(questions: pd.DataFrame, request: Request, course: Course, criteria: 
             break
         found = _fit(questions[answered].assign(winner=winner[answered]), request, criteria)
         course.known = known(found, course.groups)
-        open_ = [not request.until or bool(unmet(request.until, one)) for one in course.known]
+        now = np.array([not request.until or bool(unmet(request.until, one)) for one in course.known])
+        # one round in which it holds may be luck; in the last there is nothing left to ask
+        open_, before = (now | before if left.any() else now).tolist(), now
         course.rounds.append(_row(len(course.rounds) + 1, questions, left, answered, course.known, open_))
         if not any(open_):
             course.reached = True

@@ -31,7 +31,7 @@ result.plot("position")
 import textwrap
 
 for row in result.checks().query("level != 'ok'").itertuples():
-    print(textwrap.fill(f"{row.level} {row.check}: {row.message}", 100, subsequent_indent="    "))
+    print(textwrap.fill(f"{row.level} {row.check}: {row.message}", 80, subsequent_indent="  "))
 
 # %% [markdown]
 # **Answer.** a01 or a06, and no vote more of this panel will make it a fact: the language models answer by position (reliability

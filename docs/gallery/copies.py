@@ -28,7 +28,7 @@ checks = result.checks().set_index("check")
 import textwrap
 
 for said in (checks.loc["dependence", "message"], *result.notes):
-    print(textwrap.fill(said, 100, subsequent_indent="    "))
+    print(textwrap.fill(said, 80, subsequent_indent="  "))
 
 # %% [markdown]
 # **Answer.** Far fewer than seven. The check `dependence` says how many independent judges the panel is worth. Duplicates that it

@@ -90,8 +90,8 @@ def drifting(rng: np.random.Generator) -> pd.DataFrame:
 
 
 def one_prompt() -> Any:
-    """Item 0 is a little behind item 1 in all of eight prompts but one, where it wins everything."""
-    theta = np.repeat(np.array([0.7, 0.8, 0.0, -0.3, -0.6, -0.6])[:, None], 8, axis=1)
+    """Item 0 is behind item 1 in all of eight prompts but one, where it wins everything."""
+    theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.3, -0.6, -0.6])[:, None], 8, axis=1)
     theta[0, 5] = 9.0
     return theta
 
@@ -144,7 +144,8 @@ def longer(rng: np.random.Generator) -> tuple[bool, bool]:
     z, items = lengths(rng)
     table = panel(rng, CLEAR, lambda k, a, b, x: 0.5 * (z[a, x] - z[b, x]))
     found = board(voirdire.fit(table, covariates=items))
-    return found["covariates"][0]["low"] > 0, false_statements(found, CLEAR)
+    effect = found["covariates"][0]
+    return effect["clear"] and effect["effect"] > 0, false_statements(found, CLEAR)
 
 
 def decided(rng: np.random.Generator) -> tuple[bool, bool]:
@@ -165,7 +166,7 @@ def clean(rng: np.random.Generator) -> tuple[bool, bool]:
         not found["cycle"]
         and found["deciding"] is None
         and level(found, "drift") == level(found, "own-family") == "ok"
-        and found["covariates"][0]["low"] < 0 < found["covariates"][0]["high"]
+        and not found["covariates"][0]["clear"]
     )
     return silent, false_statements(found, CLEAR)
 
@@ -237,7 +238,7 @@ def main() -> None:
     note = (
         f"Tables of {VOTES:,} votes: {ITEMS} items, {PROMPTS} prompts, {JUDGES} judges; of one prompt "
         "that decides four times the votes in 8. Found (standard error): what is planted is said (clean: nothing is "
-        "said of cycles, prompts that decide, drift, length or own families; the interval of length is of 90%). False "
+        "said of cycles, prompts that decide, drift, length or own families). False "
         "statements: two items told apart that are equal or the wrong way round (at most 5% wanted)."
     )
     show("Planted boards", rows, [note])

@@ -188,6 +188,21 @@ def test_cycles_are_found_and_only_they() -> None:
     assert shortest_cycle(clear_wins(straight), 3) == []
 
 
+def test_one_context_that_decides_the_first_place_is_named() -> None:
+    """Item 0 wins everything in one of eight prompts, and is behind item 1 in the others: who is first hangs on it."""
+    theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.6])[:, None], 8, axis=1)
+    theta[0, 5] = 9.0
+    found = board(voirdire.fit(panel(theta, 3000, contexts=8), method="laplace"))
+    assert found["deciding"] == "prompt 05"
+    assert "The context prompt 05 alone decides" in found["verdict"]
+    # contexts that differ as contexts do, and one far out that changes nothing
+    mixed = theta[:, :1] + np.random.default_rng(1).normal(0, 0.6, theta.shape)
+    assert board(voirdire.fit(panel(mixed, 3000, contexts=8), method="laplace"))["deciding"] is None
+    theta[0] = theta[1] + 1.5
+    theta[3, 2] = 3.0
+    assert board(voirdire.fit(panel(theta, 3000, contexts=8), method="laplace"))["deciding"] is None
+
+
 def test_fits_without_scores_or_draws_give_no_board() -> None:
     with pytest.raises(InputError, match="a board needs draws"):
         board(voirdire.fit(panel(np.zeros(3), 100), method="map"))

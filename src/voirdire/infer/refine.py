@@ -45,7 +45,7 @@ ROUNDS = 3  # of matching moments, where nothing better follows
 FEW = 20.0  # even draws at which proposals go half of the way
 NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
 LARGE = 5e8  # numbers times proposals from which a few are weighed first: some seconds
-TRIED = 300
+TRIED = 100
 EVEN = 0.95  # effective share of the tried from which draws count as they are
 
 

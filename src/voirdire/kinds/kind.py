@@ -222,6 +222,10 @@ class Kind(ABC, Generic[T, P]):
         """The votes of a problem; None where it has none."""
         return None
 
+    def in_contexts(self, problem: P, posterior: Posterior) -> Floats | None:
+        """Draws of what each item is worth in each context, (draws, contexts, items); None where the model has none."""
+        return None
+
     def uses_families(self, problem: P) -> bool:
         """Whether the model of a problem knows families of judges by itself."""
         return False

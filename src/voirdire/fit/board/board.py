@@ -36,7 +36,8 @@ def board(fit: Fit) -> dict[str, Any]:
         ``difference``, ``sd``, ``apart`` and, where they are not, ``more_votes`` (in the whole table) and
         ``more_contexts`` until they were, were the difference as it is now (None: beyond 100 times what there is);
         ``cycle``, items of which each clearly beats the next and the last the first; ``deciding``, the context
-        without which another item would be first (None: no single one); ``verdict``, in words.
+        without which another item would be first or others share its place (None: no single one); ``verdict``, in
+        words.
 
     Raises
     ------
@@ -74,13 +75,9 @@ def board(fit: Fit) -> dict[str, Any]:
 
 
 def _deciding(fit: Fit) -> str | None:
-    if not fit.problem.density.sizes.get("context"):
-        return None
-    each: Any = fit
-    rows = each.contexts()
-    names = list(dict.fromkeys(rows["context"]))
-    place = deciding(rows["strength"].to_numpy().reshape(len(names), -1))
-    return None if place is None else names[place]
+    draws = fit.kind.in_contexts(fit.problem, fit.posterior)
+    place = None if draws is None else deciding(draws)
+    return None if place is None else fit.problem.coords["context"][place]
 
 
 def _cycle(fit: Fit) -> list[str]:
@@ -122,7 +119,7 @@ def verdict(result: dict[str, Any], tied: list[list[str]], cycle: list[str], con
     if cycle:
         said.append(f"No ranking is right: {' beats '.join([*cycle, cycle[0]])}.")
     if context is not None:
-        said.append(f"Without the context {context} alone another item would be first.")
+        said.append(f"The context {context} alone decides who is first, or who shares the first place.")
     first = result["items"][0]
     top = tied[0]
     if len(top) == 1:

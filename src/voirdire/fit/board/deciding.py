@@ -1,38 +1,69 @@
-"""Whether one context (prompt) decides which item is first."""
+"""Whether one context (prompt) decides what is said of the first place.
+
+Over the contexts asked about, an item is first and shares its place with those that are not told apart from it
+(:mod:`.apart`). A context decides where all that would be said otherwise without it, and it is no context like the
+others: the lead of the first over an item concerned is there many robust standard deviations from that in the others,
+and surely so, as far as the draws tell.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from voirdire.fit.board.apart import told_apart
 from voirdire.typing import Floats
 
 FAR = 3.5  # robust standard deviations from the other contexts
+SURE = 3.0  # standard deviations of the draws by which a lead differs from that in the others
 NORMAL = 1.4826  # of the median absolute deviation of a normal distribution
+MOST = 10  # contexts that are left out in turn: those furthest from the others
 
 
-def deciding(strength: Floats) -> int | None:
-    """The context without which another item would be first, where it stands far from the others; else None.
+def deciding(draws: Floats) -> int | None:
+    """The context that alone decides what is said of the first place; None where there is none.
 
     Parameters
     ----------
-    strength : array, shape (contexts, items)
-        Of each item in each context.
+    draws : array, shape (draws, contexts, items)
+        Strength of each item in each context.
 
     Examples
     --------
+    >>> rng = np.random.default_rng(0)
     >>> strength = np.array([[0.0, 0.2]] * 9 + [[0.1, 0.2], [4.0, 0.0]])
-    >>> deciding(strength)
+    >>> deciding(strength + 0.1 * rng.normal(size=(2000, 11, 2)))
     10
+    >>> deciding(strength[:9] + 0.1 * rng.normal(size=(2000, 9, 2)))
     """
-    contexts = len(strength)
+    contexts = draws.shape[1]
     if contexts < 3:
         return None
-    total = strength.sum(axis=0)
-    first = int(total.argmax())
-    others = (total - strength).argmax(axis=1)
-    for x in np.flatnonzero(others != first):
-        lead = strength[:, first] - strength[:, others[x]]
-        away = np.abs(lead - np.median(lead))
-        if away[x] > FAR * NORMAL * max(float(np.median(away)), 1e-9):
+    total = draws.sum(axis=1)
+    first, sharing = _said(total / contexts)
+    strength = draws.mean(axis=0)
+    away = _away(strength, first)
+    for x in np.argsort(-away.max(axis=1), kind="stable")[:MOST]:
+        if away[x].max() <= FAR:
+            return None
+        left = (total - draws[:, x]) / (contexts - 1)
+        other, with_it = _said(left)
+        concerned = (sharing ^ with_it) if other == first else np.arange(len(sharing)) == other
+        lead = draws[:, x] - left
+        gap = lead[:, [first]] - lead
+        sure = np.abs(gap.mean(axis=0)) > SURE * gap.std(axis=0)
+        if (concerned & sure & (away[x] > FAR)).any():
             return int(x)
     return None
+
+
+def _said(scores: Floats) -> tuple[int, np.ndarray]:
+    """Which item is first, and which are not told apart from it, of draws of shape (draws, items)."""
+    first = int(scores.mean(axis=0).argmax())
+    return first, ~told_apart(scores).apart[first]
+
+
+def _away(strength: Floats, first: int) -> Floats:
+    """Robust standard deviations between the first's lead over each item there and elsewhere, (contexts, items)."""
+    lead = strength[:, [first]] - strength
+    away = np.abs(lead - np.median(lead, axis=0))
+    return np.asarray(away / (NORMAL * np.maximum(np.median(away, axis=0), 1e-9)))

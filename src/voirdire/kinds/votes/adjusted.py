@@ -16,6 +16,7 @@ from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.05  # chance that any judge is said to favour its family where none does
+CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
 FLAT = 1e-9  # variance of a covariate within an item below which it is the item's alone
 
 
@@ -63,7 +64,9 @@ def means(problem: VotesProblem) -> Floats:
 
 
 def covariates(problem: VotesProblem, posterior: Posterior, prob: float) -> Columns:
-    """Effects of covariates over all judges: name, effect (log-odds for each unit), low, high, unit.
+    """Effects of covariates over all judges: name, effect (log-odds for each unit), low, high, unit, clear.
+
+    ``clear`` says whether the 99% interval is clear of 0, all covariates together: at the mode alone, never.
 
     Raises
     ------
@@ -73,10 +76,13 @@ def covariates(problem: VotesProblem, posterior: Posterior, prob: float) -> Colu
     if not problem.density.covariates:
         raise InputError("the fit has no covariates; pass covariates= or item_families=")
     assert problem.votes.details is not None
-    shown = posterior.shown(lambda values: {"slope": values["slope"]}, prob)["slope"]
+    shown, wide = (
+        posterior.shown(lambda values: {"slope": values["slope"]}, level)["slope"]
+        for level in (prob, 1.0 - (1.0 - CLEAR) / problem.density.covariates)
+    )
     columns: Columns = {"name": np.array(problem.covariates, dtype=object)}
     columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
-    return columns | {"unit": problem.votes.details.units}
+    return columns | {"unit": problem.votes.details.units, "clear": (wide.low > 0) | (wide.high < 0)}
 
 
 def by_judge(problem: VotesProblem, posterior: Posterior, prob: float, name: str) -> Columns:
@@ -126,6 +132,9 @@ def checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> li
         for c in plain
     ]
     message = f"Scores hold covariates fixed: {'; '.join(said)}."
+    if posterior.draws is not None:
+        count = [found["name"][c] for c in plain if found["clear"][c]]
+        message += f" Clear of 0 with 99%: {', '.join(count) or 'none'}."
     if sure:
         message += f" {listed(sure)} deciding every vote: the effect's size is bounded by the prior, not by the votes."
     if fixed:

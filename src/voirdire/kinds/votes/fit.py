@@ -32,7 +32,7 @@ class VotesFit(ComparedFit):
         return self._frame(in_contexts.contexts(self.problem, self.posterior, self.prob))
 
     def covariates(self) -> pd.DataFrame:
-        """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit."""
+        """Effects of covariates, which scores hold fixed: name, effect (log-odds), low, high, unit, clear (of 0)."""
         return self._frame(adjusted.covariates(self.problem, self.posterior, self.prob))
 
     def own_family(self) -> pd.DataFrame:

@@ -30,10 +30,10 @@ def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Column
             f"contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this "
             f"is {problem.model.name} of {max(len(problem.votes.contexts), 1)} context(s)"
         )
-    shown = posterior.shown(lambda values: {"strength": _in_contexts(problem, values)}, prob)["strength"]
+    shown = posterior.shown(lambda values: {"strength": strengths(problem, values)}, prob)["strength"]
     best = np.full(shown.point.shape, np.nan)
     if posterior.values is not None:
-        first = _in_contexts(problem, posterior.values).argmax(axis=-1)
+        first = strengths(problem, posterior.values).argmax(axis=-1)
         best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
     names = np.meshgrid(problem.votes.contexts, problem.items, indexing="ij")
     columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
@@ -41,7 +41,7 @@ def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Column
     return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
 
 
-def _in_contexts(problem: VotesProblem, values: Values) -> Floats:
+def strengths(problem: VotesProblem, values: Values) -> Floats:
     """Shape (..., contexts, items), each context's strengths with sum zero."""
     strength = values["strength"][..., None] + values["context_strength"]
     found = np.einsum("...c,...cix->...xi", weights(problem.density, values), strength)
@@ -54,7 +54,7 @@ def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if not density.contexts or values is None or density.over != "new":
         return []
     whole = scores(density, values).var(axis=0).mean()
-    these = _in_contexts(problem, values).mean(axis=-2).var(axis=0).mean()
+    these = strengths(problem, values).mean(axis=-2).var(axis=0).mean()
     share = float(np.clip(1.0 - these / whole, 0.0, 1.0))
     spread = float(np.median(np.exp(values["log_context_spread"])))
     said = (

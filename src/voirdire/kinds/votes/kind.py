@@ -14,7 +14,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.spreads import spreads
-from voirdire.kinds.votes import adjusted, checks, groups, results, trust
+from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, left_out
@@ -172,6 +172,13 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def compared_votes(self, problem: VotesProblem) -> Votes:
         """The votes."""
         return problem.votes
+
+    def in_contexts(self, problem: VotesProblem, posterior: Posterior) -> Floats | None:
+        """Strengths, where the model has contexts."""
+        values = posterior.values
+        return (
+            None if values is None or not problem.density.contexts else in_contexts.strengths(problem, values)
+        )
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""

@@ -31,16 +31,17 @@ def clear_wins(votes: Votes, alpha: float = ALPHA) -> Ints:
     pair = np.minimum(first, second) * size + np.maximum(first, second)
     witness = np.arange(votes.rows) if votes.row_context is None else votes.row_context
     keys, unit = np.unique(np.stack([pair, witness]), axis=1, return_inverse=True)
-    total = np.bincount(unit.ravel(), net)
+    total, answers = np.bincount(unit.ravel(), net), np.bincount(unit.ravel())
     pairs, place = np.unique(keys[0], return_inverse=True)
     size_of = np.bincount(place)
-    lean = np.bincount(place, total) / size_of
-    variance = np.bincount(place, (total - lean[place]) ** 2) / np.maximum(size_of - 1, 1)
+    lean = np.bincount(place, total) / np.bincount(place, answers)
+    # of witnesses who say more or less, beside what so many answers say on average (a ratio estimator)
+    variance = np.bincount(place, (total - lean[place] * answers) ** 2) / np.maximum(size_of - 1, 1)
+    far: Floats = np.abs(np.bincount(place, total)) / np.sqrt(np.maximum(variance, 1e-12) * size_of)
     enough = size_of >= FEWEST
     if fixed_order(votes) is None:
         at = np.searchsorted(pairs, pair)
         enough &= (np.bincount(at, turned, len(pairs)) > 0) & (np.bincount(at, ~turned, len(pairs)) > 0)
-    far: Floats = np.abs(lean) / np.sqrt(np.maximum(variance, 1e-12) / size_of)
     # witnesses that all say the same have no variance: their number bounds what they can tell
     p = np.maximum(stdtr(np.maximum(size_of - 1, 1), -far), 0.5**size_of)
     clear = enough & (p < alpha / max(len(pairs), 1))

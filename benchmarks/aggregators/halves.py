@@ -28,7 +28,7 @@ def apart(votes: pd.DataFrame, method: ModuleType, draw: int) -> np.ndarray:
 
 
 def summary(found: list[np.ndarray]) -> dict[str, float]:
-    """Share within 90% intervals, and standard deviation, over draws of halves.
+    """Share within 90% intervals, and standard deviation (of what has an interval at all), over draws of halves.
 
     Examples
     --------
@@ -36,4 +36,7 @@ def summary(found: list[np.ndarray]) -> dict[str, float]:
     {'coverage': 0.75, 'sd': 1.225}
     """
     z = np.concatenate(found)
-    return {"coverage": float((np.abs(z) < INSIDE).mean()), "sd": round(float(np.sqrt((z**2).mean())), 3)}
+    return {
+        "coverage": float((np.abs(z) < INSIDE).mean()),
+        "sd": round(float(np.sqrt((z[np.isfinite(z)] ** 2).mean())), 3),
+    }

@@ -25,7 +25,8 @@ NOTES = """## How it is measured
 - A method sees what judges say of all items and the class of 0, 20, 50 or 200 items, drawn at random, and gives
   the probability of every class of the others. Accuracy, mean -log P(true class) (P kept within 1e-6 of 0 and
   1), and the calibration error: the mean distance of accuracy and stated probability over ten bins. Means over
-  {draws} draws of known items; of AlpacaEval 2 over draws of the half that is seen.
+  draws of known items (up to {draws}, fewer of what is slow; a blank was not measured or cannot be); of AlpacaEval 2
+  over draws of the half that is seen.
 - Noise: the standard error of a difference between two methods, over items (clustered by prompt where there are
   prompts) and over draws. Two methods are told apart where they differ by more than two of them.
 - Pairs: votes of a judge that was asked in both orders are two judges'; ties are half a vote of either side,

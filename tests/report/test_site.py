@@ -75,6 +75,16 @@ def test_every_picture_says_in_words_what_it_shows(project: Path) -> None:
     assert [one for one in shown if len(one[1]) < 20] == []
 
 
+def test_the_navigation_names_every_page(project: Path) -> None:
+    """The pages of notebooks, and those that stand elsewhere in the repository, come when the site is built."""
+    settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
+    named = re.findall(r"[ :]([a-z_/-]+\.md)$", settings.split("\nnav:\n")[1], flags=re.MULTILINE)
+    made = {"models.md", "simulations.md", "paper_repro.md", "benchmarks.md", "aggregators-add.md"}
+    made |= {"changelog.md", "contributing.md", "architecture.md"}
+    assert len(named) == len(set(named))
+    assert {path.relative_to(project / "docs").as_posix() for path in pages(project)} == set(named) - made
+
+
 def test_the_decision_picture_and_table_name_models_that_exist(project: Path) -> None:
     picture = (project / "docs" / "assets" / "choose.svg").read_text(encoding="utf-8")
     page = (project / "docs" / "choose.md").read_text(encoding="utf-8")

@@ -70,3 +70,37 @@ def test_panels_are_what_the_study_says() -> None:
     clear = made["table"][gap > 4]
     of_first = clear[clear["judge"] == "j000"]["winner"] == "first"
     assert of_first.mean() == pytest.approx(0.4, abs=0.04)
+
+
+def test_items_are_worth_more_in_some_contexts() -> None:
+    panel = {
+        "judges": 40, "items": 30, "votes": 60_000, "sd": 1.0, "coin_mean": 2.0, "coin_sd": 0.5, "contexts": 4,
+        "context_sd": 2.0,
+    }  # fmt: skip
+    made = simulated(load_model("crowd-bt-contexts"), panel, np.random.default_rng(0))
+    assert made["table"]["context"].nunique() == 4
+    right = np.array(list(made["right"].values()))
+    assert np.log(right / (1 - right)).mean() == pytest.approx(2.0, abs=0.2)
+    # of all comparisons of two items by good judges, contexts decide: sd 2 of a context beside sd 1 of the item
+    table = made["table"].assign(
+        gap=made["table"]["first"].map(made["strength"]) - made["table"]["second"].map(made["strength"])
+    )
+    agree = (table["gap"] > 0) == (table["winner"] == "first")
+    assert 0.55 < agree.mean() < 0.68
+
+
+def test_contexts_need_all_that_no_prior_gives(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL + "contexts = 5\nsd = 1.0\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"panels\[0\]: contexts need coin_mean, coin_sd, context_sd"):
+        load_study(path)
+
+
+def test_the_learned_spread_is_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    given = "contexts = 4\nsd = 1.0\ncoin_mean = 2.0\ncoin_sd = 0.5\ncontext_sd = 1.0\n"
+    text = SMALL.replace("crowd-bt-position", "crowd-bt-contexts").replace("right = 0.5\n", given)
+    path.write_text(text.replace("votes = 60", "votes = 300"), encoding="utf-8")
+    result = run_study(load_study(path))
+    assert set(result.replicates["spread"]) <= {0.0, 1.0}
+    assert "coverage of the spread" in set(result.table["measure"])

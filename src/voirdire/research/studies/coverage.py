@@ -61,6 +61,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
             "done": found.method,
             "score": _inside(score, items["low"], items["high"]),
             "reliability": _inside(right, judges["reliability_low"], judges["reliability_high"]),
+            "spread": _spread(found.as_dict().get("spreads", []), panel.get("context_sd")),
             "error": float(np.sqrt(np.mean((np.array(items["score"]) - score) ** 2))),
             "claims": claims,
             "wrong": wrong,
@@ -76,18 +77,23 @@ def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> 
     ----------
     panel : dict
         ``judges``, ``items``, ``votes``; all else is drawn from the model's prior where it is not given: ``sd`` of the
-        strengths, ``right`` (both coins of every judge), ``first`` (those of the first judge), ``first_share`` (share
-        of the votes that it has).
+        strengths, ``right`` (both coins of every judge), ``coin_mean`` and ``coin_sd`` (of their log-odds), ``first``
+        (those of the first judge), ``first_share`` (share of the votes that it has), ``contexts`` (how many) and
+        ``context_sd`` (of what items are worth more or less in each).
     """
     import pandas as pd
 
     judges, items, votes = panel["judges"], panel["items"], panel["votes"]
-    density = VotesDensity(model, judges, 1, items, False)
-    values = density.values(prior_draw(density, rng), np)
-    strength = values["strength"][0]
+    if "coin_mean" in panel:
+        strength = np.zeros(items)
+        coins = sigmoid(rng.normal(panel["coin_mean"], panel["coin_sd"], (2, judges)), np)
+    else:
+        density = VotesDensity(model, judges, 1, items, False)
+        values = density.values(prior_draw(density, rng), np)
+        strength = values["strength"][0]
+        coins = np.stack([sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
     if "sd" in panel:
         strength = panel["sd"] * rng.standard_normal(items)
-    coins = np.stack([sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
     if "right" in panel:
         coins[:] = panel["right"]
     if "first" in panel:
@@ -98,7 +104,11 @@ def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> 
     judge = rng.choice(judges, votes, p=chance)
     first = rng.integers(items, size=votes)
     second = (first + rng.integers(1, items, size=votes)) % items
-    better = sigmoid(strength[first] - strength[second], np)
+    worth, context = strength[:, None], np.zeros(votes, dtype=np.int64)
+    if "contexts" in panel:
+        worth = worth + panel["context_sd"] * rng.standard_normal((items, panel["contexts"]))
+        context = rng.integers(panel["contexts"], size=votes)
+    better = sigmoid(worth[first, context] - worth[second, context], np)
     says_first = rng.random(votes) < coins[0, judge] * better + (1 - coins[1, judge]) * (1 - better)
     table = pd.DataFrame(
         {
@@ -108,6 +118,8 @@ def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> 
             "winner": np.where(says_first, "first", "second"),
         }
     )
+    if "contexts" in panel:
+        table["context"] = [f"c{x:04d}" for x in context]
     return {
         "table": table,
         "strength": {f"i{i:04d}": float(value) for i, value in enumerate(strength)},
@@ -126,6 +138,12 @@ def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
         claims += int(sure.sum())
         wrong += int((sure & ((p > 0.5) != (truth[i] > truth[i + 1 :]))).sum())
     return claims, wrong
+
+
+def _spread(found: list[dict[str, Any]], truth: float | None) -> float:
+    """Whether the interval of the spread between contexts holds the truth; NaN where there is none."""
+    held = [one["low"] <= truth <= one["high"] for one in found if one["name"] == "context" and truth]
+    return float(held[0]) if held else float("nan")
 
 
 def _inside(truth: Floats, low: Any, high: Any) -> float:
@@ -147,6 +165,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
         columns = {
             "coverage of scores": part["score"],
             "coverage of reliability": part["reliability"],
+            **({"coverage of the spread": part["spread"]} if part["spread"].notna().any() else {}),
             "error of scores": part["error"],
             "claims": part["claims"],
             "warned": part["warned"].astype(float),

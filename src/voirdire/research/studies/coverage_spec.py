@@ -13,12 +13,15 @@ _COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
 _PAIR = Rule("a whole number from 2", lambda v: is_whole(v) and v >= 2, _MUST)
 _NAME = Rule("text", lambda v: isinstance(v, str), _MUST)
 _SIZE = Rule("a number above 0", lambda v: isinstance(v, int | float) and v > 0, _MUST)
+_NUMBER = Rule("a number", lambda v: isinstance(v, int | float), _MUST)
 _SHARE = Rule("a number from 0 to 1", lambda v: isinstance(v, int | float) and 0 <= v <= 1, _MUST)
 _PANEL = {
     "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
-    "first_share": _SHARE,
+    "first_share": _SHARE, "coin_mean": _NUMBER, "coin_sd": _SIZE, "contexts": _PAIR, "context_sd": _SIZE,
 }  # fmt: skip
-COINS = ("two-coin", "learned-two-coin")
+COINS = ("two-coin", "learned-two-coin", "pooled-two-coin")
+#: What of a panel is not drawn from a prior, by what names it: all of it must be given where there are contexts.
+_GIVEN = ("sd", "coin_mean", "coin_sd", "context_sd")
 _NEEDED = ("name", "judges", "items", "votes")
 
 
@@ -44,4 +47,6 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
     ]
     for number, panel in enumerate(settings["panels"]):
         problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]
+        if "contexts" in panel and (lacking := [name for name in _GIVEN if name not in panel]):
+            problems.append(f"panels[{number}]: contexts need {', '.join(lacking)}, which no prior gives")
     return problems

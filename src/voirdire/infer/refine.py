@@ -45,7 +45,7 @@ ROUNDS = 3  # of matching moments, where nothing better follows
 FEW = 20.0  # even draws at which proposals go half of the way
 NARROWEST = 0.5  # share of a standard deviation that a round leaves at least
 LARGE = 5e8  # numbers times proposals from which a few are weighed first: some seconds
-TRIED = 100
+TRIED = 300
 EVEN = 0.95  # effective share of the tried from which draws count as they are
 
 
@@ -128,19 +128,19 @@ class _Weighed:
 def _weigh(
     problem: Problem, proposal: Skewed, count: int, rng: np.random.Generator, freedom: float = FREEDOM
 ) -> _Weighed:
-    density = problem.density
+    density, data = problem.density, problem.data
     draws = proposal.draws(count, rng, freedom)
     if density.has_mirror:
-        draws = fold(density, draws, problem.data)[0]
-    both = density.has_mirror and not density.mixture and "pinned" not in problem.data
-    log_target = Derivatives(density, problem.data, symmetric=both).log_densities(draws)
+        draws = fold(density, draws, data)[0]
+    both = density.has_mirror and not density.mixture and "pinned" not in data
+    log_target = Derivatives(density, data, symmetric=both).log_densities(draws)
     log_proposal = proposal.log_density(draws, freedom)
     if density.has_mirror:
         if not both:
             log_target = (
                 log_target
-                - density.log_oriented(draws, problem.data, np)
-                + symmetric_log_prior(density, draws, problem.data, np)
+                - density.log_oriented(draws, data, np)
+                + symmetric_log_prior(density, draws, data, np)
             )
         for twin in density.twins(draws, np):
             log_proposal = np.logaddexp(log_proposal, proposal.log_density(np.asarray(twin), freedom))

@@ -74,3 +74,20 @@ def test_a_class_with_a_known_item_keeps_its_name() -> None:
     right = left["label"].to_numpy() == np.array(["n", "y"])[truth[60:]]
     assert left["label"].nunique() == 2
     assert right.mean() > 0.6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_judges_who_share_what_is_hard_are_believed_less_before_they_are_worth_half(seed: int) -> None:
+    """Ten judges err together on hard items, and are worth 5 to 7: counted as ten they are far too sure."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 200)
+    chance = 1.0 / (1.0 + np.exp(-rng.uniform(0.4, 2.2, (10, 1)) - 1.5 * rng.normal(size=200)))
+    said = np.where(rng.random((10, 200)) < chance, truth, 1 - truth)
+    rows = [(f"j{k}", f"i{n:03d}", "ny"[said[k, n]]) for k in range(10) for n in range(200)]
+    fit = voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "label"]), method="map")
+    as_is = stated(fit.problem, fit.posterior)
+    assert 0.1 < as_is.weight < 0.8
+    problem = fit.problem
+    joint = problem.density.joint(fit.posterior.central_values, problem.data, np)[problem.unit_row]
+    loss, bayes = (-np.log(how.of(joint)[np.arange(200), truth]).mean() for how in (as_is, Stated()))
+    assert loss < 0.6 * bayes

@@ -1,14 +1,16 @@
 """How sure a fit of labels may be of classes: as sure as judges who were left out bear out.
 
-Judges who share mistakes are counted as witnesses many times over. Where the panel is worth less than half its number
-of independent judges, the belief in classes
+Judges who share mistakes are counted as witnesses many times over. The belief in classes
 
-    P(j | labels of i) ~ (share_j prod_k,l rate_k,j,l ^ n_i,k,l) ^ w
+    P(j | labels of i) ~ (share_j prod_k,l rate_k,j,l ^ n_i,k,l) ^ (w ^ a)
 
-is weighed by the w up to 1 at which it predicts best, in log loss, what each judge says of an item by the others'
-labels: a person is taken to agree with the panel as its judges do with each other. Of judges who err independently w is
-1. And where the classes found do not carry their names, as items of one are mostly called another, the probability of a
-class is that of the label: what a judge of the panel says of items like it.
+is weighed down the more, the less the panel is worth: w, up to 1, predicts best, in log loss, what each judge says of
+an item by the others' labels, as if a person agreed with the panel as its judges do with each other; and a grows
+evenly from 0, where the panel is worth at least 0.8 of its judges, to 1, where it is worth half of them or less. Of
+judges who err independently a is 0: each errs by itself, and their agreement with each other says too little of the
+class. Where they share what an item looks like, w alone would do, but how much they share is known only roughly. And
+where a panel is worth less than half and the classes found do not carry their names, as items of one are mostly
+called another, the probability of a class is that of the label: what a judge of the panel says of items like it.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ from voirdire.typing import Floats
 LEAST = 1e-3  # weight of labels
 LARGEST = 2_000_000  # pairs of items and judges times classes that are looked at
 HALF = 0.5  # of the judges: fewer independent ones than that are a panel that depends on itself
+MOST = 0.8  # of the judges: as many independent ones may be by chance where all are
 FOUND = 0.01  # share of the items from which a class is one that was found
 
 
@@ -56,12 +59,13 @@ def stated(problem: LabelsProblem, posterior: Posterior) -> Stated:
         return Stated()
     values, rng = posterior.central_values, np.random.default_rng(0)
     left = residuals(problem, Posterior(density, posterior.centre, None), rng)
-    if not _worth(left) < HALF * len(left.judges):
+    share = _worth(left) / len(left.judges)
+    if not share < MOST:
         return Stated()
-    named = _unnamed(problem, values)
+    named = _unnamed(problem, values) if share < HALF else None
     if named is not None:
         return Stated(1.0, named)
-    return Stated(_weight(problem, values))
+    return Stated(_weight(problem, values) ** min(1.0, (MOST - share) / (MOST - HALF)))
 
 
 def _worth(left: Residuals) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -56,3 +57,16 @@ class Design(Checked, ABC):
     def problems(self, items: int) -> list[str]:
         """Why the design does not suit this number of items (empty if it does)."""
         return []
+
+
+def own_share(share: float, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Which of the P pairs a judge answers that draws a share of them for itself; at least one.
+
+    Examples
+    --------
+    >>> own_share(0.5, 4, np.random.default_rng(0)).sum()
+    np.int64(2)
+    """
+    mask = np.zeros(pairs, dtype=bool)
+    mask[rng.choice(pairs, max(1, math.floor(share * pairs + 0.5 + 1e-9)), replace=False)] = True
+    return mask

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from voirdire.errors import InputError
 from voirdire.settings import Flag, PositiveShare
-from voirdire.simulate.designs.base import Design
+from voirdire.simulate.designs.base import Design, own_share
 from voirdire.simulate.graph import all_pairs, components, random_tree
 from voirdire.simulate.questions import IntArray
 
@@ -100,9 +100,4 @@ class SharePairs(Design):
 
     def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own M pairs, with ``per_judge``."""
-        if not self.per_judge:
-            return None
-        size = max(1, math.floor(self.share * pairs + 0.5 + 1e-9))
-        mask = np.zeros(pairs, dtype=bool)
-        mask[rng.choice(pairs, size, replace=False)] = True
-        return mask
+        return own_share(self.share, pairs, rng) if self.per_judge else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.settings import Count, PositiveShare
-from voirdire.simulate.designs.base import Design
+from voirdire.simulate.designs.base import Design, own_share
 from voirdire.simulate.graph import all_pairs
 from voirdire.simulate.questions import IntArray
 
@@ -52,9 +51,4 @@ class InContexts(Design):
 
     def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
         """A judge's own share; all of them where it is 1."""
-        if self.share == 1.0:
-            return None
-        size = max(1, math.floor(self.share * pairs + 0.5 + 1e-9))
-        mask = np.zeros(pairs, dtype=bool)
-        mask[rng.choice(pairs, size, replace=False)] = True
-        return mask
+        return None if self.share == 1.0 else own_share(self.share, pairs, rng)

@@ -53,3 +53,13 @@ def test_criteria_are_each_linked() -> None:
     chosen = table.iloc[start(table, np.arange(len(table)))]
     for _, part in chosen.groupby("criterion"):
         assert len(linked(part)) == 1
+
+
+def test_questions_that_are_alike_are_of_all_judges_in_turn_and_of_all_prompts() -> None:
+    """A table of 80 prompts in their order: no pair is asked of one judge alone, or of the first prompts."""
+    table = pd.concat([questions(5, "abcd").assign(prompt=prompt) for prompt in range(80)], ignore_index=True)
+    asked = table.iloc[ordered(table.drop(columns="prompt"), "cyclic", 1)[:200]]
+    share = asked.groupby(["first", "second"])["judge"].value_counts()
+    assert len(share) == 10 * 4
+    assert (share == 5).all()
+    assert 30 < asked["prompt"].mean() < 50

@@ -21,7 +21,8 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
 
     Cyclic: items stand on a ring, in an order drawn by the seed. Neighbours are compared first, then those two apart,
     and so on, each pair by one judge, and judges take turns; then every pair by the next judge (or in the other order,
-    or again), and so on. Random: in an order drawn by the seed.
+    or again), and so on. Questions that are alike come in an order drawn by the seed. Random: all in an order drawn by
+    the seed.
 
     Parameters
     ----------
@@ -54,12 +55,20 @@ def ordered(questions: pd.DataFrame, design: Design, seed: int) -> Ints:
         forth, back = high - low, len(ring) - (high - low)
         apart[row], edge[row] = min(forth, back), low if forth <= back else high
         turn[row] = (judges[judge] - edge[row] - apart[row]) % len(judges)
-    # the how-manieth of its pair each question is
-    level, taken = np.zeros(len(questions), np.int64), dict[Any, int]()
-    for row in np.argsort(turn, kind="stable"):
-        pair = (where[row], apart[row], edge[row])
-        level[row] = taken[pair] = taken.get(pair, -1) + 1
-    return np.lexsort((edge, apart, level)).astype(np.int64)
+    # questions that are alike (the prompts of a table, which may come by topic) in any order, then the how-manieth each
+    # is of its judge's about the pair, and of its pair: the next is of another judge
+    lot = rng.permutation(len(questions))
+    again = _numbered(lot, [*zip(where, questions["judge"], apart, edge, strict=True)])
+    level = _numbered(np.lexsort((lot, turn, again)), [*zip(where, apart, edge, strict=True)])
+    return np.lexsort((lot, edge, apart, level)).astype(np.int64)
+
+
+def _numbered(order: Ints, names: Sequence[Any]) -> Ints:
+    """The how-manieth with its name each row is, rows taken in an order."""
+    number, taken = np.zeros(len(names), np.int64), dict[Any, int]()
+    for row in order:
+        number[row] = taken[names[row]] = taken.get(names[row], -1) + 1
+    return number
 
 
 def start(questions: pd.DataFrame, order: Ints) -> Ints:

@@ -35,7 +35,7 @@ def test_the_ranking_with_length_held_fixed_is_the_published_one(shared: Path, b
     published = pd.read_csv(shared / "data" / "alpacaeval2_leaderboard.csv").set_index("model")[
         "length_controlled_winrate"
     ]
-    table = board.votes(given)
+    table = board.preferences(given)
     one, other = (voirdire.fit(t, covariates="length", method="map") for t in (table, board.swapped(table)))
     scores = one.ranking().set_index("item")
     both = scores[["score", "unadjusted"]].join(published, how="inner").dropna()

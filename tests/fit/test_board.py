@@ -202,6 +202,19 @@ def test_cycles_are_found_whatever_the_number_of_votes_in_each_context() -> None
     assert found >= 28
 
 
+def test_a_few_contexts_with_most_votes_hide_no_cycle() -> None:
+    """Four of five votes say so in each of 14 contexts, of which two have sixty votes on a pair and the others two."""
+    rows = []
+    for context, votes in enumerate([2] * 12 + [60] * 2):
+        for better, worse in ("xy", "yz", "zx"):
+            for vote in range(votes):
+                first, second = (better, worse) if vote % 2 else (worse, better)
+                winner = better if vote % 5 else worse
+                rows.append(("a", first, second, "first" if winner == first else "second", context))
+    table = pd.DataFrame(rows, columns=["judge", "first", "second", "winner", "context"])
+    assert clear_wins(read_votes(table.astype({"context": str}))).tolist() == [[0, 1], [2, 0], [1, 2]]
+
+
 def test_one_context_that_decides_the_first_place_is_named() -> None:
     """Item 0 wins everything in one of eight prompts, and is behind item 1 in the others: who is first hangs on it."""
     theta = np.repeat(np.array([0.4, 0.8, 0.0, -0.6])[:, None], 8, axis=1)

@@ -253,8 +253,8 @@ def test_pair_numbers_are_lexicographic():
 
 
 def test_every_pair_meets_in_every_context_and_judges_take_their_share():
-    votes = simulate_counts(["random"] * 2, items=5, criteria=2, design=InContexts(contexts=3)).votes
-    assert len(votes.context) == 2 * 2 * 3 * 10
+    votes = simulate_counts(["random"] * 2, items=5, criteria=2, design=InContexts(contexts=5)).votes
+    assert len(votes.context) == 2 * 2 * 5 * 10
     asked = set(zip(votes.judge, votes.criterion, votes.context, votes.first, votes.second, strict=True))
     assert len(asked) == len(votes.context)
     own = simulate_counts(["random"] * 4, items=5, criteria=1, design=InContexts(contexts=3, share=0.5)).votes

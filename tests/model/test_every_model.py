@@ -633,7 +633,8 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         return float(stats.norm.logpdf(standard).sum() - len(standard) * stats.norm.logpdf(0))
 
     def coins(value: Any) -> float:
-        m, sd, part = math.exp(v["log_coin_mean"]), file["reliability"]["sd"], file["reliability"]["reversed"]
+        m, sd = math.exp(v["log_coin_mean"]), math.exp(v["log_coin_spread"])
+        part = file["reliability"]["reversed"]
         straight, turned = (stats.norm.pdf(value, sign * m, sd) * sd for sign in (1, -1))
         return float(np.log((1 - part) * straight + part * turned).sum())
 
@@ -652,6 +653,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "log_spread": file["strength"]["rate"],
         "log_general_spread": file["strength"]["rate"],
         "log_coin_mean": file["reliability"].get("mean_rate"),
+        "log_coin_spread": file["reliability"].get("spread_rate"),
         "log_tie_spread": file.get("ties", {}).get("rate"),
     }
     for name in ("tie_context", "tie_judge_context", "tie_item"):

@@ -193,13 +193,13 @@ def fit(
     notes += [*more, *panel.notes]
     anchored = None
     if anchors is None:
-        found = infer(problem, panel.mode, how)
+        inferred = infer(problem, panel.mode, how)
     else:
         human = kind.human(problem, panel.families)
-        found, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
+        inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
-    notes += found.notes
+    notes += inferred.notes
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"
         notes.append(
@@ -207,16 +207,16 @@ def fit(
         )
     return FITS[kind.name](
         problem,
-        found.posterior,
-        found.method,
-        how.sampler_of(found.method),
+        inferred.posterior,
+        inferred.method,
+        how.sampler_of(inferred.method),
         seed,
         prob,
         time.perf_counter() - start,
-        _versions(found.method, sampler),
-        found.checks,
+        _versions(inferred.method, sampler),
+        inferred.checks,
         tuple(notes),
-        found.sample_stats,
+        inferred.sample_stats,
         anchored,
         panel.families,
         method,

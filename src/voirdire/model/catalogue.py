@@ -17,7 +17,7 @@ _JUDGES = {
     "one-coin-by-criterion": "one coin per criterion",
     "two-coin": "two coins",
     "learned-two-coin": "a coin per position, of a learned population",
-    "pooled-two-coin": "two coins, of a population with a learned mean",
+    "pooled-two-coin": "two coins, of a learned population",
     "discrimination": "sharpness",
     "discrimination-position": "sharpness and shift",
     "alike": "all alike",

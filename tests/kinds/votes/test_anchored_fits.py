@@ -50,6 +50,7 @@ def test_all_engines_have_the_density_of_the_equation(
     with_people = pose(load_model(model), panel, anchors=read_anchors(anchors, panel))
     without = pose(load_model(model), panel)
     density = with_people.density
+    compiled = pymc_model(with_people).compile_logp(mode=as_written)
     for x in np.random.default_rng(0).normal(size=(3, density.size)):
         values = density.values(x, np)
         shown = values["strength"]
@@ -73,7 +74,6 @@ def test_all_engines_have_the_density_of_the_equation(
             assert float(engine.log_densities(density)(x[None], with_people.data)[0]) == pytest.approx(
                 reference
             )
-        compiled = pymc_model(with_people).compile_logp(mode=as_written)
         assert float(compiled(point(density, x))) == pytest.approx(reference, abs=1e-5)
 
 

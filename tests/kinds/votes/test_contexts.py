@@ -63,6 +63,7 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
     assert any("over='these'" in note for note in fitted.notes)
     spreads = fitted.spreads().set_index("name")
     assert {
+        "coin",
         "item",
         "context",
         "coin_mean",
@@ -279,10 +280,20 @@ def test_contexts_that_link_nothing_are_left_out() -> None:
     assert by_context(split) is split
 
 
+def test_equal_judges_are_not_taken_for_perfect_ones() -> None:
+    """Were the spread of coins given, equal judges could only be perfect, and items less than half as far apart."""
+    far = []
+    for seed in range(3):
+        fitted = voirdire.fit(panel(1.0, seed=seed, votes=2000), method="laplace")
+        judges = fitted.judges()
+        assert (judges["reliability"] < 0.95).all()
+        assert (judges["reliability_low"] < 0.86).all()
+        score = fitted.ranking().set_index("item")["score"][[f"item {i}" for i in range(10)]]
+        far.append(np.polyfit(np.linspace(2, -2, 10), score, 1)[0])
+    assert 0.7 < np.mean(far) < 1.4
+
+
 def test_what_cannot_be_is_refused(table: pd.DataFrame) -> None:
-    anchors = table[["first", "second", "winner"]].head(5)
-    with pytest.raises(InputError, match="crowd-bt-contexts takes no anchors; take crowd-bt-position"):
-        voirdire.fit(table, model="crowd-bt-contexts", anchors=anchors)
     with pytest.raises(InputError, match="over 'these' is for models with contexts"):
         voirdire.fit(table.drop(columns="context"), over="these")
     with pytest.raises(InputError, match="over 'all' is none of new, these"):

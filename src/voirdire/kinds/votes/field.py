@@ -36,13 +36,11 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     InputError
         Its factor would take too much memory.
     """
-    if density.anchors:
-        raise InputError(
-            f"model {density.model.name} takes no anchors yet; name a model without contexts, such as crowd-bt-position"
-        )
     groups, hypers = groups_of(density, TOLD)
     places = Places(density)
     tables = [_cells(density, table, data[table], places) for table in ("votes", "criteria") if table in data]
+    if density.anchors:
+        tables.append(_people(density, data["anchors"], places))
     index = np.concatenate([table[0] for table in tables])
     coefficients = np.concatenate([table[1] for table in tables])
     counts = np.concatenate([table[2] for table in tables])
@@ -111,6 +109,38 @@ def _cells(
     index = np.stack([*sums, *coins, *ties, *slopes], axis=1)
     signs = np.broadcast_to(np.array([1.0, -1.0] * 3 + [1.0] * 8), (len(cells), 14))
     return index, np.where(index < places.size, np.concatenate([signs, z], axis=1), 0.0), counts
+
+
+def _people(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple[Ints, Floats, Floats]:
+    """As :func:`_cells`, of people's answers: a judge of one coin, without tastes, slopes or tie habits of its own.
+
+    Raises
+    ------
+    InputError
+        They are about items as a whole, whose scores are no sum of latent values where criteria have weights.
+    """
+    criterion, counts = part["criterion"], part["counts"]
+    if (criterion >= density.criteria).any():
+        raise InputError(
+            f"model {density.model.name} takes human answers about one criterion each, and these are about items as a "
+            "whole; add their column criterion, or name a model without contexts, such as maple-position"
+        )
+    none = np.full(len(criterion), places.size)
+    strengths = [places.of("strength", criterion, part[side]) for side in ("first", "second")]
+    contexts = [none, none]
+    if "context" in part:
+        where = criterion, part["context"]
+        contexts = [
+            places.of("context_strength", where[0], part[side], where[1]) for side in ("first", "second")
+        ]
+    coin = np.full(len(criterion), places.start["anchor"])
+    tie = np.full(len(criterion), places.start["tie"]) if density.ties else none
+    columns = [*strengths, *contexts, none, none, coin, coin, tie, *[none] * (5 + 2 * density.covariates)]
+    index = np.stack(columns, axis=1)
+    signs = np.array([1.0, -1.0] * 3 + [1.0] * (8 + 2 * density.covariates))
+    decided = counts[:, 0] + counts[:, 1]
+    outcomes = np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
+    return index, np.where(index < places.size, signs, 0.0), outcomes
 
 
 def _slopes(

@@ -10,7 +10,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
-from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.human import CUT, HumanAnswers
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.spreads import spreads
@@ -20,7 +20,8 @@ from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, left_out
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
-from voirdire.kinds.votes.human.table import Anchors, read_anchors
+from voirdire.kinds.votes.human.table import Anchors, in_contexts_of, read_anchors
+from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.own_family import own_families
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
@@ -32,6 +33,7 @@ from voirdire.tables.detect import read_new
 from voirdire.tables.graph import one_place
 from voirdire.tables.joined import joined
 from voirdire.tables.votes import read_votes
+from voirdire.trust.drift import OverTime
 from voirdire.typing import Floats, Ints
 
 
@@ -64,7 +66,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
         Without position where the order shown is unknown, or one item is always in one place; of one judge alone then
         ``bradley-terry``, as nothing says how reliable it is. ``maple-contexts`` and ``crowd-bt-contexts`` where items
-        meet in several contexts, and no people answer.
+        meet in several contexts, and what people answer, if they do, can be told with them.
         """
         table = shown(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
@@ -76,14 +78,14 @@ class VotesKind(Kind[Votes, VotesProblem]):
             if always and len(table.judges) == 1 and not table.has_criteria and request.anchors is None:
                 return "bradley-terry", f"{why}; and there is one judge"
             return name, why
-        if request.by is not None and request.anchors is None:
+        if request.by is not None:
             return f"{name}-contexts", f"{why} and items are compared by {request.by}"
-        if request.anchors is None:
-            without = left_out(table)
-            if without is None:
-                return f"{name}-contexts", f"{why} and items meet in several contexts"
-            why += f"; contexts are left out: {without}" if without else ""
-        return f"{name}-position", why
+        without = left_out(table)
+        if without is None:
+            without = _alone(table, request)
+        if without is None:
+            return f"{name}-contexts", f"{why} and items meet in several contexts"
+        return f"{name}-position", why + (f"; contexts are left out: {without}" if without else "")
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
@@ -112,10 +114,8 @@ class VotesKind(Kind[Votes, VotesProblem]):
         people = None if request.anchors is None else read_anchors(request.anchors, table)
         given = request.criteria
         on_criteria = None if given is None else read_votes(given, name="votes on criteria")
-        if people is not None and model.context is not None:
-            raise InputError(
-                f"model {model.name} takes no anchors; take {self.default_model(table, request)[0]}, or leave them out"
-            )
+        if people is not None and model.context is not None and len(table.contexts) > 1:
+            people = in_contexts_of(people, table)
         problem = pose(model, table, on_criteria, anchors=people, over=request.over)
         if problem.density.contexts:
             here, there = "contexts like these", "these contexts alone"
@@ -153,6 +153,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         elif context is not None:
             columns = (*columns, context)
         return tuple(np.repeat(part, times) for part in (*(one[cell] for one in columns), outcome))
+
+    def over_time(self, problem: VotesProblem, posterior: Posterior) -> list[OverTime | None]:
+        """Of every answer."""
+        return [over_time(problem, posterior)]
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What scores are over, the spreads that were learned, and effects of covariates and own families."""
@@ -248,6 +252,17 @@ class VotesKind(Kind[Votes, VotesProblem]):
         how: dict[str, Any] = {"anchors": unpack_people(packed), "answer_weight": arrays.get("answer_weight")}
         how["over"] = packed.sections.get("over", "new")
         return pose(model, unpack_votes(names, arrays, "votes"), on_criteria, **how)
+
+
+def _alone(table: Votes, request: Request) -> str | None:
+    """Why people's answers are told without contexts; None where they can be told with them."""
+    if request.anchors is None:
+        return None
+    if request.anchor_mode == CUT:
+        return "anchors alone say nothing of contexts (anchor mode cut)"
+    if table.has_criteria and read_anchors(request.anchors, table).overall:
+        return "anchors are about items as a whole"
+    return None
 
 
 def shown(votes: Votes, request: Request) -> Votes:

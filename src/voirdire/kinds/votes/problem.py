@@ -143,7 +143,7 @@ def pose(
         data["criteria"] = encode(model, tables["criteria"], len(criteria), ties, keep_empty)
         data["criteria"]["pair_criterion"] *= 0  # one row of weights, whatever code the coins use
     if anchors is not None:
-        data["anchors"] = _people(anchors, separate, len(criteria))
+        data["anchors"] = _people(anchors, separate, len(criteria), structured)
     return VotesProblem(
         density,
         data,
@@ -260,13 +260,15 @@ def _weighed(table: Cells, answer_weight: Floats | None) -> Cells:
     )
 
 
-def _people(anchors: Anchors, separate: bool, criteria: int) -> dict[str, Any]:
-    people = anchors.votes
+def _people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -> dict[str, Any]:
+    in_contexts = structured and anchors.votes.row_context is not None
+    people = split(anchors.votes, in_contexts) if in_contexts else anchors.votes
     criterion = people.criterion if separate else people.criterion * 0
     if separate and anchors.overall:
         criterion = np.full_like(people.criterion, criteria)  # the column of the integrated score
     counts = people.counts.astype(float)
-    return {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
+    found = {"criterion": criterion, "first": people.first, "second": people.second, "counts": counts}
+    return found | ({"context": context_of(people)} if in_contexts else {})
 
 
 def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:

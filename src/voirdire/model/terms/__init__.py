@@ -16,7 +16,7 @@ from voirdire.model.terms.fixed import Fixed
 from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
 from voirdire.model.terms.one_coin import OneCoin
 from voirdire.model.terms.one_coin_by_criterion import OneCoinByCriterion
-from voirdire.model.terms.person import Person
+from voirdire.model.terms.person import NormalPerson, Person
 from voirdire.model.terms.raters import AlikeRaters, RaterDiscrimination, RaterNoise, Raters
 from voirdire.model.terms.reliability import Reliability
 from voirdire.model.terms.repeats import JudgeItem
@@ -75,7 +75,7 @@ RELIABILITY: dict[str, Reliability] = {
 TIES: dict[str, Ties] = {
     term.kind: term for term in (Davidson(), DavidsonByJudge(), LearnedDavidsonByJudge(), DavidsonByContext())
 }
-ANCHORS = {Person.kind: Person()}
+ANCHORS: dict[str, Person] = {term.kind: term for term in (Person(), NormalPerson())}
 SCORE_ANCHORS: dict[str, ScoringPeople] = {
     term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
 }

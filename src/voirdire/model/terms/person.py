@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import LogitBeta, Parameter
+from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.ties import log_tie_parts
 
@@ -36,6 +37,10 @@ class Person:
         """Return ``anchor``, the log-odds of p."""
         return (Parameter("anchor", (), LogitBeta(prior["a"], prior["b"], 0.0)),)
 
+    def expected(self, prior: dict[str, float]) -> float:
+        """Log-odds of p before anyone answered."""
+        return math.log(prior["a"]) - math.log(prior["b"])
+
     def log_parts(
         self, values: Values, part: Mapping[str, Array], ties: bool, xp: Any
     ) -> list[tuple[Array, Array]]:
@@ -46,12 +51,16 @@ class Person:
         values : dict
             With ``strength`` (..., criteria, items); the column one past the last criterion is the integrated score.
         part : dict
-            ``criterion``, ``first``, ``second`` and ``counts`` (first, second, tie), one row per distinct comparison.
+            ``criterion``, ``first``, ``second`` and ``counts`` (first, second, tie), one row per distinct comparison;
+            ``context`` where people answered in contexts that the model tells apart.
         """
         strength, rows, items = values["strength"], part["criterion"], (part["first"], part["second"])
         whole = integrated(values, xp)
         theta = xp.concatenate([strength, whole[..., None, :]], axis=-2)
         d = theta[..., rows, items[0]] - theta[..., rows, items[1]]
+        if "context" in part:
+            u, context = values["context_strength"], part["context"]
+            d = d + u[..., rows, items[0], context] - u[..., rows, items[1], context]
         right, wrong = (
             log_sigmoid(values["anchor"], xp)[..., None],
             log_sigmoid(-values["anchor"], xp)[..., None],
@@ -65,6 +74,33 @@ class Person:
             tie, decided = log_tie_parts(values["tie"][..., None] + 0.0 * d, d, xp)
             parts += [(tie, counts[..., 2]), (decided, counts[..., 0] + counts[..., 1])]
         return parts
+
+
+class NormalPerson(Person):
+    """The same coin with log-odds of Normal(mean, sd), for models whose latent values are all normal.
+
+    Those of Beta(19, 1) have the mean 3.5 and the standard deviation 1.3.
+
+    Examples
+    --------
+    >>> NormalPerson().parameters({"mean": 3.5, "sd": 1.3})[0].prior
+    Normal(mean=3.5, sd=1.3)
+    """
+
+    kind: ClassVar[str] = "normal-person"
+    says: ClassVar[str] = (
+        f"{Person.says}; d in the context that people were asked in, without u where none is named"
+    )
+    keys: ClassVar[dict[str, str]] = {"mean": "number", "sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {"person": lambda values: values}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``anchor``, the log-odds of p."""
+        return (Parameter("anchor", (), Normal(prior["mean"], prior["sd"])),)
+
+    def expected(self, prior: dict[str, float]) -> float:
+        """Log-odds of p before anyone answered."""
+        return prior["mean"]
 
 
 def integrated(values: Values, xp: Any) -> Array:

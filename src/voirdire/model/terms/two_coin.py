@@ -58,25 +58,26 @@ class TwoCoin:
         return {"coin_first": -values["coin_second"], "coin_second": -values["coin_first"]}
 
 
-class LearnedTwoCoin(TwoCoin):
+class PooledTwoCoin(TwoCoin):
     """Two coins a judge, of a population whose mean m and spread t are learned.
 
     The log-odds of both coins of every judge ~ (1 - reversed) Normal(m, t) + reversed Normal(-m, t), independently,
     m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). Judges who are alike are fitted as one: t is then near 0.
-    A panel that flips coins has m near 0. Coins that are learned from people's answers alone keep the prior
-    (1 - reversed) Beta(a, b) + reversed Beta(b, a).
+    Were t given, equal judges could only be perfect ones, whose log-odds differ where nobody sees it, and items would
+    be too close together. A panel that flips coins has m near 0.
 
     Examples
     --------
-    >>> prior = {"mean_rate": 0.7, "spread_rate": 1.0, "reversed": 0.1, "a": 4.0, "b": 1.5}
-    >>> [p.name for p in LearnedTwoCoin().parameters(prior)]
+    >>> prior = {"mean_rate": 0.7, "spread_rate": 1.0, "reversed": 0.1}
+    >>> [p.name for p in PooledTwoCoin().parameters(prior)]
     ['coin_first', 'coin_second', 'log_coin_mean', 'log_coin_spread']
     """
 
-    kind: ClassVar[str] = "learned-two-coin"
-    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", **TwoCoin.keys}
+    kind: ClassVar[str] = "pooled-two-coin"
+    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", "reversed": "share"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "two-coin": lambda values: {**values, "log_coin_mean": 0.0, "log_coin_spread": 0.0},
+        "learned-two-coin": lambda values: values,
         "one-coin": lambda values: {
             **TwoCoin.lifts["one-coin"](values),
             "log_coin_mean": 0.0,
@@ -95,31 +96,17 @@ class LearnedTwoCoin(TwoCoin):
         )
 
 
-class PooledTwoCoin(TwoCoin):
-    """Two coins a judge, of a population whose mean m is learned; its spread is given.
-
-    As :class:`LearnedTwoCoin`, t = sd. A learned spread runs to where every coin is perfect or useless as soon as
-    contexts and tastes explain most of what judges differ in: few votes of a judge then tell no log-odds of a coin.
+class LearnedTwoCoin(PooledTwoCoin):
+    """The same; coins learned from people's answers alone keep (1 - reversed) Beta(a, b) + reversed Beta(b, a).
 
     Examples
     --------
-    >>> [p.name for p in PooledTwoCoin().parameters({"mean_rate": 0.7, "sd": 1.1, "reversed": 0.1})]
-    ['coin_first', 'coin_second', 'log_coin_mean']
+    >>> sorted(LearnedTwoCoin.keys)
+    ['a', 'b', 'mean_rate', 'reversed', 'spread_rate']
     """
 
-    kind: ClassVar[str] = "pooled-two-coin"
-    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "sd": "positive", "reversed": "share"}
+    kind: ClassVar[str] = "learned-two-coin"
+    keys: ClassVar[dict[str, str]] = {**PooledTwoCoin.keys, **TwoCoin.keys}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        "two-coin": lambda values: {**values, "log_coin_mean": 0.0},
-        "learned-two-coin": lambda values: {k: v for k, v in values.items() if k != "log_coin_spread"},
-        "one-coin": lambda values: {**TwoCoin.lifts["one-coin"](values), "log_coin_mean": 0.0},
+        name: lift for name, lift in PooledTwoCoin.lifts.items() if name != "learned-two-coin"
     }
-
-    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
-        """Return ``coin_first`` and ``coin_second`` (log-odds), one each per judge, and the logarithm of m."""
-        coin = Population("", level="log_coin_mean", sd=prior["sd"], reversed=prior["reversed"])
-        return (
-            Parameter("coin_first", ("judge",), coin),
-            Parameter("coin_second", ("judge",), coin),
-            Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
-        )

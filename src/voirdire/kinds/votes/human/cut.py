@@ -27,6 +27,7 @@ from voirdire.kinds.votes.human.comparisons import right_and_wrong
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import Data
 from voirdire.model.specs import Section
+from voirdire.model.terms import ANCHORS
 from voirdire.model.terms.two_coin import LearnedTwoCoin, TwoCoin
 from voirdire.typing import Floats
 
@@ -50,7 +51,7 @@ def check_cut(problem: VotesProblem) -> None:
     if problem.model.reliability.kind not in CUT_KINDS:
         raise InputError(
             f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
-            "coin; take crowd-bt-position or maple-position, or anchor_mode='joint'"
+            "coin that they could teach by themselves; take crowd-bt-position or maple-position, or anchor_mode='joint'"
         )
 
 
@@ -103,8 +104,8 @@ def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
     odds = np.log(first) - np.log1p(-first), np.log(second) - np.log1p(-second)
     values |= {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
     if problem.model.anchors is not None:
-        prior = problem.model.anchors.numbers
-        values["anchor"] = np.array(np.log(prior["a"]) - np.log(prior["b"]))
+        anchors = problem.model.anchors
+        values["anchor"] = np.array(ANCHORS[anchors.kind].expected(anchors.numbers))
     held = np.zeros(density.size)
     for name in HELD:
         if name in density.slices:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.votes.contexts import by_context
 from voirdire.tables.counts import Votes
 from voirdire.tables.forms import unguard
 from voirdire.tables.pairs import pair_keys
@@ -56,8 +57,8 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     Raises
     ------
     InputError
-        A fault of the table; a pair that was answered both ways, where no column ``person`` says by whom; a criterion
-        that the panel does not have; no answer about items of the panel.
+        A fault of the table; a pair that was answered both ways (in one context), where no column ``person``
+        says by whom; a criterion that the panel does not have; no answer about items of the panel.
 
     Examples
     --------
@@ -98,6 +99,40 @@ def read_anchors(table: object, panel: Votes) -> Anchors:
     return Anchors(people, panel.has_criteria and not people.has_criteria, tuple(notes))
 
 
+def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
+    """Human answers with contexts in the panel's coding; those of contexts that no judge has seen are left out.
+
+    Raises
+    ------
+    InputError
+        No answer is left.
+    """
+    people = anchors.votes
+    if people.row_context is None:
+        return anchors
+    contexts = unguard(people.contexts, set(panel.contexts))
+    code = {name: index for index, name in enumerate(panel.contexts)}
+    places = np.array([code.get(name, -1) for name in contexts], dtype=np.int64)[people.row_context]
+    strangers = [name for name in contexts if name not in code]
+    notes = list(anchors.notes)
+    if strangers:
+        shown = ", ".join(repr(name) for name in strangers[:_NAMED])
+        more = f" and {len(strangers) - _NAMED} more" if len(strangers) > _NAMED else ""
+        hint = nearest(strangers[0], panel.contexts)
+        said = (
+            f"{int((places < 0).sum())} anchors are in contexts that no judge has seen ({shown}{more}{hint})"
+        )
+        if (places < 0).all():
+            raise InputError(
+                f"anchors: all {said}; name contexts as in the votes, or leave the column out if people were asked "
+                "about items as such"
+            )
+        notes.append(f"{said}: what items are worth there is not known, and they are not used.")
+        people, places = people.subset(places >= 0), places[places >= 0]
+    people = people.recoded(contexts=panel.contexts, row_context=places)
+    return replace(anchors, votes=people, notes=tuple(notes))
+
+
 def _of_persons(table: object) -> bool:
     """Whether it says who answered: then disagreement is between people, and every answer counts."""
     return bool(columns_among(table, [PERSON], Problems("anchors")))
@@ -108,16 +143,21 @@ def _criteria(people: Votes, panel: Votes) -> tuple[str, ...]:
 
 
 def _check_contradictions(people: Votes) -> None:
-    swap = people.first > people.second
-    for_low = np.where(swap, people.counts[:, 1], people.counts[:, 0])
-    for_high = np.where(swap, people.counts[:, 0], people.counts[:, 1])
+    """Raise where a pair was answered both ways, in one context if there are several."""
+    cells = by_context(people)
+    where = np.zeros(len(cells.first), dtype=np.int64) if cells.context is None else cells.context
+    contexts = people.contexts or ("",)
+    swap = cells.first > cells.second
+    for_low = np.where(swap, cells.counts[:, 1], cells.counts[:, 0])
+    for_high = np.where(swap, cells.counts[:, 0], cells.counts[:, 1])
     size = len(people.items)
-    pairs, pair = np.unique(pair_keys(people, criteria=True), return_inverse=True)
-    both = (np.bincount(pair, for_low) > 0) & (np.bincount(pair, for_high) > 0)
+    asked, row = np.unique(pair_keys(cells, criteria=True) * len(contexts) + where, return_inverse=True)
+    both = (np.bincount(row, for_low) > 0) & (np.bincount(row, for_high) > 0)
     problems = []
-    for code in pairs[both][:20]:
-        first, second = people.items[code // size % size], people.items[code % size]
-        under = f" under criterion {people.criteria[code // size**2]!r}" if people.has_criteria else ""
+    for pair, context in zip(*np.divmod(asked[both][:20], len(contexts)), strict=True):
+        first, second = people.items[pair // size % size], people.items[pair % size]
+        under = f" under criterion {people.criteria[pair // size**2]!r}" if people.has_criteria else ""
+        under += f" in context {contexts[context]!r}" if cells.context is not None else ""
         problems.append(
             f"anchors: the pair {first!r}, {second!r}{under} is answered both ways; keep one answer, or give people "
             "who disagree as judges of their own in the votes"

@@ -62,7 +62,7 @@ def next(
         bool | None,
         typer.Option(
             "--repeats/--no-repeats",
-            help="Whether to ask again what was answered (default: where the table has contexts).",
+            help="Whether to ask again what was answered (default: where the model leaves contexts out).",
         ),
     ] = None,
     criteria: Annotated[
@@ -150,7 +150,9 @@ def next(
 
 def _form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:
     """A table to be answered: of votes, or without judge of anchors. People open it with a spreadsheet."""
-    columns = [name for name in ("judge", "criterion") if found[name].notna().any()]
+    columns = [
+        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
+    ]
     form = found[["first", "second", *columns]].copy()
     if who is Who.person:
         form = form.map(lambda name: guard(name, known) if isinstance(name, str) else name)
@@ -181,7 +183,9 @@ def _show(found: pd.DataFrame, who: str) -> None:
     about = _ABOUT[found.attrs["about"]]
     title = f"Comparisons to send to a {who}, to learn about {about}"
     table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    names = [name for name in ("judge", "criterion") if found[name].notna().any()]
+    names = [
+        name for name in ("judge", "criterion", "context") if name in found and found[name].notna().any()
+    ]
     for name in (*names, "first", "second"):
         table.add_column(name, overflow="fold")
     for name in ("gain", "alone", "p(first)", "votes"):

@@ -7,14 +7,17 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import scores
 from voirdire.kinds.votes.chances import chances
+from voirdire.kinds.votes.contexts import by_context, context_of
 from voirdire.kinds.votes.human.comparisons import unconnected_pairs
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.terms import ANCHORS, RELIABILITY, TIES
 from voirdire.model.terms.reliability import Values
+from voirdire.tables.counts import Votes
 from voirdire.tables.encode import positions
 from voirdire.tables.pairs import pair_keys
 from voirdire.typing import Floats, Ints
@@ -38,6 +41,8 @@ class Questions:
         Whom to ask; -1 for a person, or for any judge where the model takes all alike.
     criterion, first, second : int array, shape (questions,)
         In the problem's coding; the criterion one past the last is the whole of all criteria.
+    context : int array, shape (questions,)
+        -1 where the model has none, or does not know it.
     same : int array, shape (questions,)
         Equal for a comparison shown in either order.
     cost : array, shape (questions,)
@@ -50,6 +55,7 @@ class Questions:
     criterion: Ints
     first: Ints
     second: Ints
+    context: Ints
     same: Ints
     cost: Floats
     row: Ints
@@ -60,7 +66,7 @@ class Questions:
 
     def kinds(self) -> list[Ints]:
         """Places of those that ask the same judge the same in the same order, the cheapest first; kind by kind."""
-        same = np.stack([self.judge, self.criterion, self.first, self.second])
+        same = np.stack([self.judge, self.criterion, self.first, self.second, self.context])
         kind = np.unique(same, axis=1, return_inverse=True)[1].ravel()
         order = np.lexsort((np.arange(len(kind)), self.cost, kind))
         return np.split(order, np.flatnonzero(np.diff(kind[order])) + 1)
@@ -69,9 +75,10 @@ class Questions:
 def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) -> Questions:
     """List what may be asked.
 
-    All pairs of items under all criteria; of a table of unconnected pairs, those that were voted on. Without `repeats`
-    a judge is not asked what it answered, nor people what they answered. Judges with a coin per position may be
-    shown a pair in either order; the order does not matter otherwise, and is that of the names.
+    All pairs of items under all criteria, of a model with contexts in each context that both were met in; of a table of
+    unconnected pairs, those that were voted on. Without `repeats` a judge is not asked what it answered, nor people
+    what they answered. Judges with a coin per position may be shown a pair in either order; the order does not matter
+    otherwise, and is that of the names.
 
     Raises
     ------
@@ -95,26 +102,40 @@ def questions(problem: VotesProblem, values: Values, who: str, repeats: bool) ->
     alike = _alike(problem)
     judges = np.array([-1]) if who == PERSON or alike else np.arange(len(problem.judges))
     both = who != PERSON and problem.model.position_aware
+    met = _met(problem)
+    context, pair = np.nonzero(met[:, one] & met[:, other])
     least = max(1, MANY // (len(criteria) * len(judges) * (1 + both)))
-    if len(one) > least:
-        kept = np.sort(_least_sure(problem, values, one, other)[:least])
-        one, other = one[kept], other[kept]
-    pairs = np.arange(len(one))
-    judge, criterion, pair = (
-        np.array(column, np.int64) for column in zip(*product(judges, criteria, pairs), strict=True)
+    if len(pair) > least:
+        sure = np.empty(len(one), np.int64)
+        sure[_least_sure(problem, values, one, other)] = np.arange(len(one))
+        # of the least sure pairs one context each, another for each pair, then a second ...
+        by_pair = np.lexsort(((context + pair) % len(met), pair))
+        turn = np.empty(len(pair), np.int64)
+        turn[by_pair] = np.arange(len(pair)) - np.searchsorted(pair[by_pair], pair[by_pair])
+        kept = np.sort(np.lexsort((sure[pair], turn))[:least])
+        context, pair = context[kept], pair[kept]
+    judge, criterion, where = (
+        np.array(column, np.int64)
+        for column in zip(*product(judges, criteria, np.arange(len(pair))), strict=True)
     )
-    first, second = one[pair], other[pair]
+    first, second, context = one[pair[where]], other[pair[where]], context[where]
     if not repeats:
-        new = ~np.isin(_keys(problem, judge, criterion, first, second), _asked(problem, who))
-        judge, criterion, first, second = (column[new] for column in (judge, criterion, first, second))
+        new = ~np.isin(_keys(problem, judge, criterion, first, second, context), _asked(problem, who))
+        judge, criterion, first, second, context = (
+            column[new] for column in (judge, criterion, first, second, context)
+        )
     if not len(judge):
         whom = "people have" if who == PERSON else "every judge has"
         raise InputError(f"{whom} answered every comparison; ask for repeats to have some asked again")
     same = np.arange(len(judge))
     if both:
-        judge, criterion, same = (np.tile(column, 2) for column in (judge, criterion, same))
+        judge, criterion, context, same = (np.tile(column, 2) for column in (judge, criterion, context, same))
         first, second = np.concatenate([first, second]), np.concatenate([second, first])
-    return Questions(judge, criterion, first, second, same, np.ones(len(judge)), np.arange(len(judge)))
+    if not problem.density.contexts:
+        context = np.full_like(context, -1)
+    return Questions(
+        judge, criterion, first, second, context, same, np.ones(len(judge)), np.arange(len(judge))
+    )
 
 
 def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Questions:
@@ -124,7 +145,7 @@ def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Quest
     ----------
     table : dataframe
         Columns first and second; judge where the model tells judges apart, criterion where it has strengths for each;
-        optionally cost, above 0.
+        optionally context, which may be new, and cost, above 0.
 
     Raises
     ------
@@ -153,7 +174,11 @@ def offered(problem: VotesProblem, values: Values, table: pd.DataFrame) -> Quest
         problems.append("among has no questions; nothing is left to ask")
     if problems:
         raise InputError(problems)
-    columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"])
+    context = np.full(count, -1)
+    if problem.density.contexts and "context" in table:
+        named = [str(value) for value in table["context"]]
+        context = np.asarray(positions(named, problem.votes.contexts), np.int64)
+    columns = (codes["judge"], codes["criterion"], codes["first"], codes["second"], context)
     found = Questions(*columns, np.arange(count), cost, np.arange(count))
     if count <= MANY or len(kinds := found.kinds()) <= MANY:
         return found
@@ -167,7 +192,8 @@ def answers(problem: VotesProblem, values: Values, asked: Questions, who: str) -
     if who == PERSON:
         return _by_person(problem, values, asked)
     judge = np.maximum(asked.judge, 0)
-    of = (judge, asked.criterion, asked.first, asked.second)
+    of: tuple[Ints, ...] = (judge, asked.criterion, asked.first, asked.second)
+    of += (asked.context,) if problem.density.contexts else ()
     draws, kinds = len(values["strength"]), 3 if problem.density.ties else 2
     found = np.empty((draws, len(judge), kinds))
     step = max(1, AT_ONCE // max(1, len(judge)))
@@ -182,14 +208,16 @@ def _by_person(problem: VotesProblem, values: Values, asked: Questions) -> Float
     assert model.anchors is not None
     if "anchor" not in values:
         # Nobody was asked yet: people answer rightly as often as the model expects of them.
-        a, b = model.anchors.numbers["a"], model.anchors.numbers["b"]
-        values = {**values, "anchor": np.full(len(values["strength"]), np.log(a / b))}
+        right = ANCHORS[model.anchors.kind].expected(model.anchors.numbers)
+        values = {**values, "anchor": np.full(len(values["strength"]), right)}
     part = {
         "criterion": asked.criterion,
         "first": asked.first,
         "second": asked.second,
         "counts": np.ones((1, 3)),
     }
+    if problem.density.contexts:
+        part["context"] = asked.context
     log = [one for one, _ in ANCHORS[model.anchors.kind].log_parts(values, part, ties, np)]
     if not ties:
         return np.asarray(np.exp(np.stack(log[:2], axis=-1)))
@@ -205,11 +233,24 @@ def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -
     return np.argsort(sureness, kind="stable")
 
 
-def _keys(problem: VotesProblem, judge: Ints, criterion: Ints, first: Ints, second: Ints) -> Ints:
-    items = len(problem.items)
+def _met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
+    """Which items were met in each context, shape (contexts, items); of a model without contexts one of all items."""
+    votes, context = problem.votes, context_of(problem.votes)
+    if not problem.density.contexts or context is None:
+        return np.ones((1, len(problem.items)), dtype=bool)
+    met = np.zeros((problem.density.contexts, len(problem.items)), dtype=bool)
+    for items in (votes.first, votes.second):
+        met[context, items] = True
+    return met
+
+
+def _keys(
+    problem: VotesProblem, judge: Ints, criterion: Ints, first: Ints, second: Ints, context: Ints
+) -> Ints:
+    items, contexts = len(problem.items), max(problem.density.contexts, 1)
     low, high = np.minimum(first, second), np.maximum(first, second)
     keys: Ints = (((judge + 1) * (len(problem.criteria) + 1) + criterion) * items + low) * items + high
-    return keys
+    return keys * contexts + context
 
 
 def _alike(problem: VotesProblem) -> bool:
@@ -226,30 +267,42 @@ def _asked(problem: VotesProblem, who: str) -> Ints:
         if problem.anchors is None:
             return np.empty(0, np.int64)
         people = problem.anchors.votes
+        if problem.density.contexts:
+            if people.row_context is None:
+                return np.empty(0, np.int64)  # of items over all contexts, not of texts in one
+            people = by_context(people)
         criterion = people.criterion if separate else people.criterion * 0
         if separate and problem.anchors.overall:
             criterion = np.full_like(criterion, len(problem.criteria))
-        return _keys(problem, people.judge * 0 - 1, criterion, people.first, people.second)
+        return _keys(
+            problem, people.judge * 0 - 1, criterion, people.first, people.second, _context(problem, people)
+        )
     votes = problem.coded_votes
     if _alike(problem):
         return np.empty(0, np.int64)
     criterion = votes.criterion if separate else votes.criterion * 0
-    return _keys(problem, votes.judge, criterion, votes.first, votes.second)
+    return _keys(problem, votes.judge, criterion, votes.first, votes.second, _context(problem, votes))
+
+
+def _context(problem: VotesProblem, votes: Votes) -> Ints:
+    """Of each cell; 0 where the model has none."""
+    context = context_of(votes) if problem.density.contexts else None
+    return np.zeros_like(votes.first) if context is None else context
 
 
 def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
-    """How the panel answered each comparison so far: for first, for second, ties; shape (questions, 3)."""
+    """How the panel answered each comparison (in its context) so far: first, second, ties; shape (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
     found = np.zeros((len(asked.first), 3), np.int64)
-    known = pair_keys(votes, criteria=separate)
+    known, of = pair_keys(votes, criteria=separate), _context(problem, votes)
     size = len(problem.items)
-    for row, (criterion, first, second) in enumerate(
-        zip(asked.criterion, asked.first, asked.second, strict=True)
+    for row, (criterion, first, second, context) in enumerate(
+        zip(asked.criterion, asked.first, asked.second, asked.context, strict=True)
     ):
         whole = not separate or criterion == len(problem.criteria)
         keys = known % size**2 if whole else known
         key = min(first, second) * size + max(first, second)
-        here = keys == (key if whole else criterion * size**2 + key)
+        here = (keys == (key if whole else criterion * size**2 + key)) & ((of == context) | (context < 0))
         counts = votes.counts[here]
         counts = np.where((votes.first[here] == first)[:, None], counts, counts[:, [1, 0, 2]])
         found[row] = counts.sum(axis=0)

@@ -72,11 +72,12 @@ def next_comparisons(
     about : {"ranking", "judges", "best"}, optional
         What is to become surer; by default the judges of a person, and the ranking of a judge.
     repeats : bool, optional
-        Whether a comparison may be asked again of who has answered it; by default where the table has contexts.
+        Whether a comparison may be asked again of who has answered it; by default where the table has contexts that
+        the model leaves out. With a model of contexts a comparison is one in a context.
     among : dataframe, optional
         Of judges: all that may be asked, each row once and in the order that it says: judge, first, second, and
-        criterion where there are several. With a column cost (above 0) those are chosen that tell most for what they
-        cost. ``attrs["rows"]`` of the result says which they are.
+        criterion and context where there are several. With a column cost (above 0) those are chosen that tell most for
+        what they cost. ``attrs["rows"]`` of the result says which they are.
     seed : int
         Of the draws and of the worlds over which a batch is averaged.
 
@@ -84,9 +85,10 @@ def next_comparisons(
     -------
     pandas.DataFrame
         In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
-        first, second, information (bits of the question alone), gain (bits given the answers to those above), p_first,
-        p_second, p_tie (the answer expected), votes_first, votes_second, votes_tie (of the panel so far). ``attrs``
-        has ``about``, ``entropy`` (bits now) and ``left`` (bits expected after all answers).
+        first, second, of a model with contexts context (one in which both were met), information (bits of the question
+        alone), gain (bits given the answers to those above), p_first, p_second, p_tie (the answer expected),
+        votes_first, votes_second, votes_tie (of the panel so far, in that context). ``attrs`` has ``about``,
+        ``entropy`` (bits now) and ``left`` (bits expected after all answers).
 
     Raises
     ------
@@ -108,7 +110,7 @@ def next_comparisons(
         raise InputError("among is for questions to judges; pass who='judge' with it")
     problem, rng = votes_of(fit.problem, "next_comparisons"), np.random.default_rng(seed)
     values, weights = _draws(fit, about, rng)
-    again = bool(problem.votes.contexts) if repeats is None else repeats
+    again = bool(problem.votes.contexts) and not problem.density.contexts if repeats is None else repeats
     asked = questions(problem, values, who, again) if among is None else offered(problem, values, among)
     evidence = evidence_of(problem) if (who, about) == (PERSON, "ranking") else None
     if evidence is None and about != "judges":
@@ -332,6 +334,11 @@ def _frame(
         "criterion": pd.Series([criteria[code] for code in asked.criterion], dtype=object),
         "first": np.array(problem.items, dtype=object)[asked.first],
         "second": np.array(problem.items, dtype=object)[asked.second],
+    }
+    if problem.density.contexts:
+        contexts = [*problem.votes.contexts, None]
+        columns["context"] = pd.Series([contexts[code] for code in asked.context], dtype=object)
+    columns |= {
         "information": alone,
         "gain": gain,
         "p_first": mean[:, 0],

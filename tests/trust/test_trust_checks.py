@@ -211,7 +211,7 @@ def test_anchors_say_what_the_consensus_is_worth(llmbar: pd.DataFrame, shared) -
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")
     votes = llmbar[llmbar["subset"] == "GPTInst"].drop(columns="subset")
     anchors = gold[gold["subset"] == "GPTInst"][["first", "second", "winner"]]
-    result = voirdire.fit(votes, anchors=anchors[:30], method="map")
+    result = voirdire.fit(votes, anchors=anchors[:30], anchor_mode="joint", method="map")
     entry = check(result, "anchors")
     net = votes.assign(one=np.where(votes["first"].str.endswith("/1") == (votes["winner"] == "first"), 1, -1))
     net["pair"] = net["first"].str[:-2]

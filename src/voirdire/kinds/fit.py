@@ -30,6 +30,7 @@ from voirdire.model.specs import Model
 from voirdire.renamed import argument_now
 from voirdire.settings import least_draws
 from voirdire.tables.given import as_given
+from voirdire.trust.drift import habits_over_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,6 +138,30 @@ class Fit:
         found = [entry.as_dict() for entry in self.all_checks]
         return self._frame({key: [entry[key] for entry in found] for key in found[0]})
 
+    def over_time(self) -> pd.DataFrame:
+        """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
+
+        Of votes reliability (and position bias), of scores severity, of labels reliability, as in :meth:`judges`; by a
+        random walk whose steps are learned, see :mod:`voirdire.trust.walk`. Dates are in seconds since 1970. Empty
+        where no judge has 20 answers at several times, or the model no such habit.
+
+        Raises
+        ------
+        InputError
+            The table does not say when answers were given.
+        """
+        if not self._has_times:
+            raise InputError("over_time() needs a column time (numbers or dates), or runs that are such")
+        return self._frame({name: np.array(of) for name, of in self._over_time.items()})
+
+    @property
+    def _has_times(self) -> bool:
+        return any(part is not None for part in self.kind.over_time(self.problem, self.posterior))
+
+    @cached_property
+    def _over_time(self) -> dict[str, list[Any]]:
+        return habits_over_time(self.kind.over_time(self.problem, self.posterior), self.prob)
+
     @property
     def level(self) -> str:
         """The worst level among the checks."""
@@ -240,6 +265,7 @@ class Fit:
             "notes": list(self.notes),
             **{name: records(columns) for name, columns in self.tables.items()},
             **self.kind.structure(self.problem, self.posterior, self.prob),
+            **({"over_time": records(self._over_time)} if self._over_time["judge"] else {}),
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }

@@ -21,6 +21,7 @@ from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
 from voirdire.tables.covariates import columns_of
+from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
 from voirdire.typing import Floats, Ints
@@ -188,6 +189,10 @@ class Kind(ABC, Generic[T, P]):
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
+
+    def over_time(self, problem: P, posterior: Posterior) -> list[OverTime | None]:
+        """What is looked at over time, by kind of answers; None where the table has no times."""
+        return []
 
     def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
         """What a leaderboard is of: items, as far as there are draws of their scores.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
 
 _KNOWN = ("model", "method", "seed", "prob", "votes", "seconds", "versions", "notes", "pairs")
-_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people")
+_SECTIONS = ("items", "judges", "criteria", "checks", "shares", "confusion", "groups", "people", "over_time")
 _LONG = 400  # rows from which a table that no section knows is left to the saved result
 
 

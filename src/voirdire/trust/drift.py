@@ -1,37 +1,39 @@
 """Whether judges change with time, by bets that are valid however often one looks.
 
 Let x_1, x_2, ... be what a judge's answers are beyond expectation, in order of time. If the judge does not change,
-every order is as likely, and the conformal p-values
+every order is as likely: given the bag of the first t, x_t is any of them. With w_t(x) the value x less the bag's mean
+in its standard deviations, drawn in so that none of the bag is beyond CLIP of them, the bet of size m pays
 
-    p_t = (number of s < t with x_s < x_t + u_t (1 + number with x_s = x_t)) / t,   u_t uniform,
+    e_t = exp(m w_t(x_t)) / mean over x of the bag of exp(m w_t(x)),
 
-are independent and uniform (Vovk, Nouretdinov and Gammerman 2003), so that z_t = Phi^-1(p_t) are independent standard
-normal. A change after answer a with shift m is bet on by exp(m S - m^2 n / 2), S the sum of the n values of z after it;
-over m ~ Normal(0, s^2) and places a = 8, 12, 18, ... of weight 1 / ((j+1)(j+2)) the wealth is
-
-    M = sum_j w_j (1 + s^2 n_j)^(-1/2) exp(s^2 S_j^2 / (2 (1 + s^2 n_j))).
-
-By Ville's inequality M ever reaches 1 / alpha with probability at most alpha: the check looks at its largest value so
-far, and looking again after every answer costs nothing. Judges and quantities share alpha (Bonferroni). Consecutive
-answers about one question are one witness.
+1 on average (a conformal e-value: Vovk 2020, arXiv 2001.05989). A change after answer a is bet on by the product of e_t
+over t > a; over sizes m and places a = 12, 18, 27, ... of stake w_j (which falls as 1 / (j + 3)) the wealth M is the
+mean of the products. At any one look its expectation is 1, exactly. Were the bag known beforehand, M would reach
+1 / alpha ever with probability at most alpha (Ville); so the check looks at its largest value so far, and looking again
+after every answer costs nothing. That the bag is learned on the way costs little where no value is far out, which CLIP
+sees to: of 400 answers looked at one by one, 1 in 100 to all alike in kind, M reached 20 in at most 3% of sequences.
+Judges and quantities share alpha. Consecutive answers about one question are one witness.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from voirdire.model.check import Check
+from voirdire.trust.walk import Habit, stretches
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.05  # chance that any judge is said to change where none does, over all looks
 FEWEST = 20  # witnesses of a judge
-PRIOR = 0.5  # standard deviation of a change, in those of z
-FIRST, RATIO = 8, 1.5  # places of changes that are bet on
+SIZES = np.array([-0.8, -0.5, -0.25, 0.25, 0.5, 0.8])  # of bets, by standard deviation
+CLIP = 2.0  # standard deviations that the farthest value of a bag counts for
+FIRST, RATIO = 12, 1.5  # places of changes that are bet on
+STAKE = 0.75  # of a judge's, on the quantity that is named first; the others share the rest
+BINS = 64  # of values, between the least and the largest
 MOST = 20_000  # witnesses of a judge; of more, neighbours are averaged
 SHOWN = 3
 OWN = 2003  # of random numbers that no simulation with the same seed has drawn
@@ -50,6 +52,8 @@ class OverTime:
         Neighbours of one question are one witness.
     beyond : mapping of (str, str) to array, shape (answers,)
         Answers beyond expectation, by the words for more and for less of it.
+    habits : tuple of Habit
+        Of judges, which may change; see :mod:`.trust.walk`.
     """
 
     judges: tuple[str, ...]
@@ -57,6 +61,24 @@ class OverTime:
     time: Floats
     question: Ints
     beyond: Mapping[tuple[str, str], Floats]
+    habits: tuple[Habit, ...] = ()
+
+
+def habits_over_time(parts: Sequence[OverTime | None], prob: float) -> dict[str, list[Any]]:
+    """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high; see :mod:`.trust.walk`.
+
+    Empty columns where no judge has two blocks of answers.
+    """
+    columns: dict[str, list[Any]] = {
+        name: [] for name in ("judge", "habit", "start", "end", "answers", "value", "low", "high")
+    }
+    for seen in parts:
+        if seen is None:
+            continue
+        for one in stretches(seen.judge, seen.time, seen.habits, prob):
+            for name, column in columns.items():
+                column.append(seen.judges[one.judge] if name == "judge" else getattr(one, name))
+    return columns
 
 
 class Wealth(NamedTuple):
@@ -76,32 +98,45 @@ def drift(*parts: OverTime | None, seed: int = 0) -> list[Check]:
     >>> x = rng.normal(size=200) + np.repeat([0.0, 1.5], 100)
     >>> each = np.arange(200)
     >>> drift(OverTime(("ann",), each * 0, each * 1.0, each, {("severe", "lenient"): x}))[0].message[:50]
-    'ann becomes more severe (from about answer 91 of 2'
+    'ann becomes more severe (from about answer 100 of '
     """
     found = [one for seen in parts if seen is not None for one in _looked_at(seen, seed)]
     if not found:
         return []
-    log_bound = float(np.log(len(found) / ALPHA))
-    clear = sorted((one for one in found if one[2].log >= log_bound), key=lambda one: -one[2].log)
+    watched = sum(one.stake for one in found)
+    clear = [one for one in found if one.wealth.log >= np.log(watched / (ALPHA * one.stake))]
+    clear.sort(key=lambda one: -one.wealth.log)
     if not clear:
         message = (
             f"No judge's answers are seen to change with time (false alarms {ALPHA:.0%} over all looks)."
         )
         return [Check("drift", "ok", 0.0, message)]
     said = [
-        f"{name} becomes more {word} (from about answer {wealth.start * -(-size // MOST)} of {size})"
-        for name, word, wealth, size in clear[:SHOWN]
+        f"{one.judge} becomes more {one.word} "
+        f"(from about answer {one.wealth.start * -(-one.size // MOST)} of {one.size})"
+        for one in clear[:SHOWN]
     ]
     more = f" and {len(clear) - SHOWN} more changes" if len(clear) > SHOWN else ""
     message = (
         f"{'; '.join(said)}{more}: the judge or what it was asked changed with time. Look whether its version or "
         "prompt did, fit the times apart, and ask questions in random order."
     )
-    return [Check("drift", "warn", float(len({name for name, *_ in clear})), message)]
+    return [Check("drift", "warn", float(len({one.judge for one in clear})), message)]
 
 
-def _looked_at(seen: OverTime, seed: int) -> Iterator[tuple[str, str, Wealth, int]]:
-    """Of judges with enough answers each quantity: judge, where it goes in words, how surely, witnesses."""
+class _Looked(NamedTuple):
+    """A quantity of a judge: where it goes in words, how surely, witnesses, part of the judge's stake."""
+
+    judge: str
+    word: str
+    wealth: Wealth
+    size: int
+    stake: float
+
+
+def _looked_at(seen: OverTime, seed: int) -> Iterator[_Looked]:
+    """Of judges with enough answers each quantity."""
+    rest = (1.0 - STAKE) / max(len(seen.beyond) - 1, 1)
     for k, name in enumerate(seen.judges):
         rows = np.flatnonzero(seen.judge == k)
         if len(rows) < FEWEST or np.ptp(seen.time[rows]) == 0.0:
@@ -110,9 +145,10 @@ def _looked_at(seen: OverTime, seed: int) -> Iterator[tuple[str, str, Wealth, in
         count = np.bincount(unit)
         if len(count) < FEWEST:
             continue
-        for words, beyond in seen.beyond.items():
-            wealth = largest_wealth(_thinned(np.bincount(unit, beyond[order]) / count), seed)
-            yield name, words[0 if wealth.sign > 0 else 1], wealth, len(count)
+        for place, (words, beyond) in enumerate(seen.beyond.items()):
+            wealth = largest_wealth(_thinned(np.bincount(unit, beyond[order]) / np.sqrt(count)))
+            stake = 1.0 if len(seen.beyond) == 1 else rest if place else STAKE
+            yield _Looked(name, words[0 if wealth.sign > 0 else 1], wealth, len(count), stake)
 
 
 def _witnesses(seen: OverTime, rows: Ints, seed: int) -> tuple[Ints, Ints]:
@@ -130,53 +166,69 @@ def _thinned(x: Floats) -> Floats:
     return x if times == 1 else x[: len(x) // times * times].reshape(-1, times).mean(axis=1)
 
 
-def conformal(x: Floats, seed: int = 0) -> Floats:
-    """Values z_t, independent standard normal where every order of ``x`` is as likely.
+def bets(x: Floats) -> Floats:
+    """Logarithms of what bets of each of :data:`SIZES` pay at each answer, shape (sizes, answers); see the module.
 
     Examples
     --------
-    >>> conformal(np.array([1.0, 2.0, 0.0])).round(1).tolist()
-    [0.6, 0.5, -1.3]
+    >>> bets(np.array([1.0, 1.0, 0.0])).round(2)[[0, -1]].tolist()
+    [[-0.0, -0.0, 0.79], [0.0, 0.0, -1.38]]
     """
-    from scipy.special import ndtri
+    low, width = float(x.min()), float(np.ptp(x))
+    if width == 0.0:
+        return np.zeros((len(SIZES), len(x)))
+    code = np.rint((x - low) / width * (BINS - 1)).astype(np.int64)
+    value = np.linspace(0.0, 1.0, BINS)
+    bag = np.cumsum(np.eye(BINS)[code], axis=0) / np.arange(1, len(x) + 1)[:, None]
+    mean = bag @ value
+    away = value - mean[:, None]
+    sd = np.sqrt(np.maximum(bag @ value**2 - mean**2, 0.0))
+    farthest = np.where(bag > 0, np.abs(away), 0.0).max(axis=1)
+    w = away / np.maximum(np.maximum(sd, farthest / CLIP), 1e-9)[:, None]
+    w *= (sd > 1e-9)[:, None]
+    own = w[np.arange(len(x)), code]
+    return np.array([m * own - np.log((bag * np.exp(np.minimum(m * w, 50.0))).sum(axis=1)) for m in SIZES])
 
-    u = np.random.default_rng((seed, OWN)).random(len(x))
-    before: list[float] = []
-    p = np.empty(len(x))
-    for t, value in enumerate(np.round(x, 9).tolist()):
-        low, high = bisect_left(before, value), bisect_right(before, value)
-        p[t] = (low + u[t] * (high - low + 1)) / (t + 1)
-        insort(before, value)
-    return np.asarray(ndtri(np.clip(p, 1e-12, 1.0 - 1e-12)), dtype=float)
+
+def wealth_so_far(x: Floats) -> Floats:
+    """Logarithm of the wealth after each number of answers, shape (answers + 1,).
+
+    Examples
+    --------
+    >>> float(wealth_so_far(np.array([1.0, 2.0])).round(6)[-1])
+    0.0
+    """
+    total = np.concatenate([np.zeros((len(SIZES), 1)), np.cumsum(bets(x), axis=1)], axis=1)
+    log = np.full(len(x) + 1, -np.inf)
+    for start, stake in zip(*map(np.ndarray.tolist, _places()), strict=True):
+        # bets on places that are still to come hold what they were given
+        log[:start] = np.logaddexp(log[:start], np.log(stake))
+        part = np.logaddexp.reduce(total[:, start:] - total[:, start : start + 1], axis=0)
+        log[start:] = np.logaddexp(log[start:], np.log(stake / len(SIZES)) + part)
+    return log
 
 
-def largest_wealth(x: Floats, seed: int = 0) -> Wealth:
+def _places() -> tuple[Ints, Floats]:
+    """Answers after which a change is bet on, and the stakes, which sum to one."""
+    size = 1 + int(np.log(MOST / FIRST) / np.log(RATIO))
+    stakes = 1.0 / (3.0 + np.arange(size))
+    return np.rint(FIRST * RATIO ** np.arange(size)).astype(np.int64), stakes / stakes.sum()
+
+
+def largest_wealth(x: Floats) -> Wealth:
     """The largest wealth so far of the bets that ``x`` changes; see the module.
 
+    The change seems to come where the means before and after it, of what was seen then, are farthest apart in their
+    standard error.
+
     Examples
     --------
-    >>> bool(largest_wealth(np.arange(30.0)).log > np.log(1 / ALPHA))
-    True
+    >>> largest_wealth(np.repeat([0.0, 1.0], 60)).start
+    60
     """
-    total = np.concatenate([[0.0], np.cumsum(conformal(x, seed))])
-    starts: list[int] = []
-    weights: list[float] = []
-    while (start := round(FIRST * RATIO ** len(starts))) < len(x):
-        weights.append(1.0 / ((len(starts) + 1) * (len(starts) + 2)))
-        starts.append(start)
-    # bets on places that are still to come hold what they were given
-    log = np.full(len(x) + 1, np.log1p(-sum(weights)))
-    best = np.full(len(x) + 1, -np.inf)
-    at, sums = np.zeros(len(x) + 1, dtype=np.int64), np.zeros(len(x) + 1)
-    for start, weight in zip(starts, weights, strict=True):
-        n = np.arange(len(x) + 1 - start)
-        s = total[start:] - total[start]
-        spread = 1.0 + PRIOR**2 * n
-        part = np.log(weight) - 0.5 * np.log(spread) + 0.5 * PRIOR**2 * s**2 / spread
-        log[:start] = np.logaddexp(log[:start], np.log(weight))
-        log[start:] = np.logaddexp(log[start:], part)
-        better = part > best[start:]
-        at[start:][better], sums[start:][better] = start, s[better]
-        best[start:] = np.maximum(best[start:], part)
-    top = int(log.argmax())
-    return Wealth(float(log[top]), int(at[top]), float(np.sign(sums[top])))
+    log = wealth_so_far(x)
+    seen = max(int(log.argmax()), 2)
+    n = np.arange(1, seen)
+    apart = (n * x[:seen].mean() - np.cumsum(x[:seen])[:-1]) / np.sqrt(n * (seen - n))
+    place = int(np.abs(apart).argmax())
+    return Wealth(float(log.max()), place + 1, float(np.sign(apart[place])))

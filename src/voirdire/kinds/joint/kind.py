@@ -20,18 +20,21 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import unpack_rated, unpack_votes
 from voirdire.kinds.scores.bootstrap import resampled as resampled_scores
 from voirdire.kinds.scores.kind import SCORES, criteria_again, unpack_criteria
+from voirdire.kinds.scores.over_time import over_time as scores_over_time
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.votes import results as vote_results
 from voirdire.kinds.votes.bootstrap import resampled as resampled_votes
 from voirdire.kinds.votes.human.table import read_anchors
 from voirdire.kinds.votes.kind import VOTES, unpack_people
+from voirdire.kinds.votes.over_time import over_time as votes_over_time
 from voirdire.model.density import Data
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.scores import Scores
+from voirdire.trust.drift import OverTime
 from voirdire.typing import Floats, Ints
 
 
@@ -65,6 +68,13 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         people = None if request.anchors is None else read_anchors(request.anchors, table.votes)
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "anchors": people}
         return pose_joint(model, table, **how), [] if people is None else list(people.notes)
+
+    def over_time(self, problem: JointProblem, posterior: Posterior) -> list[OverTime | None]:
+        """Of the votes and of the scores."""
+        return [
+            votes_over_time(problem.of_votes, posterior),
+            scores_over_time(problem.of_scores, posterior),
+        ]
 
     def table_of(self, problem: JointProblem) -> VotesAndScores:
         """Both tables."""

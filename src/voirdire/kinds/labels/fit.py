@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.fit import Fit, verb
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.labels import systems
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.tables.given import as_given
@@ -31,6 +32,25 @@ class LabelsFit(Fit):
     def shares(self) -> pd.DataFrame:
         """Shares of the classes: criterion, class, share, low, high."""
         return self._frame(self.tables["shares"])
+
+    def systems(self) -> pd.DataFrame:
+        """Systems, of labels of systems over contexts; see :mod:`voirdire.kinds.labels.systems`.
+
+        Columns: system, contexts; where there are two classes (the share of the second) or numbers as grades (their
+        mean) score, sd, low, high, rank, rank_low, rank_high, p_best, best first; share_CLASS, share_CLASS_low and
+        share_CLASS_high of every class.
+
+        Raises
+        ------
+        InputError
+            The table has no columns context and system, or the fit no draws.
+        """
+        return self._frame(systems.systems(self.problem, self.posterior, self.prob))
+
+    def board(self) -> dict[str, Any]:
+        """The leaderboard of systems over contexts; see :func:`voirdire.fit.board.board.board`."""
+        found: dict[str, Any] = verb("board")(self.in_pandas)
+        return found
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
         """Accuracy and balanced accuracy against known classes, with bootstrap intervals.

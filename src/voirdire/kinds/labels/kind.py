@@ -9,20 +9,23 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
-from voirdire.kinds.kind import Kind, Packed, Request, Results
-from voirdire.kinds.labels import checks, results
+from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
+from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.families import found_families
 from voirdire.kinds.labels.held_out import held_out
 from voirdire.kinds.labels.left_out import calibration
+from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
+from voirdire.kinds.systems import check_over, note, placed
 from voirdire.model.check import listed
 from voirdire.model.specs import Model
 from voirdire.model.terms import CONFUSION
@@ -30,6 +33,7 @@ from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
 from voirdire.tables.labels import Labels, read_labels
+from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
@@ -92,12 +96,49 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if families is None and shares:
             families = found_families(table)
             notes += _found(families)
+        about = placed(table)
+        check_over(about, request.over, "labels")
+        if about is not None:
+            notes.append(note(table, request.over))
         posed = pose_labels(model, table, classes=request.classes, anchors=known, families=families)
-        return posed, notes
+        return replace(posed, over=request.over), notes
+
+    def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
+        """How often systems' answers are of each class, where the table is about systems."""
+        if placed(problem.table) is None or posterior.values is None:
+            return {}
+        return {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+
+    def entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
+        """Systems, where the table is about systems.
+
+        Raises
+        ------
+        InputError
+            It is not; or its classes have no order, or there are no draws.
+        """
+        if placed(problem.table) is None:
+            raise InputError(
+                "a board of labels is of systems over contexts: columns context and system, which name what each item "
+                "is an answer of"
+            )
+        drawn = systems.worth(problem, posterior)
+        rows = records(systems.systems(problem, posterior, prob))
+        rows = [{"item": row.pop("system"), **row} for row in rows]
+        contexts = len(problem.table.contexts) if problem.over == "new" else 0
+        return Entrants(problem.table.systems, drawn, rows, contexts)
+
+    def unit(self, problem: LabelsProblem) -> str:
+        """What systems' scores are."""
+        return super().unit(problem) if placed(problem.table) is None else systems.unit(problem)
 
     def uses_families(self, problem: LabelsProblem) -> bool:
         """Whether the model has errors that families share."""
         return problem.density.shares_errors
+
+    def over_time(self, problem: LabelsProblem, posterior: Posterior) -> list[OverTime | None]:
+        """Of every answer."""
+        return [over_time(problem, posterior)]
 
     def table_of(self, problem: LabelsProblem) -> Labels:
         """The labels."""
@@ -117,7 +158,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         known = problem.known if table is None else None
         posed = problem.table if table is None else table
         every_class = None if every else classes
-        return pose_labels(problem.model, posed, classes=every_class, known=known, families=problem.families)
+        found = pose_labels(problem.model, posed, classes=every_class, known=known, families=problem.families)
+        return replace(found, over=problem.over)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Old and new labels; where labels were declared, new ones are among them."""
@@ -170,7 +212,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         arrays |= {"known": problem.known}
         if problem.answered is not None:
             arrays["answered"] = problem.answered
-        return Packed({"tables": tables, "anchors": None}, arrays)
+        return Packed({"tables": tables, "anchors": None, "over": problem.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
         """The problem of :meth:`pack`."""
@@ -178,7 +220,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
         families = names.get("families")
         how = {"classes": names["classes"], "known": arrays["known"], "families": families}
-        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"))
+        over = packed.sections.get("over", "new")
+        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over)
 
 
 def _found(families: dict[str, str]) -> list[str]:

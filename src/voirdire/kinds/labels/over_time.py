@@ -7,7 +7,10 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.labels.influence import units
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.model.terms.confusion import log_softmax
 from voirdire.trust.drift import OverTime
+from voirdire.trust.walk import Habit
+from voirdire.typing import Floats, Ints
 
 
 def over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
@@ -25,4 +28,23 @@ def over_time(problem: LabelsProblem, posterior: Posterior) -> OverTime | None:
     mean = np.bincount(cell, right) / np.maximum(np.bincount(cell), 1)
     question = table.item if table.context is None else table.context
     beyond = {("in line with the panel", "out of line with the panel"): right - mean[cell]}
-    return OverTime(problem.judges, table.judge, table.time, question, beyond)
+    habits = _habits(problem, posterior, top)
+    return OverTime(problem.judges, table.judge, table.time, question, beyond, habits)
+
+
+def _habits(problem: LabelsProblem, posterior: Posterior, top: Ints) -> tuple[Habit, ...]:
+    """Reliability as :meth:`.Fit.judges` has it, by the log-odds of the right label of each class."""
+    table, density = problem.table, problem.density
+    rates = density.rates(posterior.central_values, np)
+    if len(rates) != len(problem.judges):
+        return ()  # judges are alike
+    right, size, given = np.eye(problem.classes, rates.shape[-1]), rates.shape[-1], problem.given(table)
+
+    def log_chance(u: float) -> Floats:
+        return np.asarray(log_softmax(rates + u * right, size, np)[table.judge, top, given])
+
+    def value(judge: int, u: Floats) -> Floats:
+        moved = np.exp(log_softmax(rates[judge] + u[:, None, None] * right, size, np))
+        return np.asarray((moved * right).sum(axis=-1).mean(axis=-1))
+
+    return (Habit("reliability", log_chance, value),)

@@ -48,6 +48,8 @@ class LabelsProblem(Problem):
         Family of each judge, where the model has errors that families share; else empty.
     answered : array, shape (units, classes), optional
         P(class) where people's answers taught it beside the model; see :mod:`.labels.stacking`.
+    over : "new" or "these"
+        Of tables about systems: whether these are over contexts like those of the table, or those alone.
     """
 
     density: LabelsDensity
@@ -60,6 +62,7 @@ class LabelsProblem(Problem):
     known: Ints
     families: dict[str, str] = field(default_factory=dict)
     answered: Floats | None = None
+    over: str = "new"
 
     ordered: ClassVar[bool] = False  # whether answers have neighbours
 

@@ -23,12 +23,14 @@ from voirdire.kinds.scores.halo import no_halo
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
+from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.spreads import spreads
+from voirdire.kinds.systems import check_over, note, placed
 from voirdire.kinds.votes import results as vote_results
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -37,6 +39,7 @@ from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
+from voirdire.trust.drift import OverTime
 from voirdire.typing import Floats, Ints
 
 
@@ -84,26 +87,22 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
-        about = systems.placed(table)
-        if about is None and request.over != "new":
-            raise InputError(
-                f"over {request.over!r} is for scores of several systems over several contexts (columns context and "
-                "system); leave it out"
-            )
+        about = placed(table)
+        check_over(about, request.over, "scores")
         problem = pose_scores(model, table, anchors=request.anchors, **how)
         notes = [] if problem.anchors is None else list(problem.anchors.notes)
         if about is not None:
-            like = "contexts like these" if request.over == "new" else "these contexts alone"
-            notes.append(
-                f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
-                f"compares the systems over {like}."
-            )
+            notes.append(note(table, request.over))
         return problem, notes
+
+    def over_time(self, problem: ScoresProblem, posterior: Posterior) -> list[OverTime | None]:
+        """Of every answer."""
+        return [over_time(problem, posterior)]
 
     def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What systems are worth, where the table is about systems; the spreads that were learned of tastes."""
         found: dict[str, Any] = {}
-        if systems.placed(problem.table) is not None and posterior.values is not None:
+        if placed(problem.table) is not None and posterior.values is not None:
             found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
         if problem.density.is_nested:
             found["spreads"] = records(spreads(problem, posterior, prob))
@@ -111,7 +110,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
-        if systems.placed(problem.table) is None or posterior.values is None:
+        if placed(problem.table) is None or posterior.values is None:
             return super().entrants(problem, posterior, prob)
         rows = records(systems.systems(problem, posterior, prob))
         rows = [{"item": row.pop("system"), **row} for row in rows]

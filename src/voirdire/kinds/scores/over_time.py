@@ -10,7 +10,9 @@ from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.severity import severity_of
 from voirdire.trust.drift import OverTime
+from voirdire.trust.walk import Habit
 from voirdire.typing import Floats
 
 
@@ -28,7 +30,27 @@ def over_time(problem: ScoresProblem, posterior: Posterior) -> OverTime | None:
         ("out of line with the panel", "in line with the panel"): away - mean[table.judge],
     }
     question = table.item if table.context is None else table.context
-    return OverTime(problem.judges, table.judge, table.time, question, beyond)
+    return OverTime(problem.judges, table.judge, table.time, question, beyond, _habits(problem, posterior))
+
+
+def _habits(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
+    """Severity as :meth:`.Fit.judges` has it; none of models without it. On a continuous scale by typical noise."""
+    table, values, form = problem.table, posterior.central_values, form_of(problem.model)
+    if "severity" not in values or form not in (ordinal, continuous):
+        return ()
+    codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
+    unit = float(np.exp(values["log_noise"].mean())) if form is continuous else 1.0
+    given = None if form is continuous else problem.given(table)
+    own = severity_of(values, problem.judge_group)
+
+    def log_chance(u: float) -> Floats:
+        moved = values | {"severity": values["severity"] + unit * u}
+        if given is None:
+            return points.log_predicted(problem, moved, table.score, *codes)
+        chance = chances(problem, moved, codes)[np.arange(len(given)), given]
+        return np.asarray(np.log(np.maximum(chance, 1e-300)))
+
+    return (Habit("severity", log_chance, lambda judge, u: np.asarray(one * (own[judge] + unit * u))),)
 
 
 def _expected(problem: ScoresProblem, posterior: Posterior) -> Floats:

@@ -21,52 +21,18 @@ leaves to d what truly differs between contexts, as M has the error already.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, weights
 from voirdire.kinds.columns import Columns
 from voirdire.kinds.scores.problem import ScoresProblem
-from voirdire.kinds.votes.results import ranks
+from voirdire.kinds.systems import Placed, placed, ranked
 from voirdire.model.terms.parameters import Spread
-from voirdire.tables.scores import Scores
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Floats
 
 LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
 OWN = 1981  # of random numbers that no simulation with the same seed has drawn
-
-
-class Placed(NamedTuple):
-    """System and context of every item, as codes of shape (items,)."""
-
-    system: Ints
-    context: Ints
-
-
-def placed(table: Scores) -> Placed | None:
-    """Where every item belongs; None where the table is not about several systems over several contexts.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.scores import read_scores
-    >>> rows = [("a", x, s, 1) for x in ("p", "q") for s in ("one", "two")]
-    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "context", "system", "score"]))
-    >>> placed(table).system.tolist(), placed(table).context.tolist()
-    ([0, 1, 0, 1], [0, 0, 1, 1])
-    """
-    if table.system is None or table.context is None or min(len(table.systems), len(table.contexts)) < 2:
-        return None
-    found = []
-    for code in (table.system, table.context):
-        of = np.zeros(len(table.items), dtype=np.int64)
-        of[table.item] = code
-        if (of[table.item] != code).any():
-            return None  # an item of two systems is no answer of one
-        found.append(of)
-    return Placed(*found)
 
 
 def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats:
@@ -145,22 +111,6 @@ def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int
     drawn = draws(problem, posterior, seed)
     where = placed(problem.table)
     assert where is not None  # draws() refuses
-    score = np.median(drawn, axis=0)
-    low, high = posterior.interval(drawn, prob)
-    each = ranks(drawn)
-    ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
-    rank_low, rank_high = np.quantile(each, ends, axis=0, method="inverted_cdf")
-    columns: Columns = {
-        "system": np.array(problem.table.systems, dtype=object),
-        "contexts": np.bincount(where.system),
-        "score": score,
-        "sd": drawn.std(axis=0, ddof=1),
-        "low": low,
-        "high": high,
-        "rank": ranks(score),
-        "rank_low": rank_low,
-        "rank_high": rank_high,
-        "p_best": (each == 1).mean(axis=0),
-    }
+    columns = ranked(problem.table, where, drawn, posterior, prob)
     order = np.argsort(columns["rank"])
     return {name: column[order] for name, column in columns.items()}

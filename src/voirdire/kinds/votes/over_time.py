@@ -8,7 +8,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.votes.chances import differences, probabilities
 from voirdire.kinds.votes.contexts import context_of, covariates_of
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.reliability import Values
 from voirdire.trust.drift import OverTime
+from voirdire.trust.walk import Habit
+from voirdire.typing import Floats
 
 
 def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
@@ -36,4 +40,33 @@ def over_time(problem: VotesProblem, posterior: Posterior) -> OverTime | None:
         ("in line with the panel", "out of line with the panel"): r * np.tanh(0.5 * d[cell]),
         ("for what is shown first", "for what is shown second"): r,
     }
-    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond)
+    habits = _habits(problem, values)
+    return OverTime(problem.judges, votes.judge[cell], votes.details.time, question, beyond, habits)
+
+
+def _habits(problem: VotesProblem, values: Values) -> tuple[Habit, ...]:
+    """Of models with coins: their mean and half their difference, by log-odds; none of others."""
+    votes, density = problem.coded_votes, problem.density
+    if "coin_first" in values:
+        coins = ("coin_first", "coin_second")
+    elif "reliability" in values and "reliability_deviation" not in values:
+        coins = ("reliability", "reliability")
+    else:
+        return ()
+
+    def habit(name: str, sign: float) -> Habit:
+        def log_chance(u: float) -> Floats:
+            moved = values | {coin: values[coin] + by for coin, by in zip(coins, (u, sign * u), strict=True)}
+            p = probabilities(problem.model, density, [moved], votes)
+            return np.asarray(np.log(np.maximum(p[votes.row_cell, votes.row_outcome], 1e-300)))
+
+        def value(judge: int, u: Floats) -> Floats:
+            first, second = (
+                sigmoid(values[coin][judge] + by, np) for coin, by in zip(coins, (u, sign * u), strict=True)
+            )
+            return np.asarray(0.5 * (first + sign * second))
+
+        return Habit(name, log_chance, value)
+
+    both = (habit("reliability", 1.0), habit("position_bias", -1.0))
+    return both if coins[0] != coins[1] else both[:1]

@@ -9,6 +9,7 @@ from voirdire.kinds.checks import ORIENTATION
 from voirdire.report.figure_blocks import calibration, figure, predictive_shares
 from voirdire.report.kinds import words
 from voirdire.report.page import Block, Finding, Findings, Text
+from voirdire.report.table import table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -33,6 +34,15 @@ def trust(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
             "mirror",
             said.twin,
             f"How much less probable the prior finds each draw with {said.turned}; the data fit both alike.",
+        )
+    if result.get("over_time") and any(row["check"] == "drift" and row["level"] != "ok" for row in ordered):
+        yield table(
+            "over-time",
+            f"Judges in stretches of time, with {100 * fit.prob:g}% intervals",
+            result["over_time"],
+            notes=(
+                "A random walk whose steps are learned for each judge; items are taken as the whole fit has them.",
+            ),
         )
     yield from calibration(fit)
     yield from predictive_shares(fit)

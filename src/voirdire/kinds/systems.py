@@ -1,0 +1,96 @@
+"""Tables about systems over contexts: what is judged is a system's answer in a context, an item."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.votes.results import ranks
+from voirdire.tables.rated import Rated
+from voirdire.typing import Floats, Ints
+
+
+class Placed(NamedTuple):
+    """System and context of every item, as codes of shape (items,)."""
+
+    system: Ints
+    context: Ints
+
+
+def placed(table: Rated) -> Placed | None:
+    """Where every item belongs; None where the table is not about several systems over several contexts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [("a", x, s, 1) for x in ("p", "q") for s in ("one", "two")]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "context", "system", "score"]))
+    >>> placed(table).system.tolist(), placed(table).context.tolist()
+    ([0, 1, 0, 1], [0, 0, 1, 1])
+    """
+    if table.system is None or table.context is None or min(len(table.systems), len(table.contexts)) < 2:
+        return None
+    found = []
+    for code in (table.system, table.context):
+        of = np.zeros(len(table.items), dtype=np.int64)
+        of[table.item] = code
+        if (of[table.item] != code).any():
+            return None  # an item of two systems is no answer of one
+        found.append(of)
+    return Placed(*found)
+
+
+def ranked(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, prob: float) -> Columns:
+    """Systems as they come: system, contexts, and what :func:`.votes.results.ranking` has of items.
+
+    Parameters
+    ----------
+    drawn : array, shape (draws, systems)
+        What each is worth.
+    """
+    score = np.median(drawn, axis=0)
+    low, high = posterior.interval(drawn, prob)
+    each = ranks(drawn)
+    ends = [0.5 * (1 - prob), 0.5 * (1 + prob)]
+    rank_low, rank_high = np.quantile(each, ends, axis=0, method="inverted_cdf")
+    contexts = np.unique(np.stack(where), axis=1)[0]
+    return {
+        "system": np.array(table.systems, dtype=object),
+        "contexts": np.bincount(contexts, minlength=len(table.systems)),
+        "score": score,
+        "sd": drawn.std(axis=0, ddof=1),
+        "low": low,
+        "high": high,
+        "rank": ranks(score),
+        "rank_low": rank_low,
+        "rank_high": rank_high,
+        "p_best": (each == 1).mean(axis=0),
+    }
+
+
+def check_over(about: Placed | None, over: str, what: str) -> None:
+    """Refuse ``over="these"`` where nothing is over contexts.
+
+    Raises
+    ------
+    InputError
+    """
+    if about is None and over != "new":
+        raise InputError(
+            f"over {over!r} is for {what} of several systems over several contexts (columns context and "
+            "system); leave it out"
+        )
+
+
+def note(table: Rated, over: str) -> str:
+    """What a fit of a table about systems says of itself."""
+    like = "contexts like these" if over == "new" else "these contexts alone"
+    return (
+        f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "
+        f"compares the systems over {like}."
+    )

@@ -91,12 +91,13 @@ def _neighbours(fit: Fit, entrants: Entrants, found: Apart, order: Ints) -> list
     votes, draws = fit.kind.compared_votes(fit.problem), entrants.draws
     rows = []
     for one, other in pairwise(order):
-        mean, sd = float(found.mean[one, other]), float(found.sd[one, other])
+        lead = draws[:, one] - draws[:, other]
         row: dict[str, Any] = {"better": entrants.names[one], "worse": entrants.names[other]}
-        row |= {"difference": mean, "sd": sd, "apart": bool(found.apart[one, other])}
-        row["p_better"] = float((draws[:, one] > draws[:, other]).mean())
+        row |= {"difference": float(lead.mean()), "sd": float(lead.std(ddof=1))}
+        row |= {"apart": bool(found.apart[one, other]), "p_better": float((lead > 0.0).mean())}
         if not row["apart"] and (votes is not None or entrants.contexts):
-            factor = times_more(mean, sd, found.t)
+            median, deviation = (float(part[one, other]) for part in (found.median, found.deviation))
+            factor = times_more(median, deviation, found.t)
             if votes is not None:
                 row["more_votes"] = None if factor is None else round((factor - 1.0) * votes.rows)
             if entrants.contexts:

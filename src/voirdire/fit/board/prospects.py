@@ -37,18 +37,18 @@ def expected_loss(draws: Floats) -> Floats:
     return np.asarray((draws.max(axis=1, keepdims=True) - draws).mean(axis=0))
 
 
-def times_more(mean: float, sd: float, t: float) -> float | None:
-    """By what factor information must grow until a difference is ``t`` standard deviations; None beyond all hope.
+def times_more(median: float, deviation: float, t: float) -> float | None:
+    """By what factor information must grow until a difference is ``t`` deviations; None beyond all hope.
 
-    The standard deviation of a difference falls with the root of the votes (of the contexts, where they are what is
-    uncertain); the difference is taken to be what it is now.
+    The deviation (:class:`.Apart`) of a difference falls with the root of the votes (of the contexts, where they are
+    what is uncertain); the difference is taken to be what it is now.
 
     Examples
     --------
     >>> times_more(1.0, 0.5, 3.0)
     2.25
     """
-    if not sd or math.isclose(mean, 0.0):
+    if not deviation or math.isclose(median, 0.0):
         return None
-    factor = (t * sd / mean) ** 2
+    factor = (t * deviation / median) ** 2
     return factor if factor <= HOPELESS else None

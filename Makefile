@@ -23,7 +23,7 @@ help:
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make docs         build the site into site/, which opens from disk"
-	@echo "make gallery      execute the notebooks of docs/gallery (TABLES=folder with files of published tables)"
+	@echo "make gallery      execute the notebooks of docs/gallery (TABLES=folder with published tables, by default ../shared)"
 	@echo "make dist         build the sdist and the wheel into dist/, and check them"
 	@echo "make pages        write the generated pages (models/, simulations/, paper_repro/) anew"
 	@echo "make repro        check the published numbers and write paper_repro/README.md anew"

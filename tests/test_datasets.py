@@ -30,7 +30,8 @@ COPIES = {
 
 # Data sets without a local copy: invented files of their form are below, or in test_repro_public.py.
 ELSEWHERE = (
-    *("dices-350", "llmbar", "llmjudge", "mslr-cochrane", "mtrepro", "mtrepro-scores", "newsroom"),
+    *("dices-350", "llmbar", "llmbar-judges", "llmjudge", "llmjudge-half", "mslr-cochrane"),
+    *("mtrepro", "mtrepro-scores", "newsroom"),
     "summeval-unieval",
 )
 
@@ -305,8 +306,7 @@ def test_files_are_registered_as_they_are_listed(shared: Path) -> None:
     ours = {file.url: (file.sha256, file.size) for entry in REGISTRY.values() for file in entry.files}
     found = {url: known for url, known in ours.items() if url in wanted}
     assert found == {url: wanted[url] for url in found}
-    # all of the list but the models' answers, whose lengths are no data set here
-    assert {url for url in wanted if "/answers/" not in url} == set(found)
+    assert set(wanted) == set(found)
     for name in REGISTRY:
         names = [file.filename for file in REGISTRY[name].files]
         assert len(set(names)) == len(names)
@@ -415,7 +415,9 @@ def test_scores_of_newsroom_have_the_published_names(tmp_path: Path, shared: Pat
         for _, one in scores.groupby("item", sort=False)
     ]
     (path,) = written(tmp_path, {"newsroom.json": {"instances": instances}})
-    same_rows(gold.newsroom(path), scores)
+    found, _, items = gold.newsroom(path)
+    same_rows(found, scores)
+    same_rows(items, pd.read_csv(shared / "data" / "newsroom_items.csv").head(2))
 
 
 def test_grades_of_llmjudge_have_the_published_names(tmp_path: Path, shared: Path) -> None:
@@ -433,8 +435,79 @@ def test_grades_of_llmjudge_have_the_published_names(tmp_path: Path, shared: Pat
     found, people = gold.llmjudge(*paths, judges=list(files))
     same_rows(found, labels)
     same_rows(people, known)
+    half, people = gold.llmjudge(*paths, judges=list(files), queries=["q22", "q9"])
+    assert set(half["context"]) == {"q22", "q9"}
+    assert people["item"].str.split("|").str[0].isin(["q22", "q9"]).all()
     assert len(REGISTRY["llmjudge"].files) == 34
     assert REGISTRY["llmjudge"].files[-1].filename == "llmjudge_test_qrel_idx.txt"  # people's
+
+
+def test_votes_of_the_judges_of_llmbar_have_the_published_names(tmp_path: Path, shared: Path) -> None:
+    votes = pd.read_csv(shared / "data" / "llmbar_votes.csv")
+    known = pd.read_csv(shared / "data" / "llmbar_gold.csv")
+    judges = ["GPT-4/CoT", "ChatGPT/Metrics"]  # the second was asked for metrics first
+    votes = votes[votes["judge"].isin(judges) & votes["subset"].eq("Natural")]
+    known = known[known["subset"] == "Natural"]
+    said = dict(zip(zip(votes["judge"], votes["first"], strict=True), votes["winner"], strict=True))
+    paths = []
+    for judge in judges:
+        pairs = []
+        for one, two, winner, _ in known.itertuples(index=False):
+            number = {"first": ("1", "2"), "second": ("2", "1"), None: ("none", "none")}
+            orders = {
+                "swap = False": {"winner": number[said.get((judge, one))][0]},
+                "swap = True": {"winner": number[said.get((judge, two))][1]},
+            }
+            before = [["Is it brief?", "stop"]] if "Metrics" in judge else []
+            pairs.append({"label": 1 + (winner == "second"), "results": [*before, orders]})
+        paths.append(tmp_path / "Natural" / "evaluators" / judge / "result.json")
+        paths[-1].parent.mkdir(parents=True)
+        paths[-1].write_text(json.dumps(pairs))
+    found, people = gold.llmbar_judges(*paths)
+    same_rows(found, votes)
+    same_rows(people, known)
+    assert len(REGISTRY["llmbar-judges"].files) == 58 * 3
+
+
+COPIED = ("dices-350", "llmbar-judges", "llmjudge-half", "mtrepro", "mtrepro-scores", "newsroom")
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_a_folder_with_copies_of_the_tables_will_do(
+    name: str, shared: Path, cache: Path, closed_proxy: Server
+) -> None:
+    """CSV files known by their rows; a size that is said is the size of the table."""
+    data = datasets.load(name, folder=shared / "data")
+    assert f"{len(data.table):,} " in REGISTRY[name].rows
+    assert (data.gold is None) == (name not in ("dices-350", "llmbar-judges", "llmjudge-half"))
+    assert (data.items is None) == (name not in ("mtrepro", "newsroom"))
+    assert not data.table.isna().any(axis=None)
+    assert closed_proxy.requests == []
+    assert not cache.exists()
+
+
+def test_a_copy_in_the_cache_is_the_table_that_the_files_make(filled: Path, shared: Path) -> None:
+    made = datasets.load("llmfao").table
+    shutil.copy(shared / "data" / "llmfao_votes.csv", filled / "llmfao" / "kept.csv")
+    for file in REGISTRY["llmfao"].files:
+        (filled / "llmfao" / file.filename).unlink()
+    same_rows(datasets.load("llmfao").table, made)
+    assert datasets.overview().set_index("name").loc["llmfao", "cached"]
+
+
+def test_what_is_written_is_known_as_a_copy_and_a_changed_row_is_not(
+    filled: Path, tmp_path: Path, closed_proxy: Server
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    for name in COPIES:
+        table = datasets.load(name).table
+        table.sample(frac=1, random_state=1).to_csv(out / f"{name}.csv", index=False, lineterminator="\r\n")
+        same_rows(datasets.load(name, folder=out).table, table)
+    text = (out / "llmfao.csv").read_text()
+    (out / "llmfao.csv").write_text(text.replace("tie", "first", 1))
+    with pytest.raises(InputError, match=r"has no file crowd-comparisons\.csv"):
+        datasets.load("llmfao", folder=out)
 
 
 def test_votes_and_scores_of_mtrepro_have_the_published_names(tmp_path: Path, shared: Path) -> None:

@@ -1,67 +1,66 @@
+# needs: dices-350
 # %% [markdown]
 # # Beyond the majority
 #
-# Seven labellers call answers safe or unsafe. Two overlook most that is unsafe, two cry wolf. Does it pay to know who is who?
+# DICES: 123 people call each of 350 conversations with a chatbot safe, unsafe, or are unsure. Experts did the same. Some people call
+# nearly everything safe, others nearly nothing. Does it pay to know who is who?
 
 # %%
-import numpy as np
-import pandas as pd
-
 import voirdire
 
-rng = np.random.default_rng(7)
-unsafe = rng.random(150) < 0.3
-chance = {
-    "careful-1": (0.9, 0.9),
-    "careful-2": (0.85, 0.92),
-    "careful-3": (0.88, 0.88),
-    "lax-1": (0.2, 0.98),
-    "lax-2": (0.25, 0.97),
-    "strict-1": (0.97, 0.55),
-    "strict-2": (0.96, 0.5),
-}  # sensitivity, specificity
-labels = pd.DataFrame(
-    [
-        (
-            judge,
-            f"answer-{n:03d}",
-            "unsafe" if rng.random() < (sensitive if bad else 1 - specific) else "safe",
-        )
-        for judge, (sensitive, specific) in chance.items()
-        for n, bad in enumerate(unsafe)
-    ],
-    columns=["judge", "item", "label"],
-)
-result = voirdire.fit(labels, classes=["safe", "unsafe"], method="laplace")
-truth = pd.DataFrame(
-    {"item": [f"answer-{n:03d}" for n in range(150)], "label": np.where(unsafe, "unsafe", "safe")}
-)
-majority = voirdire.fit(labels, classes=["safe", "unsafe"], model="majority-label")
-for name, fit in {"majority": majority, "model": result}.items():
-    print(name, fit.accuracy(truth).set_index("measure")["value"].round(3).to_dict())
+data = voirdire.datasets.load("dices-350")
+labels, experts = data.table, data.gold
+fits = {
+    "majority": voirdire.fit(labels, classes=["No", "Yes"], model="majority-label"),
+    "model": voirdire.fit(labels, classes=["No", "Yes"], method="laplace"),
+}
+right = {name: fit.accuracy(experts).set_index("measure").loc["accuracy"] for name, fit in fits.items()}
+for name, row in right.items():
+    print(
+        f"{name}: {row['value']:.3f} of the experts' labels, 90% interval {row['low']:.3f} to {row['high']:.3f}"
+    )
 
 # %% [markdown]
-# What the model learned of each, without a single known answer:
+# What the model learned of each person, without one expert's label. Top right would be a person who is always right; along the
+# diagonal lie those whose answer says nothing of the conversation.
 
 # %%
-# alt: What each of seven judges says of safe and of unsafe answers, as shares; the lax ones call most unsafe answers safe,
-#      the strict ones call half of the safe answers unsafe
-result.plot("confusion")
+# alt: Each of 123 people as a point: share of safe conversations called safe against share of unsafe ones called unsafe; they
+#      spread from one corner to the other, most of them above the diagonal of answers that say nothing
+import matplotlib.pyplot as plt
 
-# %%
-result.judges()[["judge", "sensitivity", "specificity", "reliability"]].round(2)
+found = fits["model"].judges()
+figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
+axes.plot([0, 1], [1, 0], color="grey", linestyle=":")
+axes.plot(found["specificity"], found["sensitivity"], "o", alpha=0.5)
+axes.set(xlabel="calls 'No' what is No", ylabel="calls 'Yes' what is Yes", aspect="equal")
+plt.show()
 
 # %% [markdown]
-# **Answer.** Yes where errors differ: an "unsafe" of a lax judge says much, one of a strict judge little, and a majority counts both
-# alike. Where all judges err alike there is nothing to gain but the probabilities.
+# Is it true? The same from the experts' labels:
+
+# %%
+said = labels.merge(experts.rename(columns={"label": "true"}), on="item")
+said = said[said["label"] != "Unsure"]
+by_expert = (
+    said.assign(right=said["label"] == said["true"]).groupby(["judge", "true"])["right"].mean().unstack()
+)
+learned = found.set_index("judge")
+agree = {
+    "calls 'Yes' what is Yes": learned["sensitivity"].corr(by_expert["Yes"]),
+    "calls 'No' what is No": learned["specificity"].corr(by_expert["No"]),
+}
+print({name: f"correlation {value:.2f}" for name, value in agree.items()})
+
+# %% [markdown]
+# **Answer.** Some: a person's "Yes" that is rarely given says more than one that is given always, and the model finds who is who without
+# the experts. It agrees with the experts on some more conversations than the majority does. Most of what is left is not noise of raters:
+# people and experts see other things, and only [known answers](../labels.md) can tell a model that.
 
 # %%
 # check
-value = {
-    name: fit.accuracy(truth).set_index("measure")["value"]
-    for name, fit in {"m": majority, "r": result}.items()
-}
-assert value["r"]["accuracy"] >= value["m"]["accuracy"]
-judged = result.judges().set_index("judge")
-assert (judged.filter(like="lax", axis=0)["sensitivity"] < 0.5).all()
-assert (judged.filter(like="strict", axis=0)["specificity"] < 0.75).all()
+assert right["model"]["value"] > right["majority"]["value"] + 0.02
+assert min(agree.values()) > 0.7
+assert found["sensitivity"].max() > 0.9
+assert found["sensitivity"].min() < 0.1
+assert (found["sensitivity"] + found["specificity"] > 1).mean() > 0.9

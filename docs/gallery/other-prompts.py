@@ -1,51 +1,38 @@
+# needs: mtrepro
 # %% [markdown]
 # # Does it hold on other prompts?
 #
-# Five systems answered eight prompts each, and every pair was judged often. The board looks settled. Is it settled about the next prompt?
+# Six models answered the 80 prompts of MT-bench, and three judges compared every pair of answers twice: 7,165 votes, and the board looks
+# settled. Is it settled about the next prompt?
 
 # %%
-import numpy as np
-import pandas as pd
-
 import voirdire
 
-rng = np.random.default_rng(11)
-overall = np.linspace(0.8, -0.8, 5)
-on_prompt = overall[:, None] + 0.9 * rng.normal(size=(5, 8))
-rows = []
-for prompt in range(8):
-    for a in range(5):
-        for b in range(5):
-            if a == b:
-                continue
-            for judge in ("ann", "bob", "cem"):
-                wins = rng.random() < 1 / (1 + np.exp(on_prompt[b, prompt] - on_prompt[a, prompt]))
-                rows.append(
-                    (judge, f"system {a}", f"system {b}", "first" if wins else "second", f"prompt {prompt}")
-                )
-votes = pd.DataFrame(rows, columns=["judge", "first", "second", "winner", "context"])
+votes = voirdire.datasets.load("mtrepro").table
+votes = votes[votes["judge"].isin(["Gemma-4-12B-it", "Qwen2.5-32B-Instruct", "gpt-4o-mini"])]
 fits = {
     "these prompts only": voirdire.fit(votes, over="these", method="laplace"),
     "prompts like these": voirdire.fit(votes, over="new", method="laplace"),
 }
 
 # %%
-# alt: Scores of five systems with 90% intervals twice: about these prompts only the intervals are narrow, about prompts like
-#      these they are about twice as wide and overlap
+# alt: Scores of six models with 90% intervals twice: about these prompts only the intervals are narrow, about prompts like these
+#      they are more than twice as wide
 import matplotlib.pyplot as plt
+import numpy as np
 
-figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+figure, axes = plt.subplots(figsize=(6, 3.2), layout="constrained")
+names = list(fits["prompts like these"].ranking()["item"])
 for shift, (name, fit) in zip((-0.12, 0.12), fits.items(), strict=True):
-    found = fit.ranking().sort_values("item")
-    place = np.arange(5) + shift
+    found = fit.ranking().set_index("item").loc[names]
     axes.errorbar(
         found["score"],
-        place,
+        np.arange(len(names)) + shift,
         xerr=[found["score"] - found["low"], found["high"] - found["score"]],
         fmt="o",
         label=name,
     )
-axes.set_yticks(range(5), [f"system {n}" for n in range(5)])
+axes.set_yticks(range(len(names)), names)
 axes.invert_yaxis()
 axes.set_xlabel("score (log-odds), 90% interval")
 axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
@@ -55,11 +42,19 @@ plt.show()
 widths = {name: (fit.ranking()["high"] - fit.ranking()["low"]).mean() for name, fit in fits.items()}
 print({name: round(float(width), 2) for name, width in widths.items()})
 
+# %%
+import textwrap
+
+message = fits["prompts like these"].checks().set_index("check").loc["contexts", "message"]
+print(textwrap.fill(message, 80))
+
 # %% [markdown]
-# **Answer.** Less than it looks. With a column `context` the default intervals are about prompts like these, and they are wider: the
-# choice of eight prompts is part of the chance. More votes on the same prompts do not narrow them, more prompts do; the check `contexts`
-# says how much of the variance is theirs.
+# **Answer.** Less than it looks: with a column `context` the default intervals are about prompts like these, and most of what is unsure is
+# which prompts were asked. More votes on the same prompts do not narrow them, more prompts do. `contexts()` has each model's strength on
+# each prompt: [Prompts and structure](../contexts.md).
 
 # %%
 # check
-assert widths["prompts like these"] > 1.3 * widths["these prompts only"]
+assert len(votes) == 7165
+assert widths["prompts like these"] > 2 * widths["these prompts only"]
+assert fits["prompts like these"].checks().set_index("check").loc["contexts", "value"] > 0.5

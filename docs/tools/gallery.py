@@ -3,7 +3,8 @@
 A script is a notebook in the percent format: ``# %% [markdown]`` begins text (its lines after ``# ``), ``# %%`` code.
 A code cell may begin with ``# alt: ...``, what its picture shows in words. A cell that begins with ``# check`` asserts
 what the text says, and is not shown on the page. ``# needs: NAME`` in the first lines names a published table; where it
-is neither cached nor in the folder ``--tables``, the notebook is not executed, and its page says so.
+is neither cached nor in the folder ``--tables`` (or ``VOIRDIRE_SHARED``, or ``shared`` beside this one), the notebook
+is not executed, and its page says so.
 
 Into build/gallery go NAME.ipynb with outputs, NAME.md and pictures; what is newer than script and package is kept.
 """
@@ -11,12 +12,14 @@ Into build/gallery go NAME.ipynb with outputs, NAME.md and pictures; what is new
 from __future__ import annotations
 
 import argparse
+import asyncio
 import base64
 import os
 import re
 import shutil
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,12 +29,15 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from voirdire.datasets.cache import cached
+from voirdire.datasets.copies import copies
 from voirdire.datasets.local import find
 from voirdire.datasets.registry import REGISTRY
 from voirdire.errors import InputError
+from voirdire.folders import cache_dir
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "docs" / "gallery"
+SHARED = Path(os.environ.get("VOIRDIRE_SHARED", ROOT.parent / "shared"))
 SECONDS = 600  # a cell
 
 
@@ -72,7 +78,8 @@ def execute(script: Script, cache: Path | None = None) -> Any:
     own = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     if cache is not None:
         own["VOIRDIRE_CACHE"] = str(cache)
-    NotebookClient(notebook, timeout=SECONDS, kernel_name="python3").execute(env=own)
+    # a loop of its own, closed at the end: several threads do this at once
+    asyncio.run(NotebookClient(notebook, timeout=SECONDS, kernel_name="python3").async_execute(env=own))
     return notebook
 
 
@@ -132,18 +139,20 @@ def build(script: Script, folder: Path, tables: Path | None = None) -> bool:
     with tempfile.TemporaryDirectory() as place:
         cache, here = None, True
         for name in script.needs:
-            if cached(name, REGISTRY[name].files):
+            if cached(name, REGISTRY[name].files) or copies(name, cache_dir() / name):
+                continue
+            cache = Path(place)
+            for copy in copies(name, tables or cache).values():
+                _put(copy, cache / name / copy.name)
+            if copies(name, cache / name):
                 continue
             try:
                 paths = find(name, REGISTRY[name].files, tables or Path(place))
             except InputError:
                 here = False
                 continue
-            cache = Path(place)
             for file, path in zip(REGISTRY[name].files, paths, strict=True):
-                target = cache / name / file.filename
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, target)
+                _put(path, cache / name / file.filename)
         notebook = execute(script, cache) if here else None
         for old in folder.glob(f"{script.name}-*.png"):
             old.unlink()
@@ -153,6 +162,11 @@ def build(script: Script, folder: Path, tables: Path | None = None) -> bool:
         nbformat.write(notebook, folder / f"{script.name}.ipynb")
         (folder / f"{script.name}.md").write_text(text, encoding="utf-8")
     return here
+
+
+def _put(path: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(path, target)
 
 
 def newest(*folders: Path) -> float:
@@ -167,19 +181,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help="notebooks; all by default")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gallery")
-    parser.add_argument("--tables", type=Path, help="folder with files of published tables")
+    parser.add_argument("--tables", type=Path, default=SHARED, help="folder with published tables")
     parser.add_argument("--again", action="store_true", help="execute what is up to date, too")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
     package = newest(ROOT / "src" / "voirdire", ROOT / "models")
-    for path in sorted(SCRIPTS.glob("*.py")):
-        if asked.names and path.stem not in asked.names:
-            continue
+
+    def stale(path: Path) -> bool:
         made = asked.out / f"{path.stem}.md"
-        if not asked.again and made.is_file() and made.stat().st_mtime > max(package, path.stat().st_mtime):
-            continue
+        return not made.is_file() or made.stat().st_mtime <= max(package, path.stat().st_mtime)
+
+    def one(path: Path) -> None:
         done = build(parse(path), asked.out, asked.tables)
         print(f"{path.stem}: {'done' if done else 'not executed, its table is not at hand'}", file=sys.stderr)
+
+    named = [path for path in sorted(SCRIPTS.glob("*.py")) if not asked.names or path.stem in asked.names]
+    with ThreadPoolExecutor(max(asked.jobs, 1)) as pool:
+        list(pool.map(one, [path for path in named if asked.again or stale(path)]))
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ HOMES = {place: page for page, place in ELSEWHERE.items()} | {
     "README.md": "index.md",
     "CITATION.cff": "cite.md",
 }
+# what a search finds there comes behind what it finds on pages for readers
+BEHIND = "---\nsearch:\n  boost: 0.1\n---\n\n"
 FOLDERS = {"models": "models.md", "simulations": "simulations.md", "paper_repro": "paper_repro.md"}
 FOLDERS |= {"benchmarks": "benchmarks.md"}
 
@@ -59,7 +61,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the pages that stand elsewhere, the cards of the models, and what `make gallery` has made."""
     for page, place in ELSEWHERE.items():
         text = readme() if page == "models.md" else (ROOT / place).read_text(encoding="utf-8")
-        files.append(File.generated(config, page, content=text))
+        files.append(File.generated(config, page, content=BEHIND + text))
     for page in _notebooks():
         text = page.read_text(encoding="utf-8")
         files.append(File.generated(config, f"gallery/{page.name}", content=text))
@@ -145,7 +147,12 @@ def _linked(text: str, place: str, source: str) -> str:
             return match[0]
         path, hash_, anchor = target.partition("#")
         found = posixpath.normpath(posixpath.join(posixpath.dirname(place), path))
-        if found.startswith("docs/"):
+        notebook = posixpath.basename(found).replace(".py", ".md")
+        if found.startswith("docs/gallery/") and found.endswith(".py"):
+            if not (GALLERY / notebook).is_file():
+                return said
+            to = f"gallery/{notebook}"
+        elif found.startswith("docs/"):
             to = found.removeprefix("docs/")
         elif place == "models/README.md" and found.endswith(".toml"):
             to, hash_, anchor = source, "#", posixpath.basename(found).removesuffix(".toml")

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-FAST = ("a-first-panel", "kappa-collapses", "copies")
+from voirdire.datasets import available
+
+FAST = ("a-first-panel", "kappa-collapses", "few-people-many-judges", "may-it-replace", "three-raters")
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +34,13 @@ def scripts(project: Path) -> list[Path]:
     return sorted((project / "docs" / "gallery").glob("*.py"))
 
 
+def test_twelve_notebooks_are_on_tables_that_somebody_published(project: Path, gallery: Any) -> None:
+    needs = [gallery.parse(path).needs for path in scripts(project)]
+    assert sum(bool(names) for names in needs) >= 12
+    assert {name for names in needs for name in names} <= set(available())
+
+
 def test_every_notebook_asks_and_answers_and_is_checked(project: Path) -> None:
-    assert len(scripts(project)) >= 12
     for path in scripts(project):
         text = path.read_text(encoding="utf-8")
         assert "\n# **Answer.** " in text, path
@@ -46,10 +53,10 @@ def test_every_notebook_asks_and_answers_and_is_checked(project: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAST)
 def test_a_notebook_shows_its_pictures_and_says_what_is_so(
-    gallery: Any, project: Path, tmp_path: Path, name: str
+    gallery: Any, project: Path, shared: Path, tmp_path: Path, name: str
 ) -> None:
     script = gallery.parse(project / "docs" / "gallery" / f"{name}.py")
-    assert gallery.build(script, tmp_path)
+    assert gallery.build(script, tmp_path, shared)
     page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     pictures = sum(text.startswith("# alt:") for _, text in script.cells)
     assert page.count("![") == len(list(tmp_path.glob("*.png"))) == pictures
@@ -84,3 +91,16 @@ def test_a_table_that_is_not_at_hand_is_said(
     script = gallery.parse(project / "docs" / "gallery" / "language-models-by-crowd.py")
     assert not gallery.build(script, tmp_path)
     assert "Not executed here" in (tmp_path / "language-models-by-crowd.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_one_notebook_that_fails_fails_the_gallery_and_the_others_are_made(
+    gallery: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, check in {"one": "assert 1 == 1", "two": "assert 1 == 2"}.items():
+        (tmp_path / f"{name}.py").write_text(f"# %% [markdown]\n# # {name}\n\n# %%\n# check\n{check}\n")
+    monkeypatch.setattr(gallery, "SCRIPTS", tmp_path)
+    monkeypatch.setattr(sys, "argv", ["gallery.py", "--out", str(tmp_path / "out"), "--jobs", "2"])
+    with pytest.raises(Exception, match="AssertionError"):
+        gallery.main()
+    assert [path.name for path in (tmp_path / "out").glob("*.md")] == ["one.md"]

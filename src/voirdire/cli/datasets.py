@@ -48,7 +48,12 @@ def datasets(
         return
     data = load(name, folder=folder)
     if out is not None:
-        tables = {"": data.table, "-gold": data.gold, "-criteria": data.criteria_votes}
+        tables = {
+            "": data.table,
+            "-gold": data.gold,
+            "-items": data.items,
+            "-criteria": data.criteria_votes,
+        }
         _write({out / f"{name}{part}.csv": table for part, table in tables.items() if table is not None})
     if json:
         words = ("name", "kind", "description", "licence", "citation", "source")

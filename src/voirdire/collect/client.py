@@ -199,11 +199,10 @@ class Client:
             There is no answer, or none that is a chat completion.
         """
         made = body(request, form)
-        extra = {name: value for name, value in made.items() if name in request.extra or name == "grammar"}
-        plain = {name: value for name, value in made.items() if name not in extra}
         content = await self.call(
+            # what is extra goes as it stands: the SDK looks at every entry of the rest, milliseconds for a schema
             lambda sdk: sdk.chat.completions.with_raw_response.create(
-                **plain, extra_body=extra or None, timeout=timeout
+                model=request.model, messages=[], extra_body=made, timeout=timeout
             ),
             timeout,
         )

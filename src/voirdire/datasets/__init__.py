@@ -1,9 +1,9 @@
 """Published tables of votes and scores, fetched from their authors' addresses and checked.
 
 ``load`` downloads a data set's files once, refuses any whose SHA-256 differs from the registered one, and turns them
-into this package's table format; where there is no network it takes them from a folder. Only ``demo``, a small panel
-of our own, comes with the package. Downloads are kept in the system's cache folder for ``voirdire``, or in the one that
-the environment variable ``VOIRDIRE_CACHE`` names.
+into this package's table format; where there is no network it takes them, or copies of the tables, from a folder. Only
+``demo``, a small panel of our own, comes with the package. Downloads are kept in the system's cache folder for
+``voirdire``, or in the one that the environment variable ``VOIRDIRE_CACHE`` names.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from voirdire.datasets.cache import cached, fetch
+from voirdire.datasets.copies import PARTS, copies
 from voirdire.datasets.local import find
 from voirdire.datasets.registry import REGISTRY, Entry
 from voirdire.errors import InputError
+from voirdire.folders import cache_dir
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +45,10 @@ class Dataset:
     criteria_votes : pandas.DataFrame, optional
         Votes on the criteria themselves, where there are any.
     gold : pandas.DataFrame, optional
-        Labels by people (columns item, label), where there are any.
+        What people say of the items, where the table does not: labels (columns item, label) or votes.
+    items : pandas.DataFrame, optional
+        What is known of the items beside the judgements (columns item and context, or either, and more), as
+        ``covariates=`` of ``fit`` takes it.
 
     Examples
     --------
@@ -65,6 +70,7 @@ class Dataset:
     source: str
     criteria_votes: pd.DataFrame | None = None
     gold: pd.DataFrame | None = None
+    items: pd.DataFrame | None = None
 
     def __repr__(self) -> str:
         rows, columns = self.table.shape
@@ -85,8 +91,8 @@ def available() -> list[str]:
     Examples
     --------
     >>> available()  # doctest: +NORMALIZE_WHITESPACE
-    ['demo', 'dices-350', 'llmbar', 'llmfao', 'llmjudge', 'mslr-cochrane', 'mtrepro', 'mtrepro-scores', 'newsroom',
-    'summeval-unieval', 'topical-chat-unieval']
+    ['demo', 'dices-350', 'llmbar', 'llmbar-judges', 'llmfao', 'llmjudge', 'llmjudge-half', 'mslr-cochrane', 'mtrepro',
+    'mtrepro-scores', 'newsroom', 'summeval-unieval', 'topical-chat-unieval']
     """
     return sorted(REGISTRY)
 
@@ -114,7 +120,7 @@ def overview() -> pd.DataFrame:
             "what": entry.description,
             "size": size(entry),
             "licence": entry.licence,
-            "cached": cached(name, entry.files),
+            "cached": cached(name, entry.files) or bool(copies(name, cache_dir() / name)),
         }
         for name, entry in sorted(REGISTRY.items())
     ]
@@ -129,8 +135,8 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
     name : str
         One of ``available()``.
     folder : str or Path, optional
-        Holds its upstream files (or a clone of their repository, or copies whose names end as theirs do); nothing is
-        downloaded then.
+        Holds its upstream files (or a clone of their repository, or copies whose names end as theirs do), or CSV files
+        of its tables (of any name, known by their rows); nothing is downloaded then.
 
     Returns
     -------
@@ -159,9 +165,14 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
         hint = f"did you mean '{near[0]}'? " if near else ""
         raise InputError(f"data set '{name}' is unknown: {hint}available are {', '.join(available())}")
     entry = REGISTRY[name]
-    paths = fetch(name, entry.files) if folder is None else find(name, entry.files, folder)
-    found = entry.convert(*paths)
-    table, gold = found if isinstance(found, tuple) else (found, None)
+    held = copies(name, cache_dir() / name if folder is None else folder)
+    if held:
+        table, gold, items = (_copy(held[part]) if part in held else None for part in PARTS)
+    else:
+        paths = fetch(name, entry.files) if folder is None else find(name, entry.files, folder)
+        found = entry.convert(*paths)
+        table, gold, items = (*found, None, None)[:3] if isinstance(found, tuple) else (found, None, None)
+    assert table is not None
     return Dataset(
         name=name,
         kind=entry.kind,
@@ -172,4 +183,11 @@ def load(name: str, *, folder: str | Path | None = None) -> Dataset:
         source=entry.source,
         criteria_votes=None if entry.criteria_votes is None else entry.criteria_votes(),
         gold=gold,
+        items=items,
     )
+
+
+def _copy(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(path, keep_default_na=False)

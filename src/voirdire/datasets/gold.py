@@ -64,16 +64,18 @@ def dices(crowd: Path, expert: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
-def newsroom(result: Path) -> pd.DataFrame:
+def newsroom(result: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
     """Newsroom's human evaluation as JUDGE-BENCH has it: three scores of each summary under each criterion.
 
     Summaries are ``summary-000`` and so on in the order of the file; the raters, whom nobody names, are ``rater-1`` to
-    ``rater-3`` by their place: the same name need not be the same person throughout.
+    ``rater-3`` by their place: the same name need not be the same person throughout. Seven in a row are of one article,
+    by the seven systems in turn.
 
     Returns
     -------
-    pandas.DataFrame
-        Columns item, criterion (small letters), judge, score (int).
+    tuple of pandas.DataFrame
+        Columns item, criterion (small letters), judge, score (int); nothing of people beside these; and of each item
+        its context (``article-00`` and so on) and system (``system-0`` to ``system-6``).
 
     Raises
     ------
@@ -86,21 +88,32 @@ def newsroom(result: Path) -> pd.DataFrame:
     >>> path = Path(tempfile.mkdtemp()) / "newsroom.json"
     >>> one = {"annotations": {"Fluency": {"individual_human_scores": [3, 5]}}}
     >>> _ = path.write_text(json.dumps({"instances": [one]}))
-    >>> newsroom(path).values.tolist()
+    >>> scores, _, items = newsroom(path)
+    >>> scores.values.tolist()
     [['summary-000', 'fluency', 'rater-1', 3], ['summary-000', 'fluency', 'rater-2', 5]]
+    >>> items.values.tolist()
+    [['summary-000', 'article-00', 'system-0']]
     """
     import pandas as pd
 
+    instances = json.loads(result.read_text(encoding="utf-8"))["instances"]
     rows = [
         (f"summary-{number:03d}", criterion.lower(), f"rater-{k}", score)
-        for number, one in enumerate(json.loads(result.read_text(encoding="utf-8"))["instances"])
+        for number, one in enumerate(instances)
         for criterion, said in one["annotations"].items()
         for k, score in enumerate(said["individual_human_scores"], 1)
     ]
-    return pd.DataFrame(rows, columns=["item", "criterion", "judge", "score"])
+    items = [(f"summary-{n:03d}", f"article-{n // 7:02d}", f"system-{n % 7}") for n in range(len(instances))]
+    return (
+        pd.DataFrame(rows, columns=["item", "criterion", "judge", "score"]),
+        None,
+        pd.DataFrame(items, columns=["item", "context", "system"]),
+    )
 
 
-def llmjudge(*paths: Path, judges: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def llmjudge(
+    *paths: Path, judges: Sequence[str], queries: Sequence[str] | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """LLMJudge: grades of query-passage pairs by language models, and by people.
 
     All files have the form of TREC's judgements, ``query 0 passage grade`` a line. An item is ``query|passage``. What
@@ -112,6 +125,8 @@ def llmjudge(*paths: Path, judges: Sequence[str]) -> tuple[pd.DataFrame, pd.Data
         One file a judge, in the order of ``judges``, then the people's.
     judges : sequence of str
         Their names.
+    queries : sequence of str, optional
+        Those that are kept; all by default.
 
     Returns
     -------
@@ -130,9 +145,12 @@ def llmjudge(*paths: Path, judges: Sequence[str]) -> tuple[pd.DataFrame, pd.Data
     """
     import pandas as pd
 
+    def kept(query: str) -> bool:
+        return queries is None or query in queries
+
     def grades(path: Path) -> list[tuple[str, str, int]]:
         found = [line.split() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES]
+        return [(f"{q}|{p}", q, int(grade)) for q, _, p, grade in found if grade in GRADES and kept(q)]
 
     *of_judges, of_people = paths
     labels = [(judge, *row) for judge, path in zip(judges, of_judges, strict=True) for row in grades(path)]
@@ -175,3 +193,52 @@ def llmbar(*paths: Path, subsets: Sequence[str]) -> pd.DataFrame:
         for number, one in enumerate(json.loads(path.read_text(encoding="utf-8")))
     ]
     return pd.DataFrame(rows, columns=["judge", "subset", "first", "second", "winner"])
+
+
+def llmbar_judges(*paths: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """LLMBar's own judges: what each language model under each prompt said of each pair, in both orders.
+
+    Parameters
+    ----------
+    *paths : Path
+        ``<subset>/evaluators/<model>/<prompt>/result.json``: a list of pairs with ``label`` and ``results``, of
+        which one holds a ``winner`` for each order, the number of an output; a verdict that could not be read is
+        left out.
+
+    Returns
+    -------
+    tuple of pandas.DataFrame
+        Columns judge (``model/prompt``), subset, first, second, winner; and the authors' answers: first, second,
+        winner, subset.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "Natural" / "evaluators" / "GPT-4" / "CoT" / "result.json"
+    >>> path.parent.mkdir(parents=True)
+    >>> said = {"swap = False": {"winner": "1"}, "swap = True": {"winner": "1"}}
+    >>> _ = path.write_text(json.dumps([{"label": 2, "results": [said]}]))
+    >>> votes, people = llmbar_judges(path)
+    >>> votes.values.tolist()[1]
+    ['GPT-4/CoT', 'Natural', 'Natural-000/2', 'Natural-000/1', 'second']
+    >>> people.values.tolist()
+    [['Natural-000/1', 'Natural-000/2', 'second', 'Natural']]
+    """
+    import pandas as pd
+
+    rows, people = [], {}
+    for path in paths:
+        *_, subset, _, model, prompt, _ = path.parts
+        for number, one in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+            outputs = [f"{subset}-{number:03d}/{n}" for n in ("1", "2")]
+            people[outputs[0]] = (*outputs, "second" if one["label"] == 2 else "first", subset)
+            (said,) = (part for part in one["results"] if isinstance(part, dict))
+            for swapped, shown in ((False, outputs), (True, outputs[::-1])):
+                best = said[f"swap = {swapped}"]["winner"]
+                if best in ("1", "2"):
+                    winner = "first" if shown[0].endswith(best) else "second"
+                    rows.append((f"{model}/{prompt}", subset, *shown, winner))
+    return (
+        pd.DataFrame(rows, columns=["judge", "subset", "first", "second", "winner"]),
+        pd.DataFrame(people.values(), columns=["first", "second", "winner", "subset"]),
+    )

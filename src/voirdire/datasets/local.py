@@ -51,7 +51,9 @@ def find(name: str, files: Sequence[RemoteFile], folder: str | Path) -> list[Pat
     paths, problems = [], []
     for file in files:
         last = file.url.rsplit("/", 1)[-1]
-        named = [path for path in there if path.name.endswith(last)]
+        # where files share a name, and no digest tells them apart, only their path upstream does
+        end = file.filename if file.path and not file.sha256 else last
+        named = [path for path in there if path.as_posix().endswith(end)]
         # the file at its path upstream first, so that most folders are read once
         named.sort(key=lambda path: (not path.as_posix().endswith(file.filename), path.name != last))
         for path in named:

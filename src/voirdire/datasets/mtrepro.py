@@ -58,6 +58,49 @@ def votes(*paths: Path) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "context", "category", "turn", "first", "second", "winner"])
 
 
+def lengths(*paths: Path) -> pd.DataFrame:
+    """Characters of each model's answer to each prompt, both turns.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns item (the model), context (the prompt's number), length.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "x.jsonl"
+    >>> answer = {"question_id": 81, "model_id": "x", "choices": [{"index": 0, "turns": ["Yes.", "No."]}]}
+    >>> _ = path.write_text(json.dumps(answer))
+    >>> lengths(path).values.tolist()
+    [['x', 81, 7]]
+    """
+    import pandas as pd
+
+    rows = [
+        (one["model_id"], one["question_id"], sum(map(len, one["choices"][0]["turns"])))
+        for path in paths
+        for one in records(path)
+    ]
+    return pd.DataFrame(rows, columns=["item", "context", "length"])
+
+
+def compared(*paths: Path) -> tuple[pd.DataFrame, None, pd.DataFrame]:
+    """``votes`` of the files of judgements, and ``lengths`` of those in a folder ``answers``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "answers" / "x.jsonl"
+    >>> path.parent.mkdir()
+    >>> _ = path.write_text('{"question_id": 1, "model_id": "x", "choices": [{"turns": ["Yes."]}]}')
+    >>> [None if part is None else len(part) for part in compared(path)]
+    [0, None, 1]
+    """
+    answers = [path for path in paths if path.parent.name == "answers"]
+    return votes(*(path for path in paths if path not in answers)), None, lengths(*answers)
+
+
 def scores(*paths: Path) -> pd.DataFrame:
     """Each judge's scores, 1 to 10, of both turns of each answer.
 

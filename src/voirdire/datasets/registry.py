@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Entry:
     """One data set: its files, passed to ``convert`` in order, and what ``Dataset`` says about it.
 
-    ``convert`` gives the table, or the table and what people say of its items; ``rows`` says how large that is.
+    ``convert`` gives the table, or the table, what people say of its items and what is known of them; ``rows`` says how
+    large that is.
 
     Examples
     --------
@@ -29,7 +30,7 @@ class Entry:
 
     kind: Literal["votes", "scores", "labels"]
     files: tuple[RemoteFile, ...]
-    convert: Callable[..., pd.DataFrame | tuple[pd.DataFrame, pd.DataFrame]]
+    convert: Callable[..., pd.DataFrame | tuple[pd.DataFrame | None, ...]]
     rows: str
     description: str
     licence: str
@@ -39,7 +40,18 @@ class Entry:
 
 
 _LLMJUDGE = files("llmjudge")
+_LLMJUDGE_NAMES = tuple(file.filename.removesuffix(".txt") for file in _LLMJUDGE[:-1])
+# chosen before anything was fitted
+_LLMJUDGE_HALF = ("q0", "q9", "q13", "q15", "q19", "q22", "q30", "q32", "q34", "q36", "q38", "q43", "q46")
+_LLMJUDGE_CITE = (
+    "Hossein A. Rahmani et al. (2025). Judging the Judges: A Collection of LLM-Generated Relevance Judgements. "
+    "https://github.com/llm4eval/LLMJudge-benchmark"
+)
 _LLMBAR = ("GPTInst", "GPTOut", "Manual", "Neighbor", "Natural")
+_LLMBAR_CITE = (
+    "Zhiyuan Zeng et al. (2024). Evaluating Large Language Models at Evaluating Instruction Following. "
+    "ICLR 2024."
+)
 _MTREPRO = (
     "Seunghyun Park (2026). MT-Bench Reproduction. "
     "https://github.com/kook222/mt_bench_repro. Prompts: Lianmin Zheng et al. (2023). Judging LLM-as-a-Judge with "
@@ -154,31 +166,46 @@ REGISTRY: dict[str, Entry] = {
             "judge's votes on them are yours to collect."
         ),
         licence="MIT",
-        citation=(
-            "Zhiyuan Zeng et al. (2024). Evaluating Large Language Models at Evaluating Instruction Following. "
-            "ICLR 2024."
-        ),
+        citation=_LLMBAR_CITE,
         source=source("llmbar"),
+    ),
+    "llmbar-judges": Entry(
+        kind="votes",
+        files=files("llmbar-judges"),
+        convert=gold.llmbar_judges,
+        rows="27,648 votes, 239 of people",
+        description=(
+            "58 judges, six language models under up to ten prompts, say in both orders which of two outputs follows "
+            "the instruction; the authors' answers are the gold."
+        ),
+        licence="MIT",
+        citation=_LLMBAR_CITE,
+        source=source("llmbar-judges"),
     ),
     "llmjudge": Entry(
         kind="labels",
         files=_LLMJUDGE,
-        convert=partial(
-            gold.llmjudge, judges=[file.filename.removesuffix(".txt") for file in _LLMJUDGE[:-1]]
-        ),
+        convert=partial(gold.llmjudge, judges=_LLMJUDGE_NAMES),
         rows="about 145,000 labels, 4,423 of people",
         description="33 language-model judges, and people, grade 4,423 pairs of a query and a passage 0 to 3.",
         licence="MIT",
-        citation=(
-            "Hossein A. Rahmani et al. (2025). Judging the Judges: A Collection of LLM-Generated Relevance Judgements. "
-            "https://github.com/llm4eval/LLMJudge-benchmark"
-        ),
+        citation=_LLMJUDGE_CITE,
+        source=source("llmjudge"),
+    ),
+    "llmjudge-half": Entry(
+        kind="labels",
+        files=_LLMJUDGE,
+        convert=partial(gold.llmjudge, judges=_LLMJUDGE_NAMES, queries=_LLMJUDGE_HALF),
+        rows="56,593 labels, 1,715 of people",
+        description="13 of the 25 queries of llmjudge: to choose with, so that the others can confirm.",
+        licence="MIT",
+        citation=_LLMJUDGE_CITE,
         source=source("llmjudge"),
     ),
     "mtrepro": Entry(
         kind="votes",
         files=files("mtrepro"),
-        convert=mtrepro.votes,
+        convert=mtrepro.compared,
         rows="14,365 votes",
         description=(
             "6 language-model judges compare the answers of 6 models to the 80 prompts of MT-bench, in both orders; "

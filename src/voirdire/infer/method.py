@@ -132,17 +132,17 @@ class Inferred:
     notes: tuple[str, ...] = ()
 
 
-def check_size(problem: Problem, how: Method) -> None:
+def check_size(problem: Problem, method: Method) -> None:
     """Refuse what its method cannot hold in memory, before a mode is searched for in vain; warn of more than 2 GB.
 
     Raises
     ------
     InputError
     """
-    if how.name == "nuts" or (how.size and not problem.density.is_nested):
+    if method.name == "nuts" or (method.size and not problem.density.is_nested):
         size = problem.density.size
         check_held(size)
-        if (expected := memory(size, how.size)) > TOLD:
+        if (expected := memory(size, method.size)) > TOLD:
             warnings.warn(
                 f"{size:,} parameters: this fit may take {expected / 1e9:.2g} GB of memory, and minutes; method='map' "
                 "takes little of either",
@@ -150,7 +150,7 @@ def check_size(problem: Problem, how: Method) -> None:
             )
 
 
-def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
+def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
     """The posterior of a problem whose mode is known.
 
     Examples
@@ -165,78 +165,78 @@ def infer(problem: Problem, mode: Mode, how: Method) -> Inferred:
     >>> infer(problem, find_mode(problem), Method("map")).posterior.draws is None
     True
     """
-    if how.name == "adam":
+    if method.name == "adam":
         # no prior says which of the likelihood's twins it is: where it began does
         posterior = Posterior(problem.density, mode.x, None)
         return Inferred(posterior, (check.arrival(mode.gradient),), method="adam", notes=(BY_ADAM,))
-    found = [check.convergence(mode.gradient, mode.converged)]
-    if how.name == "map":
-        return at_mode(problem, mode, found)
+    checks = [check.convergence(mode.gradient, mode.converged)]
+    if method.name == "map":
+        return at_mode(problem, mode, checks)
     if isinstance(mode, NestedMode):
-        return _by_nested(problem, mode, how, found)
+        return _by_nested(problem, mode, method, checks)
     by_hand = problem.density.by_hand(problem.data)
-    if by_hand is not None and by_hand.around is not None and how.name != "nuts":
-        rng = np.random.default_rng(how.seed)
+    if by_hand is not None and by_hand.around is not None and method.name != "nuts":
+        rng = np.random.default_rng(method.seed)
         draws, proper = by_hand.around(mode.x, LAPLACE_DRAWS, rng)
-        found.append(check.curvature(1.0 if proper else -1.0))
-        return _drawn(problem, mode.x, draws[None], found, rng)
+        checks.append(check.curvature(1.0 if proper else -1.0))
+        return _drawn(problem, mode.x, draws[None], checks, rng)
     approximation = laplace(problem, mode)
-    if how.name == "nuts":
-        return _by_nuts(problem, approximation, how, found)
-    return _by_laplace(problem, approximation, how, found)
+    if method.name == "nuts":
+        return _by_nuts(problem, approximation, method, checks)
+    return _by_laplace(problem, approximation, method, checks)
 
 
-def _by_nested(problem: Problem, mode: NestedMode, how: Method, found: list[Check]) -> Inferred:
-    rng, start = np.random.default_rng(how.seed), time.perf_counter()
+def _by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
+    rng, start = np.random.default_rng(method.seed), time.perf_counter()
     draws = nested_draws(mode, rng)
-    if how.name == "nuts":
-        return _by_nuts(problem, of_draws(draws), how, found)
+    if method.name == "nuts":
+        return _by_nuts(problem, of_draws(draws), method, checks)
     run = None
     notes: tuple[str, ...] = ()
-    if how.name == "auto" and small(mode):
+    if method.name == "auto" and small(mode):
         run = chains(problem, mode, rng)
-    elif how.name == "auto":
+    elif method.name == "auto":
         trial = tried(problem, mode, draws, rng)
         if trial is None:
             notes = (UNTRIED,)
         elif not trial.holds:
-            found = [*found, *check.drift(trial)]
+            checks = [*checks, *check.drift(trial)]
             run = chains(problem, mode, rng)
     if run is None:
-        return replace(_drawn(problem, mode.x, draws[None], found, rng), notes=notes)
+        return replace(_drawn(problem, mode.x, draws[None], checks, rng), notes=notes)
     number, each = run.draws.shape[:2]
     note = (
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
         f"({_seconds(start)})."
     )
-    found = check.chains(run.rhat, run.of, run.ess, run.met)
-    moved = _drawn(problem, run.draws.mean(axis=(0, 1)), run.draws, found, rng)
+    checks = check.chains(run.rhat, run.of, run.ess, run.met)
+    moved = _drawn(problem, run.draws.mean(axis=(0, 1)), run.draws, checks, rng)
     return replace(moved, method="hmc", notes=(note,))
 
 
 def _drawn(
-    problem: Problem, centre: Floats, draws: Floats, found: list[Check], rng: np.random.Generator
+    problem: Problem, centre: Floats, draws: Floats, checks: list[Check], rng: np.random.Generator
 ) -> Inferred:
     """The posterior of draws of one orientation, shape (chains, draws, size)."""
     density = problem.density
     if density.has_mirror:
         both = mirror.orientations(density, draws, problem.data, False, rng)
-        found.append(problem.orientation(both.mass))
+        checks.append(problem.orientation(both.mass))
         draws = both.whole
-    return Inferred(Posterior(density, centre, draws), tuple(found))
+    return Inferred(Posterior(density, centre, draws), tuple(checks))
 
 
-def at_mode(problem: Problem, mode: Mode, found: list[Check]) -> Inferred:
+def at_mode(problem: Problem, mode: Mode, checks: list[Check]) -> Inferred:
     """The mode alone, with what was found amiss and how much mass its twins have as far as the mode can tell."""
     density = problem.density
     if density.has_mirror:
         _, ratio, _ = mirror.fold(density, mode.x, problem.data)
-        found.append(problem.orientation(mirror.mass_from_oriented(ratio), at_mode=True))
-    return Inferred(Posterior(density, mode.x, None), tuple(found), method="map")
+        checks.append(problem.orientation(mirror.mass_from_oriented(ratio), at_mode=True))
+    return Inferred(Posterior(density, mode.x, None), tuple(checks), method="map")
 
 
-def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
-    density, rng, adaptive = problem.density, np.random.default_rng(how.seed), how.name == "auto"
+def _by_laplace(problem: Problem, approximation: Laplace, method: Method, checks: list[Check]) -> Inferred:
+    density, rng, adaptive = problem.density, np.random.default_rng(method.seed), method.name == "auto"
     # what follows does better than to match moments; of small tables that is done sooner
     large = adaptive and Derivatives(density, problem.data).work > QUICK
     rounds = 0 if large else ROUNDS
@@ -248,26 +248,26 @@ def _by_laplace(problem: Problem, approximation: Laplace, how: Method, found: li
     if tried and draws.size and proper:
         amiss = check.drift(trial(problem, approximation, draws, rng))
     if adaptive and (amiss or not proper):
-        better = _corrected(problem, approximation, draws, how, found, rng)
+        better = _corrected(problem, approximation, draws, method, checks, rng)
         if better is not None:
             return better
-    found += [check.curvature(approximation.smallest_curvature), *amiss]
+    checks += [check.curvature(approximation.smallest_curvature), *amiss]
     draws = draws[None]
     centre = _centre(approximation.mean, draws)
     if density.has_mirror:
         # weighted draws are those of the folded posterior, as a sampler's that targets both orientations alike
         both = mirror.orientations(density, draws, problem.data, k is not None, rng)
-        found.append(problem.orientation(both.mass))
+        checks.append(problem.orientation(both.mass))
         centre, draws = _centre(approximation.mean, both.folded), both.whole
-    return Inferred(Posterior(density, centre, draws), tuple(found))
+    return Inferred(Posterior(density, centre, draws), tuple(checks))
 
 
 def _corrected(
     problem: Problem,
     approximation: Laplace,
     draws: Floats,
-    how: Method,
-    found: list[Check],
+    method: Method,
+    checks: list[Check],
     rng: np.random.Generator,
 ) -> Inferred | None:
     """What does better where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
@@ -284,14 +284,14 @@ def _corrected(
             centre, whole = run.draws.mean(axis=0), run.draws[None]
             if density.has_mirror:
                 both = mirror.orientations(density, whole, problem.data, True, rng)
-                found.append(problem.orientation(both.mass))
+                checks.append(problem.orientation(both.mass))
                 whole = both.whole
             note = f"{said}: {did}, until they had forgotten where they began ({_seconds(start)})."
-            return Inferred(Posterior(density, centre, whole), tuple(found), method="hmc", notes=(note,))
+            return Inferred(Posterior(density, centre, whole), tuple(checks), method="hmc", notes=(note,))
         said += f", and {did} without arriving"
-    if not nuts.affordable(problem, how.chains * (how.warmup + how.draws), steps):
+    if not nuts.affordable(problem, method.chains * (method.warmup + method.draws), steps):
         return None
-    sampled = _by_nuts(problem, approximation, replace(how, sampler="numpyro"), found)
+    sampled = _by_nuts(problem, approximation, replace(method, sampler="numpyro"), checks)
     note = f"{said}: NUTS drew from the posterior itself ({_seconds(start)})."
     return replace(sampled, notes=(note,))
 
@@ -310,28 +310,30 @@ def _centre(mode: npt.NDArray[np.float64], draws: npt.NDArray[np.float64]) -> np
     return mode if np.all(np.abs(mean - mode) <= TYPICAL * sd) else mean
 
 
-def _by_nuts(problem: Problem, approximation: Laplace, how: Method, found: list[Check]) -> Inferred:
+def _by_nuts(problem: Problem, approximation: Laplace, method: Method, checks: list[Check]) -> Inferred:
     density = problem.density
-    run, symmetric = _sampled(problem, approximation, how)
+    run, symmetric = _sampled(problem, approximation, method)
     draws = whole = run.x
     if density.has_mirror:
-        both = mirror.orientations(density, run.x, problem.data, symmetric, np.random.default_rng(how.seed))
+        both = mirror.orientations(
+            density, run.x, problem.data, symmetric, np.random.default_rng(method.seed)
+        )
         draws, whole = both.folded, both.whole
-        found.append(problem.orientation(both.mass))
+        checks.append(problem.orientation(both.mass))
         if not symmetric and both.turned:
-            found.append(check.both_modes(both.turned))
-    found += check.sampling(diagnose(density, draws, run.diverging, run.energy))
+            checks.append(check.both_modes(both.turned))
+    checks += check.sampling(diagnose(density, draws, run.diverging, run.energy))
     stats = {"diverging": run.diverging, "energy": run.energy, "n_steps": run.steps}
-    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(found), stats, "nuts")
+    return Inferred(Posterior(density, draws.mean(axis=(0, 1)), whole), tuple(checks), stats, "nuts")
 
 
-def _sampled(problem: Problem, approximation: Laplace, how: Method) -> tuple[Any, bool]:
+def _sampled(problem: Problem, approximation: Laplace, method: Method) -> tuple[Any, bool]:
     """Draws, and whether the sampler targeted both orientations alike."""
-    chains, warmup, draws = how.chains, how.warmup, how.draws
-    if how.sampler != "numpyro":
+    chains, warmup, draws = method.chains, method.warmup, method.draws
+    if method.sampler != "numpyro":
         from voirdire.infer.pymc_samplers import sample_pymc
 
-        return sample_pymc(problem, how.sampler, how.seed, chains, warmup, draws), False
+        return sample_pymc(problem, method.sampler, method.seed, chains, warmup, draws), False
     from voirdire.infer.nuts import sample
 
     done, lock, total = 0, threading.Lock(), chains * (warmup + draws)
@@ -340,10 +342,10 @@ def _sampled(problem: Problem, approximation: Laplace, how: Method) -> tuple[Any
         nonlocal done
         with lock:
             done = min(done + count, total)
-            if how.progress is not None:
-                how.progress(done, total)
+            if method.progress is not None:
+                method.progress(done, total)
 
     run = sample(
-        problem, approximation, seed=how.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
+        problem, approximation, seed=method.seed, chains=chains, warmup=warmup, draws=draws, progress=tell
     )
     return run, True

@@ -19,7 +19,7 @@ MAX_ITERATIONS = 5000
 ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
-FEW = 4e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
+FEW = 8e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
 EVALUATION = 1e4  # numbers of a table that one evaluation is worth by itself
 
 
@@ -47,9 +47,9 @@ def find_mode(
     >>> find_mode(pose(load_model("bradley-terry"), read_votes(table))).converged
     True
     """
-    how: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+    limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     starts = None if start is None else [start]
-    return find_modes(problem.density, [problem.data], **how, starts=starts)[0]
+    return find_modes(problem.density, [problem.data], **limits, starts=starts)[0]
 
 
 def find_modes(
@@ -75,7 +75,7 @@ def find_modes(
     tables : sequence of Data
         Tables that differ in length are padded with outcomes of weight zero.
     roomy : bool
-        Pad to powers of four, so that calls with tables of many lengths share a few compilations.
+        Pad what is compiled to powers of four, so that calls with tables of many lengths share a few compilations.
     starts : list of array, optional
         Where the first search of each table begins.
     held : bool
@@ -86,30 +86,31 @@ def find_modes(
 
         given = [None] * len(tables) if starts is None else starts
         return [nested_mode(density, table, start, held) for table, start in zip(tables, given, strict=True)]
-    if len(tables) == 1 and not roomy:
+    few = sum(EVALUATION + numbers(table) for table in tables) <= FEW
+    if len(tables) == 1 and (few or not roomy):
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)
-    elif not roomy and sum(EVALUATION + numbers(table) for table in tables) <= FEW:
-        how: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
-        begun = [None] * len(tables) if starts is None else [[start] for start in starts]
+    elif few:
+        limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+        starts_alone = [None] * len(tables) if starts is None else [[start] for start in starts]
         return [
-            find_modes(density, [table], **how, starts=start)[0]
-            for table, start in zip(tables, begun, strict=True)
+            find_modes(density, [table], **limits, starts=start)[0]
+            for table, start in zip(tables, starts_alone, strict=True)
         ]
     else:
         run = _together(density, pad(tables, roomy=roomy), tolerance, max_iterations)
-    own = [density.starts(table) for table in tables]
-    first = [points[0] for points in own] if starts is None else starts
-    found = [[mode] for mode in run(first, [])]
+    usual = [density.starts(table) for table in tables]
+    first = [points[0] for points in usual] if starts is None else starts
+    modes_by_table = [[mode] for mode in run(first, [])]
     others = [
         points[1:] + density.starts_in_doubt(modes[0].x, table)
-        for points, modes, table in zip(own, found, tables, strict=True)
+        for points, modes, table in zip(usual, modes_by_table, tables, strict=True)
     ]
     for turn in range(max(map(len, others))):
         # tables with fewer starts go along with their first, as a batch has one shape
-        again = [more[turn] if turn < len(more) else start for more, start in zip(others, first, strict=True)]
-        for modes, mode, more in zip(found, run(again, found), others, strict=True):
+        batch = [more[turn] if turn < len(more) else start for more, start in zip(others, first, strict=True)]
+        for modes, mode, more in zip(modes_by_table, run(batch, modes_by_table), others, strict=True):
             modes += [mode] if turn < len(more) else []
-    return [_best(modes) for modes in found]
+    return [_best(modes) for modes in modes_by_table]
 
 
 def pad(tables: Sequence[Data], *, roomy: bool = False) -> Data:
@@ -145,27 +146,27 @@ def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int)
     """The search of one table: at most its density is compiled, never the loop."""
     derivatives = Derivatives(density, data)
     both, by_hand = derivatives.both, derivatives.by_hand
-    how: dict[str, Any] = {"max_iterations": most, "metric": None if by_hand is None else by_hand.metric}
+    settings: dict[str, Any] = {"max_iterations": most, "metric": None if by_hand is None else by_hand.metric}
 
     def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        found = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **how)
-        if known and _worth_finishing(found, known[0]):
-            rough, found = found, search(both, found.x, tolerance=tolerance, **how)
-            found = found._replace(
-                iterations=rough.iterations + found.iterations,
-                evaluations=rough.evaluations + found.evaluations,
+        end = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **settings)
+        if known and _worth_finishing(end, known[0]):
+            rough, end = end, search(both, end.x, tolerance=tolerance, **settings)
+            end = end._replace(
+                iterations=rough.iterations + end.iterations,
+                evaluations=rough.evaluations + end.evaluations,
             )
-        slope = float(np.abs(found.gradient).max(initial=0.0))
-        return [Mode(found.x, -found.value, slope, found.iterations, found.evaluations, (-found.value,))]
+        slope = float(np.abs(end.gradient).max(initial=0.0))
+        return [Mode(end.x, -end.value, slope, end.iterations, end.evaluations, (-end.value,))]
 
     return run
 
 
-def _worth_finishing(found: Found, known: list[Mode]) -> bool:
+def _worth_finishing(end: Found, known: list[Mode]) -> bool:
     """Whether a rough search may end in a mode that is new and as high as the known ones."""
     best = max(mode.log_density for mode in known)
-    again = any(np.abs(found.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
-    return not again and -found.value > best - MARGIN
+    is_known = any(np.abs(end.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
+    return not is_known and -end.value > best - MARGIN
 
 
 def _together(density: LogDensity, padded: Data, tolerance: float, most: int) -> _Search:

@@ -104,7 +104,7 @@ def mode(small: Fit) -> Fit:
 
 @pytest.fixture(scope="session")
 def one_judge() -> Fit:
-    return fit(votes(1, 5, 60, seed=3), model="crowd-bt-position")
+    return fit(votes(1, 5, 60, seed=3), model="crowd-bt-position", method="laplace")
 
 
 @pytest.fixture(scope="session")
@@ -233,7 +233,9 @@ def hostile_labels() -> Fit:
         for judge in range(len(HOSTILE))
         for item in range(len(HOSTILE))
     ]
-    return fit(pd.DataFrame(rows, columns=["judge", "item", "label"]), model="one-coin-label")
+    return fit(
+        pd.DataFrame(rows, columns=["judge", "item", "label"]), model="one-coin-label", method="laplace"
+    )
 
 
 @pytest.fixture(scope="session")

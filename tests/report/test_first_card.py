@@ -103,7 +103,7 @@ def test_no_position_bias_is_claimed_where_one_item_is_always_first() -> None:
     rows = [(j, f"m{k % 6}", chosen[i, k]) for i, j in enumerate("abc") for k in range(60)]
     table = pd.DataFrame(rows, columns=["judge", "second", "winner"]).assign(first="ref")
     table["winner"] = np.where(table["winner"], "first", "second")
-    fit = voirdire.fit(table, model="crowd-bt-position")
+    fit = voirdire.fit(table, model="crowd-bt-position", method="laplace")
     page = fit_page(fit)
     assert "swayed" not in render(page, "md")
     judges = next(section for section in page.sections if section.name == "judges")

@@ -197,7 +197,7 @@ def agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 def test_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    agree(tmp_path, monkeypatch, 40)
+    agree(tmp_path, monkeypatch, 25)
 
 
 @pytest.mark.slow
@@ -326,7 +326,7 @@ def paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 def test_a_path_is_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths(tmp_path, monkeypatch, 20)
+    paths(tmp_path, monkeypatch, 12)
 
 
 @pytest.mark.slow

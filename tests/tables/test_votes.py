@@ -102,7 +102,7 @@ def write_jsonl(path: Path, table: dict[str, list[object]]) -> Path:
     return path
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(table=tables())
 def test_every_format_gives_the_same_votes(tmp_path: Path, table: dict[str, list[object]]) -> None:
     frame = pd.DataFrame(table)

@@ -48,7 +48,12 @@ def study(tmp_path) -> Study:
 
 
 def table(study: Study, simulated: Model, fitted: Model, method: str = "laplace") -> pd.DataFrame:
-    rows = calibration.calibrate(study, simulated, fitted, method, tuple(range(study.replicates)))
+    batch = study.settings["batch"]
+    rows = [
+        row
+        for start in range(0, study.replicates, batch)
+        for row in calibration.calibrate(study, simulated, fitted, method, tuple(range(start, start + batch)))
+    ]
     frame = pd.DataFrame([{"model": simulated.name, "method": method, **row} for row in rows])
     return calibration.aggregate(study, frame).set_index("quantity")
 
@@ -242,7 +247,7 @@ def test_right_models_of_scores_pass(study: Study) -> None:
     """As for votes, on a panel large enough for Laplace draws."""
     spec = load_model("rating-severity")
     shape = {"judges": 5, "items": 15, "criteria": 1}
-    study = replace(study, settings={**study.settings, "shape": shape})
+    study = replace(study, settings={**study.settings, "shape": shape, "batch": study.replicates})
     found = table(study, spec, spec)
     for prob in (50, 80, 90):
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()

@@ -57,22 +57,39 @@ def press(browser: Any, key: str) -> None:
         browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **text)
 
 
-def opened(browser: Any, place: Path, **view: Any) -> None:
-    """Open a page and wait until it is the one that is there: a load that is told may be of the page before."""
-    browser.open(place, **view)
+def waited(condition: Callable[[], Any], otherwise: Callable[[], Any] = lambda: None) -> None:
+    """Wait until a condition holds; every two seconds that it does not, do what may help."""
     until = time.monotonic() + 60
-    ready = f"location.href === {json.dumps(place.as_uri())} && document.readyState === 'complete'"
-    while not browser.run(ready):
+    helped = time.monotonic() + 2
+    while not condition():
         assert time.monotonic() < until
+        if time.monotonic() > helped:
+            otherwise()
+            helped = time.monotonic() + 2
         time.sleep(0.05)
 
 
+def opened(browser: Any, place: Path, **view: Any) -> None:
+    """Open a page and wait until it is the one that is there: a load that is told may be of the page before."""
+    browser.open(place, **view)
+    ready = f"location.href === {json.dumps(place.as_uri())} && document.readyState === 'complete'"
+    waited(lambda: browser.run(ready))
+
+
 def begin(browser: Any, place: Path, name: str, **view: Any) -> None:
+    """Open a page and begin as a person, or (no name) as the one whom the browser has kept.
+
+    What a page keeps reaches the next process of the browser a moment later, so the page is loaded until it is there.
+    """
     opened(browser, place, **view)
+    if not name:
+        kept = "document.getElementById('person').value"
+        waited(lambda: browser.run(kept), lambda: opened(browser, place, **view))
     browser.run("document.getElementById('person').focus()")
     if not browser.run("document.getElementById('person').value"):
         browser.call("Input.insertText", text=name)
     press(browser, "Enter")
+    waited(lambda: text(browser, "place"), lambda: press(browser, "Enter"))
 
 
 def text(browser: Any, name: str) -> str:

@@ -123,6 +123,15 @@ def _ordered(design: Design, pairs: IntArray) -> tuple[IntArray, IntArray, IntAr
     return first, second, pair, run
 
 
+def _to_taste(asked: Comparisons, taste: FloatArray) -> Questions:
+    """The questions as a judge with a taste sees them."""
+    items = slice(asked.of_items)
+    more = np.zeros(len(asked.first))
+    more[items] = taste[asked.first[items]] - taste[asked.second[items]]
+    seen = asked.questions
+    return replace(seen, gap=seen.gap + more, overall=seen.overall + more)
+
+
 def _times(n: int) -> FloatArray:
     return np.linspace(0.0, 1.0, n) if n > 1 else np.zeros(n)
 
@@ -173,13 +182,20 @@ class Sheet:
         return chances if self.flipped is None else turned_chances(chances, self.flipped)
 
 
-def hand_out(design: Design, asked: Comparisons, pairs: int, rng: np.random.Generator) -> Sheet:
+def hand_out(
+    design: Design,
+    asked: Comparisons,
+    pairs: int,
+    rng: np.random.Generator,
+    taste: FloatArray | None = None,
+) -> Sheet:
     """One judge's sheet: the pairs it answers, its order of presentation, its sequence.
 
-    The generator is the judge's own; designs that leave nothing to chance do not touch it.
+    The generator is the judge's own; designs that leave nothing to chance do not touch it. With a ``taste``, shape
+    (N,), items differ by as much more for this judge, by every criterion and so overall.
     """
     n = len(asked.first)
-    questions = asked.questions
+    questions = asked.questions if taste is None else _to_taste(asked, taste)
     rows: IntArray | None = None
     flipped: NDArray[np.bool_] | None = None
     answered = design.answered(pairs, rng)

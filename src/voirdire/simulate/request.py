@@ -32,7 +32,7 @@ class Request:
     """A checked request.
 
     Each part has its own generator, spawned from the seed under a key of its own: the truth, the design, and
-    for each judge, by its name, one for the questions it gets and one for its answers. So a part's
+    for each judge, by its name, one for the questions it gets, one for its answers and one for its taste. So a part's
     draws are the same whatever the other parts are.
     """
 
@@ -58,6 +58,10 @@ class Request:
     def answer_rng(self, judge: str) -> np.random.Generator:
         """For a judge's answers."""
         return self._rng(_JUDGE, *_words(judge), 1)
+
+    def taste_rng(self, judge: str) -> np.random.Generator:
+        """For what a judge prefers."""
+        return self._rng(_JUDGE, *_words(judge), 2)
 
     def _rng(self, *key: int) -> np.random.Generator:
         # NumPy pads entropy with zeros: without its length, seed 7 would equal seed (7, 0).

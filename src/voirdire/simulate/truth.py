@@ -40,9 +40,11 @@ class Truth:
         The length covariate.
     in_contexts : (X, C, N) float or None
         Strengths in each context, ``strengths`` over contexts like these; None where all contexts are alike.
+    tastes : (K, N) float or None
+        What each item is worth more to each judge, by any criterion and in any context; None where judges have none.
     judges : DataFrame or None
         One row per judge: ``judge``, ``kind``, ``reliability`` (the chance that the judge names the better
-        item, given that it names one, averaged over the item comparisons it was asked, each in
+        item (to its own taste), given that it names one, averaged over the item comparisons it was asked, each in
         both orders), ``first_pick`` (the chance that it names the item shown first, likewise; 1/2 plus
         the position bias) and ``eta1``, ``eta2`` (the coins of the two-coin model that gives exactly
         its answers; NaN where none does). None from the array path.
@@ -64,6 +66,7 @@ class Truth:
     weights: FloatArray
     length: FloatArray
     in_contexts: FloatArray | None = None
+    tastes: FloatArray | None = None
     judges: pd.DataFrame | None = None
 
     def scores(self, weighting: Weighting = "softmax") -> FloatArray:
@@ -118,6 +121,10 @@ class TruthSetting(Checked, ABC):
         """Whether contexts differ, so that a design must have some."""
         return False
 
+    def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+        """What items are worth more to one judge (N,), from its own generator; None where judges have no tastes."""
+        return None
+
     def shape(self) -> tuple[int, int] | None:
         """(items, criteria) where the setting itself fixes them."""
         return None
@@ -166,7 +173,8 @@ class NormalTruth(TruthSetting):
 
     Centring leaves all differences as drawn: theta[c, i] - theta[c, j] ~ Normal(0, sd sqrt(2)).
     ``correlation`` is that of an item's strengths under two criteria. In each context of the design an item is worth
-    theta + u, u ~ Normal(0, context_sd) centred likewise.
+    theta + u, u ~ Normal(0, context_sd) centred likewise; to each judge it is worth v more, whatever the criterion
+    and the context (its taste, or halo), v ~ Normal(0, taste_sd) centred likewise.
 
     Examples
     --------
@@ -181,6 +189,7 @@ class NormalTruth(TruthSetting):
     sd_w: Nonnegative = 1.0
     correlation: Share = 0.0
     context_sd: Nonnegative = 0.0
+    taste_sd: Nonnegative = 0.0
 
     def draw(
         self, rng: np.random.Generator, items: int, criteria: int
@@ -203,6 +212,13 @@ class NormalTruth(TruthSetting):
     def needs_contexts(self) -> bool:
         """Where ``context_sd`` is above 0."""
         return self.context_sd > 0.0
+
+    def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
+        """Centred Normals."""
+        if not self.taste_sd:
+            return None
+        drawn = rng.normal(0.0, self.taste_sd, items)
+        return np.asarray(drawn - drawn.mean())
 
 
 def _as_finite(value: Any, dimensions: tuple[int, ...]) -> FloatArray | None:
@@ -292,7 +308,7 @@ def truth_from_spec(spec: object) -> TruthSetting:
     Examples
     --------
     >>> truth_from_spec({"kind": "normal", "sd": 2})
-    NormalTruth(sd=2, sd_w=1.0, correlation=0.0, context_sd=0.0)
+    NormalTruth(sd=2, sd_w=1.0, correlation=0.0, context_sd=0.0, taste_sd=0.0)
     """
     if isinstance(spec, np.ndarray):
         return GivenTruth(spec)

@@ -223,10 +223,20 @@ def _set_up(request: Request) -> _Setup:
     pairs = request.design.pairs(items, request.design_rng())
     dealt = request.design.dealt(len(pairs))
     contexts = 0 if dealt is None else int(dealt.max()) + 1
-    truth = Truth(*names, strengths, weights, length, request.truth.in_contexts(rng, strengths, contexts))
+    tastes = {name: request.truth.taste(request.taste_rng(name), items) for name in request.panel}
+    of_all = [taste for taste in tastes.values() if taste is not None]
+    truth = Truth(
+        *names,
+        strengths,
+        weights,
+        length,
+        in_contexts=request.truth.in_contexts(rng, strengths, contexts),
+        tastes=np.stack(of_all) if of_all else None,
+    )
     asked = lay_out(request.design, truth, pairs)
     sheets = {
-        name: hand_out(request.design, asked, len(pairs), request.sheet_rng(name)) for name in request.panel
+        name: hand_out(request.design, asked, len(pairs), request.sheet_rng(name), tastes[name])
+        for name in request.panel
     }
     problems = [
         f"judge {name!r}: {problem}"

@@ -105,7 +105,7 @@ def probabilities(model: Model, density: VotesDensity, draws: list[Values], vote
 
     if density.contexts and (context is None or (context < 0).any()):
         rng = np.random.default_rng(0)
-        draws = [there for values in draws for there in _elsewhere(density, values, rng)]
+        draws = [there for values in draws for there in elsewhere(density, values, rng)]
 
     def at(values: Values) -> Floats:
         first, second = votes.first, votes.second
@@ -216,8 +216,11 @@ def _anywhere(density: VotesDensity, values: Values) -> Values:
     return _with_context(values, lambda value, name: np.zeros((*value.shape[:-1], 1)))
 
 
-def _elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
-    """Values with one more context, drawn from those like them, and again with everything that it adds turned round."""
+def elsewhere(density: VotesDensity, values: Values, rng: np.random.Generator) -> list[Values]:
+    """Values with one more context, the last, and again with everything that it adds turned round.
+
+    What it adds is drawn by the spreads that were learned: it is like the contexts of the table.
+    """
 
     def drawn(value: Floats, name: str) -> Floats:
         spread = np.exp(values[f"log_{name.removesuffix('_strength')}_spread"])

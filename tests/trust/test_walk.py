@@ -71,8 +71,11 @@ def halves(found: Any, judge: str, habit: str) -> tuple[Any, Any]:
     return rows[rows["end"] < middle], rows[rows["start"] > middle]
 
 
-def test_coins_of_a_judge_at_random_from_some_time_on() -> None:
+def test_coins_of_a_judge_at_random_from_some_time_on(monkeypatch: pytest.MonkeyPatch) -> None:
     fit = voirdire.fit(voted(np.random.default_rng(0)), model="crowd-bt-position", method="map")
+    kind, calls = type(fit.kind), []
+    timed = kind.over_time
+    monkeypatch.setattr(kind, "over_time", lambda *given: calls.append(given) or timed(*given))
     found = fit.over_time()
     before, after = halves(found, "j1", "reliability")
     assert (before["low"] > 0.7).all()
@@ -84,6 +87,7 @@ def test_coins_of_a_judge_at_random_from_some_time_on() -> None:
     bias = found[(found["judge"] == "j0") & (found["habit"] == "position_bias")]
     assert ((bias["low"] < 0.0) & (bias["high"] > 0.0)).all()
     assert fit.as_dict()["over_time"][0].keys() == set(found.columns)
+    assert len(calls) == 1  # what is looked at is computed once for a fit
 
 
 def test_severity_that_rises() -> None:

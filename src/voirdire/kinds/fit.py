@@ -30,7 +30,7 @@ from voirdire.model.specs import Model
 from voirdire.renamed import argument_now
 from voirdire.settings import least_draws
 from voirdire.tables.given import as_given
-from voirdire.trust.drift import habits_over_time
+from voirdire.trust.drift import OverTime, habits_over_time
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,17 +150,17 @@ class Fit:
         InputError
             The table does not say when answers were given.
         """
-        if not self._has_times:
+        if all(part is None for part in self._timed):
             raise InputError("over_time() needs a column time (numbers or dates), or runs that are such")
-        return self._frame({name: np.array(of) for name, of in self._over_time.items()})
-
-    @property
-    def _has_times(self) -> bool:
-        return any(part is not None for part in self.kind.over_time(self.problem, self.posterior))
+        return self._frame({name: np.array(column) for name, column in self._habits.items()})
 
     @cached_property
-    def _over_time(self) -> dict[str, list[Any]]:
-        return habits_over_time(self.kind.over_time(self.problem, self.posterior), self.prob)
+    def _timed(self) -> list[OverTime | None]:
+        return self.kind.over_time(self.problem, self.posterior)
+
+    @cached_property
+    def _habits(self) -> dict[str, list[Any]]:
+        return habits_over_time(self._timed, self.prob)
 
     @property
     def level(self) -> str:
@@ -265,7 +265,7 @@ class Fit:
             "notes": list(self.notes),
             **{name: records(columns) for name, columns in self.tables.items()},
             **self.kind.structure(self.problem, self.posterior, self.prob),
-            **({"over_time": records(self._over_time)} if self._over_time["judge"] else {}),
+            **({"over_time": records(self._habits)} if self._habits["judge"] else {}),
             **({} if self.anchored is None else _as_dict(self.anchored)),
             "checks": [entry.as_dict() for entry in self.all_checks],
         }

@@ -13,7 +13,8 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
 # Each worker has half of the files, so that shared fits are made once, until one is done and takes from the other.
-PYTEST = $(THREADS) $(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal -q
+# Bytecode is kept even where the environment forbids it: tests start hundreds of processes of the package.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(THREADS) $(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal -q
 
 help:
 	@echo "make setup        create $(VENV) with everything the other targets need"

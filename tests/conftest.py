@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).resolve().parents[1] / ".jax_cache"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.05")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+
+# Loops fused in the older of XLA's two ways give the same numbers and are compiled in two thirds of the time.
+# An XLA that does not know a flag ends the process, so it is set for the versions that were tried.
+if version("jaxlib").startswith("0.10."):
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_use_fusion_emitters=false"
 
 # PyTensor's graphs are built a seventh sooner if no node notes the lines of code that it comes from.
 os.environ.setdefault("PYTENSOR_FLAGS", "traceback__limit=0")

@@ -63,28 +63,25 @@ NOT_YET = {
     "learned-bradley-terry",
     "learned-crowd-bt-position",
     "learned-maple-position",
-    "crowd-bt-contexts",
-    "maple-contexts",
-    "rating-halo",
-}  # those with structure have coverage studies of their own: benchmarks contexts.py, halo.py
+}
+STUDIES = [
+    "calibration",
+    "calibration-labels",
+    "calibration-shared",
+    "calibration-scores",
+    "calibration-joint",
+    "calibration-contexts",
+    "calibration-halo",
+]
 
 
 def test_every_generative_model_file_is_in_the_study() -> None:
     shipped = {path.stem for path in locate("models").glob("*.toml")}
-    studied = [
-        *load_study("calibration").settings["models"],
-        *load_study("calibration-labels").settings["models"],
-        *load_study("calibration-shared").settings["models"],
-        *load_study("calibration-scores").settings["models"],
-        *load_study("calibration-joint").settings["models"],
-    ]
+    studied = [model for study in STUDIES for model in load_study(study).settings["models"]]
     assert sorted(studied) == sorted(shipped - COUNTED - NOT_YET)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["calibration", "calibration-labels", "calibration-shared", "calibration-scores", "calibration-joint"],
-)
+@pytest.mark.parametrize("name", STUDIES)
 def test_tables_can_be_drawn_from_every_model_of_a_study(name: str) -> None:
     """Three tables each, whose arrays have one shape, so that one compilation serves all."""
     study = load_study(name)
@@ -216,10 +213,15 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
     [
         ("draws = 199", "draws = 150", "methods.laplace: draws is 150; draws + 1 must be a multiple of 100"),
         ("draws = 99", "draws = 90", "draws is 90; draws + 1 must be a multiple of 20"),
-        ("[methods.laplace]", "[methods.hmc]", "methods: 'hmc' is none of laplace, nuts"),
+        ("[methods.laplace]", "[methods.hmc]", "methods: 'hmc' is none of laplace, auto, nuts"),
         ("[methods.laplace]", "[methods.nuts]", "methods.nuts: 'warmup' is missing"),
         ("items = 4", "items = 1", "shape: items is 1; must be a whole number from 2"),
         ("items = 4", "item = 4", "shape: unknown key 'item'"),
+        (
+            "criteria = 2",
+            "criteria = 2, contexts = 3",
+            "models: bradley-terry has no contexts, which the shape has",
+        ),
         ('"bradley-terry"', '"majority-vote"', "majority-vote says nothing of how votes arise"),
         ("replicates = 120", "replicates = 0", "replicates is 0; must be at least 1"),
     ],
@@ -251,3 +253,32 @@ def test_right_models_of_scores_pass(study: Study) -> None:
     found = table(study, spec, spec)
     for prob in (50, 80, 90):
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
+
+
+def test_votes_in_contexts_come_from_the_model() -> None:
+    """Every judge votes on all, here as items are worth in contexts that order them with 300 log-odds between."""
+    shape = {"judges": 2, "items": 3, "criteria": 1, "contexts": 4}
+    panel = panel_of(load_model("crowd-bt-contexts"), shape, False)
+    density = panel.density
+    assert (density.contexts, int(panel.blank.judge_votes.sum())) == (4, 2 * 6 * 4)
+    values = density.values(prior_draw(density, np.random.default_rng(0)), np)
+    there = 300.0 * np.random.default_rng(1).permuted(np.ones((4, 1)) * np.arange(3.0), axis=1).T[None]
+    values |= {"context_strength": there, "coin_first": np.full(2, 50.0), "coin_second": np.full(2, 50.0)}
+    votes, on_criteria = panel.tables(values, np.random.default_rng(2))
+    context = votes.context
+    better = there[0, votes.first, context] > there[0, votes.second, context]
+    np.testing.assert_array_equal(votes.counts, np.stack([better, ~better, 0 * better], axis=1))
+    assert on_criteria is None
+
+
+@pytest.mark.parametrize("method", ["laplace", "auto"])
+def test_draws_of_learned_spreads_are_ranked(study: Study, method: str) -> None:
+    """As many draws as are asked for, from the approximation and from what the default does with it."""
+    shape = {"judges": 3, "items": 4, "criteria": 1, "contexts": 3}
+    settings = {**study.settings, "shape": shape, "methods": {method: {"draws": 199}}}
+    spec = load_model("crowd-bt-contexts")
+    rows = calibration.calibrate(replace(study, settings=settings), spec, spec, method, (0,))
+    ranks = {row["quantity"]: row["rank"] for row in rows}
+    assert {"strength", "context_strength", "log_context_spread", "reliability"} <= set(ranks)
+    assert all(0 <= rank <= 99 for rank in ranks.values())
+    assert (rows[0]["rhat"] is None) == (method == "laplace")

@@ -17,10 +17,13 @@ from voirdire.infer import mirror
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
-from voirdire.infer.laplace import Laplace, laplace
+from voirdire.infer.laplace import laplace, of_draws
+from voirdire.infer.method import Method, infer
 from voirdire.infer.mode import find_modes
+from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.nuts import sample
 from voirdire.infer.posterior import scores, weights
+from voirdire.infer.posterior_mode import Mode
 from voirdire.infer.refine import laplace_draws
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
@@ -80,7 +83,7 @@ def calibrate(
     rows = []
     for replicate, seed, (truth, problem), mode in zip(replicates, seeds, drawn, modes, strict=True):
         rng = np.random.default_rng([*seed, 1])
-        draws, facts = _draws(study, method, problem, laplace(problem, mode), rng)
+        draws, facts = _draws(study, method, problem, mode, rng)
         if density.has_mirror:
             truth, draws = (mirror.fold(density, x, problem.data)[0] for x in (truth, draws))
         found = _ranked(study, problem, truth, draws, replicate)
@@ -89,13 +92,26 @@ def calibrate(
 
 
 def _draws(
-    study: Study, method: str, problem: Problem, approximation: Laplace, rng: np.random.Generator
+    study: Study, method: str, problem: Problem, mode: Mode, rng: np.random.Generator
 ) -> tuple[Floats, dict[str, Any]]:
     """Draws, shape (draws, size), and what may be wrong with them."""
     how = study.settings["methods"][method]
+    facts: dict[str, Any] = {"rhat": None, "divergences": None, "pareto_k": None}
+    if method == "auto":
+        found = infer(problem, mode, Method(seed=int(rng.integers(2**31))))
+        assert found.posterior.draws is not None
+        whole = found.posterior.draws.reshape(-1, problem.density.size)
+        of_chains = {check.check: check.value for check in found.checks} if found.method == "hmc" else {}
+        facts["rhat"] = of_chains.get("convergence")
+        return whole[rng.permutation(len(whole))[: how["draws"]]], facts
+    if method == "laplace" and isinstance(mode, NestedMode):
+        return nested_draws(mode, rng, how["draws"]), facts
+    approximation = (
+        of_draws(nested_draws(mode, rng)) if isinstance(mode, NestedMode) else laplace(problem, mode)
+    )
     if method == "laplace":
         draws, k = laplace_draws(problem, approximation, how["draws"], rng)
-        return draws, {"rhat": None, "divergences": None, "pareto_k": k}
+        return draws, {**facts, "pareto_k": k}
     run = sample(
         problem,
         approximation,
@@ -106,8 +122,8 @@ def _draws(
     )
     folded = mirror.fold(problem.density, run.x, problem.data)[0] if problem.density.has_mirror else run.x
     half = how["draws"] // 2
-    found = diagnose(problem.density, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
-    return run.x[0], {"rhat": found["rhat"], "divergences": found["divergences"], "pareto_k": None}
+    told = diagnose(problem.density, *(_halves(part, half) for part in (folded, run.diverging, run.energy)))
+    return run.x[0], {**facts, "rhat": told["rhat"], "divergences": told["divergences"]}
 
 
 def _halves(recorded: npt.NDArray[Any], half: int) -> npt.NDArray[Any]:
@@ -163,8 +179,8 @@ def aggregate(study: Study, replicates: Any) -> Any:
     between 0.88 and 0.92 or within two Monte Carlo errors of that (of a quantity of one element at least the binomial
     error of 90%). A model passes (the row of all parameters) where all
     its quantities do and the coverage over all parameters lies between 0.88 and 0.92. ``bad_rhat`` is the share of
-    tables whose chain has a split R-hat above 1.05, ``bad_k`` of those whose importance weights are too
-    uneven (Pareto k above 0.7).
+    tables whose chain (of the default method: chains) has a split R-hat above 1.05, ``bad_k`` of those whose importance
+    weights are too uneven (Pareto k above 0.7; missing where spreads are learned, whose draws are not weighed).
     """
     import pandas as pd
 
@@ -176,15 +192,18 @@ def aggregate(study: Study, replicates: Any) -> Any:
             {**key, **_quantity_row(study, name, table, LEVEL / tests)}
             for name, table in part.groupby("quantity", sort=False)
         ]
-        parameters = part[part["quantity"].isin(_parameters(study, model))]
+        density: LogDensity = panel_of(
+            load_model(model), study.settings["shape"], study.settings["ties"]
+        ).density
+        parameters = part[part["quantity"].isin([parameter.name for parameter in density.parameters])]
         pooled = {**key, "quantity": POOLED, **_coverage(parameters)}
         inside = COVERAGE[0] <= pooled["coverage_90"] <= COVERAGE[1]
         per_table = part.drop_duplicates("replicate")
         pooled |= {
             "passed": bool(inside and all(row["passed"] for row in each)),
-            "bad_rhat": float((per_table["rhat"] > RHAT).mean()) if method == "nuts" else None,
+            "bad_rhat": None if method == "laplace" else float((per_table["rhat"] > RHAT).mean()),
             "divergences": float(per_table["divergences"].sum()) if method == "nuts" else None,
-            "bad_k": _bad_k(per_table) if method == "laplace" else None,
+            "bad_k": _bad_k(per_table) if method == "laplace" and not density.is_nested else None,
         }
         rows += [pooled, *each]
     return pd.DataFrame(rows)
@@ -213,11 +232,6 @@ def _coverage(table: Any) -> dict[str, Any]:
         row[f"coverage_{100 * prob:.0f}"] = float(share.mean())
         row[f"mcse_{100 * prob:.0f}"] = float(share.std(ddof=1) / np.sqrt(len(share)))
     return row
-
-
-def _parameters(study: Study, model: str) -> list[str]:
-    density: LogDensity = panel_of(load_model(model), study.settings["shape"], study.settings["ties"]).density
-    return [parameter.name for parameter in density.parameters]
 
 
 def _bad_k(tables: Any) -> float:

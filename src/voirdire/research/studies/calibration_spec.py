@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from voirdire.model.specs import load_model
 from voirdire.settings import Rule, faults, is_whole
 
 _MUST = "{key} is {value!r}; must be {words}"
@@ -11,9 +12,11 @@ _COUNT = Rule("a whole number from 1", lambda v: is_whole(v) and v >= 1, _MUST)
 _PAIR = Rule("a whole number from 2", lambda v: is_whole(v) and v >= 2, _MUST)
 METHODS = {
     "laplace": {"draws": _COUNT, "replicates": _COUNT},
+    "auto": {"draws": _COUNT, "replicates": _COUNT},
     "nuts": {"draws": _COUNT, "warmup": _COUNT, "replicates": _COUNT},
 }
 SHAPE = {"judges": _COUNT, "items": _PAIR, "criteria": _COUNT}
+MORE = {"contexts": _PAIR}  # of models that have them
 NO_ORIGIN = {"majority-vote": "votes", "mean-score": "scores", "median-score": "scores"}
 TWENTIETHS = 20  # 50, 80 and 90% intervals end at whole ranks where draws + 1 is a multiple
 
@@ -37,7 +40,13 @@ def calibration_problems(settings: dict[str, Any]) -> list[str]:
     problems = []
     if draws < TWENTIETHS - 1 or (draws + 1) % TWENTIETHS:
         problems.append(f"draws is {draws}; draws + 1 must be a multiple of {TWENTIETHS}, e.g. 99")
-    problems += [f"shape: {fault}" for _, fault in faults(settings["shape"], SHAPE, SHAPE)]
+    problems += [f"shape: {fault}" for _, fault in faults(settings["shape"], SHAPE | MORE, SHAPE)]
+    if "contexts" in settings["shape"]:
+        problems += [
+            f"models: {name} has no contexts, which the shape has"
+            for name in settings["models"]
+            if load_model(name).context is None
+        ]
     if not settings["methods"]:
         problems.append(f"methods is empty; name {' or '.join(METHODS)}")
     for method, how in settings["methods"].items():

@@ -42,7 +42,7 @@ class PriorPanel:
     """Who votes on what: every judge on every pair of items in both orders, under every criterion.
 
     Models that learn weights also get every judge's votes on every pair of criteria, in both orders; models that
-    collapse criteria get one criterion.
+    collapse criteria get one criterion. With contexts all of it is asked in each, and nobody votes on criteria.
 
     Parameters
     ----------
@@ -51,6 +51,8 @@ class PriorPanel:
     judges, items, criteria : int
     ties : bool
         Whether judges may answer "tie" (where the model has a tie term).
+    contexts : int
+        0 for none.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class PriorPanel:
     items: int
     criteria: int
     ties: bool
+    contexts: int = 0
 
     @classmethod
     def of(cls, model: Model, shape: dict[str, int], ties: bool) -> PriorPanel:
@@ -77,8 +80,8 @@ class PriorPanel:
     @cached_property
     def blank(self) -> VotesProblem:
         """Everything that is asked, answered "first" for the time being, under the simulating model."""
-        votes, on_criteria = _every_pair(self.judges, self._separate, self.items), None
-        if self.model.weights is not None and self.model.weights.kind == "votes":
+        votes, on_criteria = _every_pair(self.judges, self._separate, self.items, self.contexts), None
+        if self.model.weights is not None and self.model.weights.kind == "votes" and not self.contexts:
             one = _every_pair(self.judges, 1, self._separate)
             on_criteria = replace(one, criteria=("overall",), items=votes.criteria)
         return pose(self.model, votes, on_criteria, ties=self._has_ties, keep_empty=True)
@@ -131,14 +134,17 @@ class PriorPanel:
         return votes, answered(on_criteria, chance, rng)
 
 
-def _every_pair(judges: int, criteria: int, items: int) -> Votes:
-    """One vote of every judge on every ordered pair, answered "first" for the time being."""
+def _every_pair(judges: int, criteria: int, items: int, contexts: int = 0) -> Votes:
+    """One vote of every judge on every ordered pair (in every context), answered "first" for the time being."""
     pairs = np.array(list(permutations(range(items), 2)), dtype=np.int64).reshape(-1, 2)
-    shape = np.indices((judges, criteria, len(pairs))).reshape(3, -1)
-    first, second = pairs[shape[2]].T
+    judge, criterion, pair, context = np.indices((judges, criteria, len(pairs), max(contexts, 1))).reshape(
+        4, -1
+    )
+    first, second = pairs[pair].T
     named = (names("judge", judges), names("criterion", criteria), names("item", items))
+    codes, none = (judge, criterion, first, second), judge * 0
     return count_votes(
-        named, (shape[0], shape[1], first, second), np.zeros(len(first), dtype=np.int64), has_criteria=True
+        named, codes, none, names("context", contexts), context if contexts else None, has_criteria=True
     )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.labels.influence import units as units_of
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.states import drawn_rates, expanded
 from voirdire.kinds.pick import pick
@@ -44,11 +45,7 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     most = max(2, LARGEST // max(units, 1))
     order = np.argsort(-problem.judge_votes, kind="stable")[:most]
     chosen = np.sort(order[problem.judge_votes[order] > 0])
-    code = {
-        (int(c), int(i)): u
-        for u, (c, i) in enumerate(zip(problem.unit_criterion, problem.unit_item, strict=True))
-    }
-    unit = np.array([code[c, i] for c, i in zip(table.criterion.tolist(), table.item.tolist(), strict=True)])
+    unit = units_of(problem)
     place = problem.given(table)
     given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
     r, v = [], []

@@ -12,6 +12,7 @@ so that each is integrated by itself. The e_q are the nodes of a Gauss-Hermite r
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +29,7 @@ EFFECTS = 7  # nodes for the effects of families
 VALUES = 17  # nodes for the values of items
 
 
+@cache
 def hermite(nodes: int) -> tuple[Floats, Floats]:
     """Nodes and log weights of the Gauss-Hermite rule for the expectation over a standard normal variable.
 
@@ -38,7 +40,9 @@ def hermite(nodes: int) -> tuple[Floats, Floats]:
     3.0
     """
     x, weight = np.polynomial.hermite_e.hermegauss(nodes)
-    return x, np.log(weight / weight.sum())
+    log_weight = np.log(weight / weight.sum())
+    x.flags.writeable = log_weight.flags.writeable = False  # kept, and given to all who ask
+    return x, log_weight
 
 
 class JudgeCutpointsOfLabels:

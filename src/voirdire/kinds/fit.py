@@ -135,8 +135,8 @@ class Fit:
 
     def checks(self) -> pd.DataFrame:
         """What may be wrong: check, level (ok, warn, fail), value, message."""
-        found = [entry.as_dict() for entry in self.all_checks]
-        return self._frame({key: [entry[key] for entry in found] for key in found[0]})
+        rows = [entry.as_dict() for entry in self.all_checks]
+        return self._frame({key: [row[key] for row in rows] for key in rows[0]})
 
     def over_time(self) -> pd.DataFrame:
         """Habits of judges in blocks of time: judge, habit, start, end, answers, value, low, high.
@@ -206,8 +206,8 @@ class Fit:
         if single is None:
             return None
         # answers that are alike have the same probability: each is computed once
-        distinct, place = np.unique(np.column_stack(single), axis=0, return_inverse=True)
-        if np.prod(draws.shape[:2]) * len(place) > MOST_LOG:
+        distinct, copies = np.unique(np.column_stack(single), axis=0, return_inverse=True)
+        if np.prod(draws.shape[:2]) * len(copies) > MOST_LOG:
             return None
         *rows, answer = distinct.T
         values = self.problem.density.values(draws, np)
@@ -217,7 +217,7 @@ class Fit:
             log[at] = np.log(
                 self.kind.chances(self.problem, one, tuple(rows))[np.arange(len(answer)), answer]
             )
-        return log[:, :, place.ravel()]
+        return log[:, :, copies.ravel()]
 
     @property
     def pymc_model(self) -> Any:
@@ -281,9 +281,9 @@ class Fit:
     def all_checks(self) -> tuple[Check, ...]:
         """What may be wrong."""
         chosen = None if self.anchored is None else self.anchored.chosen
-        found = (list(self.method_checks), self.seed, chosen)
-        made = self.kind.checks(self.problem, self.posterior, self.tables["judges"], *found)
-        return tuple(of_dependent_judges(made, self.kind.has_anchors(self.problem)))
+        judges, of_method = self.tables["judges"], list(self.method_checks)
+        checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
+        return tuple(of_dependent_judges(checks, self.kind.has_anchors(self.problem)))
 
     def __getattr__(self, name: str) -> Any:
         """Say what a fit of this kind has, where something is asked for that only fits of others have."""
@@ -339,8 +339,8 @@ class RankedFit(Fit):
 
     def board(self) -> dict[str, Any]:
         """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
-        found: dict[str, Any] = verb("board")(self.in_pandas)
-        return found
+        leaderboard: dict[str, Any] = verb("board")(self.in_pandas)
+        return leaderboard
 
     def strength_columns(self) -> Columns:
         """As :meth:`strengths`, as columns."""
@@ -380,8 +380,8 @@ class ComparedFit(RankedFit):
         ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
         ``repeats`` and ``seed``.
         """
-        found: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
-        return as_given(found, self.frames)
+        comparisons: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
+        return as_given(comparisons, self.frames)
 
     def pairs(self) -> pd.DataFrame:
         """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
@@ -414,13 +414,13 @@ class ScoredFit(RankedFit):
 
 def _made(base: type[Fit]) -> list[type[Fit]]:
     """The classes of fits of one kind of data."""
-    found = [base] if hasattr(base, "kind") else []
-    return found + [made for below in base.__subclasses__() for made in _made(below)]
+    itself = [base] if hasattr(base, "kind") else []
+    return itself + [made for below in base.__subclasses__() for made in _made(below)]
 
 
 def _as_dict(anchored: Anchored) -> dict[str, Any]:
-    how = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
-    return {"anchors": how} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
+    anchors = {"mode": anchored.mode, "chosen": anchored.chosen, "methods": list(anchored.methods)}
+    return {"anchors": anchors} | ({"pairs": list(anchored.pairs)} if anchored.pairs else {})
 
 
 def verb(name: str) -> Any:

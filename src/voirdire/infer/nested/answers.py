@@ -37,6 +37,8 @@ class Answers:
         log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     counts : sequence of array, shape (alternatives, cells)
         For each question how often each alternative was answered.
+    by_hand : callable, optional
+        Of predictors and ``counts``, what :meth:`both` gives, where it is known in closed form.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Answers:
 
     chances: Chances
     counts: Any
+    by_hand: Callable[[Floats, Any], tuple[Any, Floats]] | None = None
 
     @property
     def size(self) -> float:
@@ -69,9 +72,12 @@ class Answers:
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
         with np.errstate(all="ignore"):
-            found = [
-                autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block) for block in blocks
-            ]
+            if self.by_hand is not None:
+                found = [self.by_hand(block, self.counts) for block in blocks]
+            else:
+                found = [
+                    autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block) for block in blocks
+                ]
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
 

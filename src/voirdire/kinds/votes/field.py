@@ -16,6 +16,7 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
@@ -23,7 +24,6 @@ from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
-DIFFERENCE, FIRST, SECOND, TIE = range(4)
 TOLD = {"judge", "covariate"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
 
@@ -63,7 +63,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         groups,
         hypers,
         pattern,
-        Answers(_chances(density, len(counts)), counts.T.reshape(2, 2, -1)[: 1 + density.ties]),
+        Answers(_chances(density, len(counts)), counts.T.reshape(2, 2, -1)[: 1 + density.ties], log_likelihood),
         lambda x: latent_of(density, density.values(x, np)),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from voirdire.typing import Floats
 DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 1.5  # times the variance that noise shows from which a direction is
 LEFT = 1e-3  # of the covariance that spreads had
+DENSE = 300  # latent values up to which L'^-1 is written out
 ALIKE = 0.5  # of draws that follow each other, how many are worth counting
 
 
@@ -74,26 +76,46 @@ class Coordinates:
     def energy(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         model, found = self.nested.model, self.nested.found
-        x, hyper, width, normal, pulled = self._parts(z)
+        x, hyper, mean, width, normal, pulled = self._parts(z)
         answers = model.answers.compiled if self.compiled else model.answers.both
         likelihood, slope = answers(model.pattern.predictors(x))
-        prior = model.prior(x, hyper)
+        log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
-        by_x = model.pattern.gathered(slope) + prior.slope
+        by_x = model.pattern.gathered(slope) + slope_of_prior
         spreads, means = model.levels
-        by_width = (1.0 - self._said * width**2) * (by_x * (2.0 * pulled * width**2 + normal * width) + 1.0)
-        by_mean = by_x * model.means(hyper) * (1.0 - self._said * width**2)
-        by_hyper = model.by_hyper(x, hyper) + slope_of_hyper
-        by_hyper += by_width @ spreads + by_mean @ means
+        square = width**2
+        told = 1.0 - self._said * square
+        by_width = told * (by_x * (2.0 * pulled * square + normal * width) + 1.0)
+        by_hyper = by_hyper + slope_of_hyper + by_width @ spreads
+        if means.any():
+            by_hyper += (by_x * mean * told) @ means
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
-        value = likelihood + prior.log.sum(axis=-1) + of_hyper + np.log(width).sum(axis=-1)
-        white = found.factor.whitened(np.ascontiguousarray((by_x * width).T)).T
+        value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
+        white = self._white(by_x * width)
         return -value, -self._stretched(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
 
-    @property
+    @cached_property
     def _said(self) -> Floats:
         """b."""
         return self.told / (self.told + self.prior)
+
+    @cached_property
+    def _inverse(self) -> Floats | None:
+        """L'^-1 of few latent values, whose products take less by one matrix."""
+        size = len(self.told)
+        return self.nested.found.factor.draws(np.eye(size)) if size <= DENSE else None
+
+    def _normal(self, z: Floats) -> Floats:
+        """L'^-1 z of points, shape (points, latent values)."""
+        if self._inverse is not None:
+            return np.asarray(z @ self._inverse.T)
+        return self.nested.found.factor.draws(np.ascontiguousarray(z.T)).T
+
+    def _white(self, slopes: Floats) -> Floats:
+        """L^-1 times gradients by latent values, shape (points, latent values)."""
+        if self._inverse is not None:
+            return np.asarray(slopes @ self._inverse)
+        return self.nested.found.factor.whitened(np.ascontiguousarray(slopes.T)).T
 
     def adapted(self, points: Floats) -> Coordinates:
         """The same adapted to draws, shape (draws, size), in these coordinates."""
@@ -121,19 +143,19 @@ class Coordinates:
     def _stretched(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _parts(self, z: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """x, phi, e, L'^-1 z_x, and what e^2 multiplies."""
+    def _parts(self, z: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
+        """x, phi, m, e, L'^-1 z_x, and what e^2 multiplies."""
         model, found = self.nested.model, self.nested.found
         z = self._stretched(z, self.gain)
         moved = z[:, : len(self.root)] @ self.root.T
-        normal = found.factor.draws(np.ascontiguousarray(z[:, len(self.root) :].T)).T
+        normal = self._normal(z[:, len(self.root) :])
         hyper = found.hyper + moved
         prior = self.prior * np.exp(-2.0 * moved @ model.levels[0].T)
         width = np.sqrt((self.told + self.prior) / (self.told + prior))
         mean, first = model.means(hyper), model.means(found.hyper)
         pulled = found.x - first - self._said * (mean - first)
         beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
-        return mean + pulled * width**2 + normal * width + beside, hyper, width, normal, pulled
+        return mean + pulled * width**2 + normal * width + beside, hyper, mean, width, normal, pulled
 
 
 def coordinates(nested: Nested, covariance: Floats) -> Coordinates:

@@ -144,15 +144,23 @@ class Field:
         ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
         return (behind - ahead) / (2.0 * STEP)
 
-    def by_hyper(self, x: Floats, hyper: Floats) -> Floats:
-        """Gradient of the log prior of the latent values by the logarithms of spreads and means, (..., hypers)."""
+    def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
+        """Log prior of the latent values, shape (...), and its gradients by them and by the logarithms, (..., hypers)."""
         log_t, m, turned = self._scales(hyper)
-        z = (x - m) * np.exp(-log_t)
-        _, share, other = _with_reversed(np.zeros_like(z), z, m, log_t, turned)
-        of_spread = z * z - 1.0 + share * (other**2 - z * z)
-        of_mean = (z - share * (z + other)) * np.exp(-log_t) * m
+        inverse = np.exp(-log_t)
+        z = (x - m) * inverse
+        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
+        of_x, of_spread, of_mean = -z, z * z - 1.0, z
+        if turned.any():
+            log, share, other = _with_reversed(log, z, m, log_t, turned)
+            of_x = -(z + share * (other - z))
+            of_spread = of_spread + share * (other**2 - z * z)
+            of_mean = z - share * (z + other)
         spreads, means = self.levels
-        return np.asarray(of_spread @ spreads + of_mean @ means)
+        by_hyper = of_spread @ spreads
+        if means.any():
+            by_hyper = by_hyper + (of_mean * inverse * m) @ means
+        return log.sum(axis=-1), of_x * inverse, np.asarray(by_hyper)
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:

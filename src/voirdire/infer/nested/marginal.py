@@ -222,7 +222,7 @@ def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     pushes = np.array([a.slope - b.slope for a, b in zip(ahead, behind, strict=True)]).reshape(len(hyper), -1)
     pushes /= 2.0 * STEP
     back = _through_the_mode(model, found, found.tilt - turned)
-    slope = model.by_hyper(x, hyper) - widths / (4.0 * STEP) + pushes @ back
+    slope = model.slopes_of_prior(x, hyper)[2] - widths / (4.0 * STEP) + pushes @ back
     return slope, found.factor.solve(pushes.T)
 
 

@@ -3,14 +3,18 @@
 Were answers normal, a value x_i with prior mean m_i and prior precision p_i = exp(-2 phi_s(i)), phi the logarithms of
 spreads, of which answers say w_i, would have the mean m_i + (y_i - m_i) w_i / (w_i + p_i) and the variance
 1 / (w_i + p_i). With x^ and phi^ where the search ended, L L' the matrix of second derivatives there, w_i what answers
-say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and e_i(phi) = ((w_i + p_i(phi^)) / (w_i + p_i(phi)))^(1/2), the map is
+say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and
+e_i(phi) = ((w_i + p_i(phi^)) / (w_i f_i(phi)^-2 + p_i(phi)))^(1/2), the map is
 
     phi = phi^ + R z_phi,
-    x_i = m_i(phi) + e_i^2 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i + (M' g(phi - phi^))_i,
+    x_i = m_i(phi) + e_i^2 f_i^-1 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i + (M' g(phi - phi^))_i,
 
 M' what is left of how the mode moves with phi, g(d) = exp(d) - 1 for d < 0, else d: towards spreads of zero modes go to
 their means, not beyond them. Values that answers tell keep their width whatever the spread, those of which they say
-nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where draws
+nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where answers
+tell values but not their scale (items far apart and poor judges, or items close together and good ones) what they tell
+goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and f_i^-2 times as sharply, kappa from 0
+to 1 as the mode moves: all of the spread's own change where kappa = 1. Where draws
 are known, R is a root of the covariance of the phi that they have, and z = (I + V diag(gain) V') white along the few
 directions V in which they go much further than normal distributions at a mode do: all strengths larger together, say.
 """
@@ -20,6 +24,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,6 +35,7 @@ from voirdire.typing import Floats
 DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 1.5  # times the variance that noise shows from which a direction is
 LEFT = 1e-3  # of the covariance that spreads had
+TINY = 1e-12
 DENSE = 300  # latent values up to which L'^-1 is written out
 ALIKE = 0.5  # of draws that follow each other, how many are worth counting
 
@@ -47,6 +53,8 @@ class Coordinates:
         M'.
     prior, told : array, shape (size,)
         p at the end of the search, and w.
+    follow : array, shape (hypers,)
+        kappa of each spread.
     along : array, shape (size of z, directions)
         V.
     gain : array, shape (directions,)
@@ -59,6 +67,7 @@ class Coordinates:
     moves: Floats
     prior: Floats
     told: Floats
+    follow: Floats
     along: Floats
     gain: Floats
     compiled: bool = False
@@ -70,25 +79,24 @@ class Coordinates:
 
     def place(self, z: Floats) -> tuple[Floats, Floats]:
         """Latent values, shape (points, latent values), and logarithms of spreads, shape (points, hypers)."""
-        x, hyper, *_ = self._parts(z)
-        return x, hyper
+        parts = self._parts(z)
+        return parts.x, parts.hyper
 
     def energy(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         model, found = self.nested.model, self.nested.found
-        x, hyper, mean, width, normal, pulled = self._parts(z)
+        parts = self._parts(z)
+        x, hyper, width = parts.x, parts.hyper, parts.width
         answers = model.answers.compiled if self.compiled else model.answers.both
         likelihood, slope = answers(model.pattern.predictors(x))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
         by_x = model.pattern.gathered(slope) + slope_of_prior
         spreads, means = model.levels
-        square = width**2
-        told = 1.0 - self._said * square
-        by_width = told * (by_x * (2.0 * pulled * square + normal * width) + 1.0)
-        by_hyper = by_hyper + slope_of_hyper + by_width @ spreads
+        each = by_x * ((2.0 * parts.share - parts.follow) * parts.pulled * parts.reach + parts.share * parts.normal * width)
+        by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
         if means.any():
-            by_hyper += (by_x * mean * told) @ means
+            by_hyper += (by_x * parts.mean * (1.0 - self._said * parts.reach)) @ means
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
         white = self._white(by_x * width)
@@ -143,19 +151,53 @@ class Coordinates:
     def _stretched(self, z: Floats, gain: Floats) -> Floats:
         return z + ((z @ self.along) * gain) @ self.along.T
 
-    def _parts(self, z: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats, Floats]:
-        """x, phi, m, e, L'^-1 z_x, and what e^2 multiplies."""
+    def _parts(self, z: Floats) -> Parts:
         model, found = self.nested.model, self.nested.found
         z = self._stretched(z, self.gain)
         moved = z[:, : len(self.root)] @ self.root.T
         normal = self._normal(z[:, len(self.root) :])
         hyper = found.hyper + moved
-        prior = self.prior * np.exp(-2.0 * moved @ model.levels[0].T)
-        width = np.sqrt((self.told + self.prior) / (self.told + prior))
+        spreads = model.levels[0]
+        follow = self.follow @ spreads.T
+        changed = moved @ spreads.T
+        prior = self.prior * np.exp(-2.0 * changed)
+        farther = np.exp(-follow * changed)
+        told = self.told * farther**2
+        square = (self.told + self.prior) / (told + prior)
+        reach, width = square * farther, np.sqrt(square)
         mean, first = model.means(hyper), model.means(found.hyper)
         pulled = found.x - first - self._said * (mean - first)
         beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
-        return mean + pulled * width**2 + normal * width + beside, hyper, mean, width, normal, pulled
+        x = mean + pulled * reach + normal * width + beside
+        return Parts(x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow)
+
+
+class Parts(NamedTuple):
+    """What latent values are made of, shape (points, size) but for ``hyper``, (points, hypers).
+
+    Attributes
+    ----------
+    x, hyper, mean : array
+        Latent values, logarithms of spreads, and m.
+    width, normal : array
+        e and L'^-1 z_x.
+    pulled, reach : array
+        What is pulled towards the mean, and e^2 / f that it is multiplied by.
+    share : array
+        Derivative of log e by the spread's logarithm.
+    follow : array, shape (size,)
+        kappa of each value's spread.
+    """
+
+    x: Floats
+    hyper: Floats
+    mean: Floats
+    width: Floats
+    normal: Floats
+    pulled: Floats
+    reach: Floats
+    share: Floats
+    follow: Floats
 
 
 def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
@@ -165,11 +207,15 @@ def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
     prior = model.prior(found.x, found.hyper).precision
     whole = np.maximum(1.0 / found.factor.marginals()[0], prior)
     mean = model.means(found.hyper)
-    expected = spreads * (2.0 * prior / whole * (found.x - mean))[:, None]
-    left = slope_of(model, found)[1] - expected - means * (prior / whole * mean)[:, None]
+    moves, away, said = slope_of(model, found)[1], found.x - mean, 1.0 - prior / whole
+    # how the mode moves is kappa (2 b - 1) (x^ - m) + 2 (1 - b) (x^ - m), as nearly as one kappa makes it
+    still, turned = (spreads * (factor * away)[:, None] for factor in (2.0 - 2.0 * said, 2.0 * said - 1.0))
+    follow = (turned * (moves - still)).sum(axis=0) / np.maximum((turned**2).sum(axis=0), TINY)
+    follow = np.clip(follow, 0.0, 1.0)
+    left = moves - still - follow * turned - means * (prior / whole * mean)[:, None]
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
-    return Coordinates(nested, _root(covariance), left, prior, whole - prior, *none)
+    return Coordinates(nested, _root(covariance), left, prior, whole - prior, follow, *none)
 
 
 def _root(covariance: Floats) -> Floats:

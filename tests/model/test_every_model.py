@@ -43,7 +43,7 @@ Row = tuple[
 
 
 def s(t: float) -> float:
-    return 1.0 / (1.0 + math.exp(-t))
+    return 1.0 / (1.0 + math.exp(-t)) if t > 0 else math.exp(t) / (1.0 + math.exp(t))
 
 
 def plain(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
@@ -610,14 +610,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        if "context" in file or "taste" in file:
+        if "context" in file or "taste" in file or strength.get("kind") == "learned-scale":
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
-        elif strength.get("kind") == "learned-scale":
-            density |= of_populations(case, values, coin, exponential)  # type: ignore[arg-type]
-            density["log_spread"] = lambda v: exponential(v, strength["rate"])
-            density["log_tie_spread"] = lambda v: exponential(v, file["ties"]["rate"])
-            density["log_coin_mean"] = lambda v: exponential(v, coin["mean_rate"])
-            density["log_coin_spread"] = lambda v: exponential(v, coin["spread_rate"])
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
 
@@ -668,68 +662,6 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         )
         rates["log_slope_spread"] = file["covariates"]["rate"]
     return found | {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
-
-
-def of_populations(case: Any, v: dict[str, Any], coin: dict[str, Any], exponential: Any) -> dict[str, Any]:
-    """Densities of strengths, coins and tie habits over the units that the model file states."""
-    problem, rows = case.problem, case.votes.copy()
-    if case.model.criteria == "collapse":
-        rows["criterion"] = problem.criteria[0]
-    quarter = lambda n: 2.0 ** (round(4 * math.log2(n)) / 4) if n > 1e-6 else 0.0  # noqa: E731
-    own = [quarter(int((rows["judge"] == judge).sum())) for judge in problem.judges]
-    tied = round(20 * (rows["winner"] == "tie").mean()) / 20
-    shares = [n / sum(own) for n in own]
-
-    def informed(k: int) -> float:
-        return s(v["coin_first"][k]) + s(v["coin_second"][k]) - 1 if "coin_first" in v else 1.0
-
-    def told(g: float, variance: float) -> float:
-        decided = (16 + 4 * math.pi * variance) ** -0.5
-        return (1 - tied) * (g**2 * decided + tied * (0.25 - decided))
-
-    def smaller(c: int, g: list[float]) -> tuple[float, list[float]]:
-        """The variance of the estimates, and what votes say of strengths, in the order of eigenvalues."""
-        graph, names = np.zeros((4, 4)), problem.items
-        for row in rows[rows["criterion"] == problem.criteria[c]].itertuples():
-            one, two = names.index(row.first), names.index(row.second)
-            graph[[one, two], [one, two]] += 1
-            graph[[one, two], [two, one]] -= 1
-        roots = [quarter(root) for root in np.linalg.eigvalsh(graph)[1:]]
-        s2 = math.exp(2 * v["log_spread"][c])
-        mean = lambda variance: sum(p * told(a, variance) for p, a in zip(shares, g, strict=True))  # noqa: E731
-        variance = s2 * statistics.mean(1 - 1 / (1 + root * mean(s2) * s2) for root in roots)
-        return variance, [root * mean(variance) for root in roots]
-
-    def unit(sd: float, known: list[float]) -> float:
-        return math.log(sd) - 0.5 * statistics.mean(math.log1p(one * sd**2) for one in known)
-
-    def strengths(value: Any) -> float:
-        total = 0.0
-        for c, row in enumerate(value):
-            sd = math.exp(v["log_spread"][c])
-            log_unit = unit(sd, smaller(c, [informed(k) for k in range(len(own))])[1])
-            total += float(stats.norm.logpdf(row, 0, sd).sum() - stats.norm.logpdf(0, 0, sd)) + 3 * log_unit
-        return total
-
-    def coins(value: Any) -> float:
-        m, t, part = math.exp(v["log_coin_mean"]), math.exp(v["log_coin_spread"]), coin["reversed"]
-        typical = [0.6] * len(own)
-        square = [
-            1 - 4 * (16 + 4 * math.pi * smaller(c, typical)[0]) ** -0.5 for c in range(len(problem.criteria))
-        ]
-        seen = statistics.mean(square)
-        each = (1 - tied) * (1 - 0.36) ** 2 / 4 / (1 - 0.36 * seen)
-        units = [unit(t, [n * each * seen / 2, n * each / 2]) for n in own]
-        straight, turned = (stats.norm.pdf(value, sign * m, t) for sign in (1, -1))
-        return float(np.log((1 - part) * straight + part * turned).sum() + sum(units))
-
-    def ties(value: Any) -> float:
-        r = math.exp(v["log_tie_spread"])
-        return float(stats.norm.logpdf(value, 0, r).sum()) + sum(
-            unit(r, [n * tied * (1 - tied)]) for n in own
-        )
-
-    return {"strength": strengths, "coin_first": coins, "coin_second": coins, "tie_judge": ties}
 
 
 def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:

@@ -38,10 +38,6 @@ def logit_beta(x: Any, a: float, b: float, r: float) -> Any:
     return (np.log(mixed) - special.betaln(a, b)).sum()
 
 
-def log_exponential(x: Any, rate: float) -> Any:
-    return np.log(rate) + x - rate * np.exp(x)
-
-
 def s(x: Any) -> Any:
     return 1 / (1 + np.exp(-x))
 
@@ -102,14 +98,23 @@ def labels() -> pd.DataFrame:
 # Models
 
 
-def log_votes(table: pd.DataFrame, theta: Any, tie: Any, first: Callable[[int, Any], Any]) -> Any:
-    """Log likelihood; ``tie`` is log nu of each judge, ``first`` the chance of a decided vote for the first item."""
+def log_votes(
+    table: pd.DataFrame,
+    theta: Any,
+    tie: Any,
+    first: Callable[[int, Any], Any],
+    scale: Callable[[int], Any] = lambda k: 1.0,
+) -> Any:
+    """Log likelihood; ``tie`` is log nu of each judge, ``first`` the chance of a decided vote for the first item.
+
+    ``scale`` is what a judge multiplies differences by.
+    """
     total = 0.0
     for judge, one, two, winner in table.itertuples(index=False):
         k = "abc".index(judge)
         d = theta[int(one[1])] - theta[int(two[1])]
         nu = np.exp(tie[k])
-        p_tie = nu / (nu + 2 * np.cosh(d / 2))
+        p_tie = nu / (nu + 2 * np.cosh(scale(k) * d / 2))
         p = first(k, d)
         total += np.log({"tie": p_tie, "first": (1 - p_tie) * p, "second": (1 - p_tie) * (1 - p)}[winner])
     return total
@@ -174,57 +179,35 @@ def hierarchical_dawid_skene(card: dict[str, Any], table: pd.DataFrame) -> Value
     return named(mode_of(log_density, 32))
 
 
-def learned_bradley_terry(card: dict[str, Any], table: pd.DataFrame) -> Values:
-    strength, ties = card["prior"]["strength"], card["prior"]["ties"]
-    basis = plane(5)
-    graph = np.zeros((5, 5))
-    for one, two in table[["first", "second"]].itertuples(index=False):
-        i, j = int(one[1]), int(two[1])
-        graph[[i, j], [i, j]] += 1
-        graph[[i, j], [j, i]] -= 1
-    quarter = lambda n: 2 ** (np.round(4 * np.log2(n)) / 4)  # noqa: E731
-    eigenvalues = quarter(np.linalg.eigvalsh(graph)[1:])
-    each = quarter(table["judge"].value_counts().sort_index().to_numpy())
-    q = 1 - round((table["winner"] == "tie").mean() / 0.05) * 0.05
-
-    def worth(variance: Any) -> Any:
-        """h(1, V): all judges are alike, so that their shares do not matter."""
-        decided = (16 + 4 * PI * variance) ** -0.5
-        return q * (decided + (1 - q) * (0.25 - decided))
-
-    def log_unit(sd: Any, known: Any) -> Any:
-        return np.log(sd) - np.log(1 + known * sd**2).mean() / 2
+def bt_sigma_position(card: dict[str, Any], table: pd.DataFrame) -> Values:
+    strength, sharpness, ties = (card["prior"][name] for name in ("strength", "reliability", "ties"))
+    basis, of_judges = plane(5), plane(3)
 
     def named(x: Any) -> Values:
-        sd, r = np.exp(x[4]), np.exp(x[9])
-        first = eigenvalues * worth(sd**2)
-        smaller = sd**2 * (first * sd**2 / (1 + first * sd**2)).mean()
-        u = np.exp(log_unit(sd, eigenvalues * worth(smaller)))
-        of_ties = np.array([np.exp(log_unit(r, np.array([n * q * (1 - q)]))) for n in each])
         return {
-            "strength": basis @ x[:4] * u,
-            "log_spread": x[4:5],
-            "tie": x[5],
-            "tie_judge": x[6:9] * of_ties,
-            "log_tie_spread": x[9],
-            "u": u,
-            "of_ties": of_ties,
+            "strength": basis @ x[:4],
+            "log_discrimination": of_judges @ x[4:6],
+            "shift": x[6:9],
+            "tie": x[9],
+            "tie_judge": x[10:],
         }
 
     def log_density(x: Any) -> Any:
         v = named(x)
-        sd, r = np.exp(x[4]), np.exp(x[9])
-        total = log_votes(table, v["strength"], v["tie"] + v["tie_judge"], lambda _, d: s(d))
-        total += normal(x[:4], 0, sd / v["u"]) + normal(x[6:9], 0, r / v["of_ties"])
-        total += log_exponential(x[4], strength["rate"]) + log_exponential(x[9], ties["rate"])
-        return total + normal(v["tie"], ties["mean"], ties["sd"])
+        a, b = np.exp(v["log_discrimination"]), v["shift"]
+        total = log_votes(
+            table, v["strength"], v["tie"] + v["tie_judge"], lambda k, d: s(a[k] * d + b[k]), lambda k: a[k]
+        )
+        total += normal(x[:4], 0, strength["sd"]) + normal(x[4:6], 0, sharpness["sd"])
+        total += normal(v["shift"], 0, sharpness["shift_sd"]) + normal(v["tie"], ties["mean"], ties["sd"])
+        return total + normal(v["tie_judge"], 0, ties["judge_sd"])
 
-    return named(mode_of(log_density, 10))
+    return named(mode_of(log_density, 13))
 
 
 @pytest.mark.parametrize(
     ("written", "table"),
-    [(crowd_bt_position, votes), (hierarchical_dawid_skene, labels), (learned_bradley_terry, votes)],
+    [(crowd_bt_position, votes), (hierarchical_dawid_skene, labels), (bt_sigma_position, votes)],
 )
 def test_a_model_written_from_its_card_has_the_mode_of_the_package(
     written: Callable[[dict[str, Any], pd.DataFrame], Values], table: Callable[[], pd.DataFrame]

@@ -16,7 +16,6 @@ _JUDGES = {
     "one-coin": "one coin",
     "one-coin-by-criterion": "one coin per criterion",
     "two-coin": "two coins",
-    "learned-two-coin": "a coin per position, of a learned population",
     "pooled-two-coin": "two coins, of a learned population",
     "discrimination": "sharpness",
     "discrimination-position": "sharpness and shift",

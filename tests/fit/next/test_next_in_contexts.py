@@ -86,13 +86,17 @@ def test_people_are_not_asked_again_what_they_answered_in_that_context(
 def test_many_pairs_are_asked_in_contexts_by_turns() -> None:
     rng = np.random.default_rng(0)
     first = rng.integers(0, 40, 6000)
+    second = (first + rng.integers(1, 40, 6000)) % 40
+    context = rng.integers(0, 12, 6000)
+    strength = rng.normal(0.0, 1.0, 40)[:, None] + rng.normal(0.0, 0.7, (40, 12))
+    better = rng.random(6000) < 1.0 / (1.0 + np.exp(strength[second, context] - strength[first, context]))
     table = pd.DataFrame(
         {
             "judge": rng.choice(["ann", "bob", "cem"], 6000),
             "first": [f"i{i:02d}" for i in first],
-            "second": [f"i{i:02d}" for i in (first + rng.integers(1, 40, 6000)) % 40],
-            "context": [f"p{x:02d}" for x in rng.integers(0, 12, 6000)],
-            "winner": rng.choice(["first", "second"], 6000),
+            "second": [f"i{i:02d}" for i in second],
+            "context": [f"p{x:02d}" for x in context],
+            "winner": np.where(better, "first", "second"),
         }
     )
     fitted = voirdire.fit(table, method="laplace")

@@ -126,7 +126,6 @@ def test_terms_are_found_by_their_kind() -> None:
     aware = {kind for kind, term in RELIABILITY.items() if term.position_aware}
     assert aware == {
         "two-coin",
-        "learned-two-coin",
         "pooled-two-coin",
         "discrimination-position",
         "linked-position",

@@ -76,7 +76,8 @@ class Answers:
                 found = [self.by_hand(block, self.counts) for block in blocks]
             else:
                 found = [
-                    autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block) for block in blocks
+                    autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block)
+                    for block in blocks
                 ]
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)

@@ -7,16 +7,17 @@ say of x_i there, b_i = w_i / (w_i + p_i(phi^)) and
 e_i(phi) = ((w_i + p_i(phi^)) / (w_i f_i(phi)^-2 + p_i(phi)))^(1/2), the map is
 
     phi = phi^ + R z_phi,
-    x_i = m_i(phi) + e_i^2 f_i^-1 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i + (M' g(phi - phi^))_i,
+    x_i = m_i(phi) + e_i^2 f_i^-1 (x^_i - m_i(phi^) - b_i (m_i(phi) - m_i(phi^))) + e_i (L'^-1 z_x)_i
+          + (M' g(phi - phi^))_i,
 
 M' what is left of how the mode moves with phi, g(d) = exp(d) - 1 for d < 0, else d: towards spreads of zero modes go to
 their means, not beyond them. Values that answers tell keep their width whatever the spread, those of which they say
-nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where answers
-tell values but not their scale (items far apart and poor judges, or items close together and good ones) what they tell
-goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and f_i^-2 times as sharply, kappa from 0
-to 1 as the mode moves: all of the spread's own change where kappa = 1. Where draws
-are known, R is a root of the covariance of the phi that they have, and z = (I + V diag(gain) V') white along the few
-directions V in which they go much further than normal distributions at a mode do: all strengths larger together, say.
+nothing follow it (partial non-centring: Papaspiliopoulos, Roberts and Skold 2007, Statistical Science 22). Where
+answers tell values but not their scale (items far apart and poor judges, or items close together and good ones), what
+they tell goes along with it, f_i(phi) = exp(kappa_s(i) (phi - phi^)_s(i)) times as far and 1 / f_i^2 times as sharply,
+kappa from 0 to 1 as the mode moves. Where draws are known, R is a root of the covariance of the phi that they have, and
+z = (I + V diag(gain) V') white along the few directions V in which they go much further than normal distributions at a
+mode do: all strengths larger together, say.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Coordinates:
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
         by_x = model.pattern.gathered(slope) + slope_of_prior
         spreads, means = model.levels
-        each = by_x * ((2.0 * parts.share - parts.follow) * parts.pulled * parts.reach + parts.share * parts.normal * width)
+        of_mode = (2.0 * parts.share - parts.follow) * parts.pulled * parts.reach
+        each = by_x * (of_mode + parts.share * parts.normal * width)
         by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
         if means.any():
             by_hyper += (by_x * parts.mean * (1.0 - self._said * parts.reach)) @ means
@@ -169,7 +171,9 @@ class Coordinates:
         pulled = found.x - first - self._said * (mean - first)
         beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
         x = mean + pulled * reach + normal * width + beside
-        return Parts(x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow)
+        return Parts(
+            x, hyper, mean, width, normal, pulled, reach, (follow * told + prior) / (told + prior), follow
+        )
 
 
 class Parts(NamedTuple):

@@ -145,7 +145,7 @@ class Field:
         return (behind - ahead) / (2.0 * STEP)
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log prior of the latent values, shape (...), and its gradients by them and by the logarithms, (..., hypers)."""
+        """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
         log_t, m, turned = self._scales(hyper)
         inverse = np.exp(-log_t)
         z = (x - m) * inverse

@@ -6,7 +6,9 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
 
 (:func:`.reliability.flipped`), and g = n_first / P(first) - n_second / P(second) of a cell's votes, its slopes are
 
-    s (1 - s) (e1 + e2 - 1) g by d,    e1 (1 - e1) s g by the first coin,    - e2 (1 - e2) (1 - s) g by the second.
+    s (1 - s) (e1 + e2 - 1) g by d,    e1 (1 - e1) s g by the first coin,    - e2 (1 - e2) (1 - s) g by the second,
+
+e1 + e2 - 1 as e1 e2 - (1 - e1) (1 - e2), where one cannot cancel the other of judges who always say the same.
 
 Where there are ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`): n_tied - n P(tie) by log nu, and
 (n_untied - n P(no tie)) tanh(d / 2) / 2 more by d, n = n_tied + n_untied.
@@ -50,7 +52,7 @@ def log_likelihood(sums: Floats, counts: Floats) -> tuple[Floats, Floats]:
     value = np.log(first) @ for_first + np.log(second) @ for_second
     pull = for_first / first - for_second / second
     slope = np.empty_like(sums)
-    slope[..., DIFFERENCE, :] = s * not_s * (e1 - not_e2) * pull
+    slope[..., DIFFERENCE, :] = s * not_s * (e1 * e2 - not_e1 * not_e2) * pull
     slope[..., FIRST, :] = e1 * not_e1 * s * pull
     slope[..., SECOND, :] = -e2 * not_e2 * not_s * pull
     if ties:

@@ -10,7 +10,6 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
-from voirdire.kinds.votes.design import TYPICAL, of_a_vote, of_coins
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.layout import VotesLayout
@@ -18,7 +17,7 @@ from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data
 from voirdire.model.terms import ANCHORS, CONTEXT, COVARIATES, RELIABILITY, STRENGTH, TASTE, TIES, WEIGHTS
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
 from voirdire.model.terms.strength import difference
 from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
@@ -63,41 +62,8 @@ class VotesDensity(VotesLayout):
         return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """About what the votes say of strengths, coins and tie habits; see :mod:`.votes.design`.
-
-        Nothing, where spreads are found by their marginal likelihood.
-        """
-        if self.is_nested:
-            return np.zeros(1)
-        tied = self.design.tied
-        each = self.design.each(self.judges)
-        if name == "tie_judge":
-            return each * tied * (1.0 - tied)
-        coins = name != "strength"
-        worth = (1.0, TYPICAL) if coins else RELIABILITY[self.model.reliability.kind].worth(values, xp)
-        variance = self._variance(values, xp)
-        # estimates vary less than strengths do, by what the votes do not say; differences are taken to be theirs
-        told = self._of_strengths(of_a_vote(worth, variance, tied)) * variance[..., 0, :, None, None]
-        variance = variance * (told / (1.0 + told)).mean(axis=-1)[..., None, :, 0]
-        if coins:
-            return each * of_coins(variance, tied, self._coins, xp)
-        return self._of_strengths(of_a_vote(worth, variance, tied))
-
-    @property
-    def _coins(self) -> int:
-        """Coins of a judge."""
-        return sum(p.name in ("reliability", "coin_first", "coin_second") for p in self.parameters)
-
-    def _of_strengths(self, of_vote: Array) -> Array:
-        """Shape (..., criteria, 1, groups of eigenvalues)."""
-        mean = (self.design.shares(self.judges) * of_vote).sum(axis=-2)
-        return mean[..., None, None] * self.design.eigenvalues[:, None, :]
-
-    def _variance(self, values: Values, xp: Any) -> Array:
-        """Variance of strengths, shape (..., 1, criteria)."""
-        if "log_spread" in values:
-            return xp.exp(2.0 * values["log_spread"])[..., None, :]
-        return np.full((1, self.criteria), self.model.strength.numbers["sd"] ** 2)
+        """Nothing: spreads are found by their marginal likelihood."""
+        return np.zeros(1)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
@@ -109,7 +75,7 @@ class VotesDensity(VotesLayout):
     @property
     def is_nested(self) -> bool:
         """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
-        return self.model.context is not None
+        return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
     def field(self, data: Data) -> Field:
         """See :func:`.votes.field.field_of`."""

@@ -52,7 +52,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         for block in (places.block("judge"), places.block("context"))
         if block.max(initial=COMMON) > COMMON
     ]
-    pattern = min(patterns, key=lambda pattern: pattern.work)
+    nothing = Pattern(np.full(places.size, COMMON), index[:, used], coefficients[:, used], predictor)
+    pattern = min(patterns or [nothing], key=lambda pattern: pattern.work)
     if pattern.numbers > LARGEST:
         raise InputError(
             f"{pattern.size:,} latent values of {density.judges:,} judges, {density.items:,} items and "
@@ -63,7 +64,11 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         groups,
         hypers,
         pattern,
-        Answers(_chances(density, len(counts)), counts.T.reshape(2, 2, -1)[: 1 + density.ties], log_likelihood),
+        Answers(
+            _chances(density, len(counts)),
+            counts.T.reshape(2, 2, -1)[: 1 + density.ties],
+            log_likelihood if "coin_first" in places.start else None,
+        ),
         lambda x: latent_of(density, density.values(x, np)),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )
@@ -160,12 +165,13 @@ def _chances(density: VotesLayout, cells: int) -> Any:
     They are the terms' own formulas, with a judge and a pair for every cell.
     """
     reliability = RELIABILITY[density.model.reliability.kind]
+    no_coins = "coin_first" not in {parameter.name for parameter in density.parameters}
     each = np.arange(cells)
     both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
     obs = Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
 
     def chances(sums: Any, xp: Any) -> list[tuple[Any, Any]]:
-        values = {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
+        values = {} if no_coins else {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
         difference = sums[..., DIFFERENCE, :]
         decided = reliability.log_decided(values, difference, obs, xp)
         found = [(decided[..., :cells], decided[..., cells:])]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from voirdire.kinds.votes.design import UNKNOWN, Design
 from voirdire.model.density import LogDensity
 
 
@@ -22,8 +21,6 @@ class VotesLayout(LogDensity):
         Whether the table has ties; without them the tie term is left out.
     anchors : bool
         Whether there are human answers, with a coin of their own.
-    design : Design
-        How the votes lie: the units of what has a learned spread are made for them.
     contexts : int
         Number of contexts, 0 where the model or the table has none.
     tastes : bool
@@ -36,7 +33,6 @@ class VotesLayout(LogDensity):
 
     ties: bool
     anchors: bool = False
-    design: Design = UNKNOWN
     contexts: int = 0
     tastes: bool = False
     over: str = "new"

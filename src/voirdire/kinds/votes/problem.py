@@ -12,13 +12,11 @@ from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
 from voirdire.kinds.votes.contexts import context_of, counts_of, covariates_of, split
 from voirdire.kinds.votes.density import VotesDensity
-from voirdire.kinds.votes.design import UNKNOWN, design_of
 from voirdire.kinds.votes.human.table import Anchors
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms import RELIABILITY, TIES
-from voirdire.model.terms.parameters import Spread
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
@@ -123,17 +121,8 @@ def pose(
     if ties is None:
         ties = any(table.counts[:, 2].any() for table in tables.values())
         ties |= anchors is not None and anchors.votes.has_ties
-    given = tables["votes"]
     sizes = (len(judges), len(criteria), len(votes.items))
-    design = UNKNOWN
-    if model.context is None and any(
-        isinstance(p.prior, Spread) for p in VotesDensity(model, *sizes, ties).parameters
-    ):
-        cell = (given.judge, given.criterion, given.first, given.second)
-        design = design_of(*cell, given.counts, sizes)
-    density = VotesDensity(
-        model, *sizes, ties, anchors is not None, design, contexts, tastes, over, covariates
-    )
+    density = VotesDensity(model, *sizes, ties, anchors is not None, contexts, tastes, over, covariates)
     data = {
         "votes": encode(
             model, tables["votes"], len(votes.items), ties, keep_empty, bool(contexts or tastes or covariates)
@@ -271,11 +260,20 @@ def _people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -
     return found | ({"context": context_of(people)} if in_contexts else {})
 
 
+SPREAD_WITH = ("pooled-two-coin", "fixed")  # kinds of reliability that go with a learned scale of strengths
+
+
 def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
     problems = []
     if anchors is not None and model.anchors is None:
         problems.append(
             f"model {model.name} has no [anchors] section, so it cannot use anchors; take crowd-bt-position"
+        )
+    if model.strength.kind == "learned-scale" and model.reliability.kind not in SPREAD_WITH:
+        problems.append(
+            f"model {model.name} learns the scale of strengths, which goes with reliability of kind "
+            f"{' or '.join(SPREAD_WITH)}, not {model.reliability.kind}; take "
+            "learned-crowd-bt-position, or a strength of kind normal"
         )
     people = None if anchors is None else anchors.votes
     tables = ((votes, "votes"), (criteria_votes, "votes on criteria"), (people, "anchors"))

@@ -41,7 +41,7 @@ from voirdire.model.terms.ties import (
     LearnedDavidsonByJudge,
     Ties,
 )
-from voirdire.model.terms.two_coin import LearnedTwoCoin, PooledTwoCoin, TwoCoin
+from voirdire.model.terms.two_coin import PooledTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {
     term.kind: term for term in (NormalStrength(), LearnedScale())
@@ -64,7 +64,6 @@ RELIABILITY: dict[str, Reliability] = {
         Fixed(),
         OneCoin(),
         TwoCoin(),
-        LearnedTwoCoin(),
         PooledTwoCoin(),
         OneCoinByCriterion(),
         Discrimination(),

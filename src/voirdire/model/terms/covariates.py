@@ -9,6 +9,7 @@ so that strengths are those of items with equal covariates. Judges have slopes o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
@@ -50,6 +51,9 @@ class LearnedSlopes:
 
     kind: ClassVar[str] = "learned-slopes"
     keys: ClassVar[dict[str, str]] = {"sd": "positive", "rate": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "slopes": lambda values: {**values, "log_slope_spread": 0.0}
+    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``slope``, ``judge_slope`` and ``log_slope_spread``."""

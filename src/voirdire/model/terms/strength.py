@@ -85,7 +85,7 @@ class LearnedScale(LearnedStrength):
     """
 
     kind: ClassVar[str] = "learned-scale"
-    says: ClassVar[str] = "u as the equation says under mode"
+    says: ClassVar[str] = "u = s of all whose spread is learned, which is found by its marginal density"
     keys: ClassVar[dict[str, str]] = {"rate": "positive"}
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:

@@ -77,7 +77,6 @@ class PooledTwoCoin(TwoCoin):
     keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", "reversed": "share"}
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "two-coin": lambda values: {**values, "log_coin_mean": 0.0, "log_coin_spread": 0.0},
-        "learned-two-coin": lambda values: values,
         "one-coin": lambda values: {
             **TwoCoin.lifts["one-coin"](values),
             "log_coin_mean": 0.0,
@@ -94,19 +93,3 @@ class PooledTwoCoin(TwoCoin):
             Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
             Parameter("log_coin_spread", (), LogExponential(prior["spread_rate"])),
         )
-
-
-class LearnedTwoCoin(PooledTwoCoin):
-    """The same; coins learned from people's answers alone keep (1 - reversed) Beta(a, b) + reversed Beta(b, a).
-
-    Examples
-    --------
-    >>> sorted(LearnedTwoCoin.keys)
-    ['a', 'b', 'mean_rate', 'reversed', 'spread_rate']
-    """
-
-    kind: ClassVar[str] = "learned-two-coin"
-    keys: ClassVar[dict[str, str]] = {**PooledTwoCoin.keys, **TwoCoin.keys}
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
-        name: lift for name, lift in PooledTwoCoin.lifts.items() if name != "learned-two-coin"
-    }

@@ -19,7 +19,7 @@ _PANEL = {
     "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
     "first_share": _SHARE, "coin_mean": _NUMBER, "coin_sd": _SIZE, "contexts": _PAIR, "context_sd": _SIZE,
 }  # fmt: skip
-COINS = ("two-coin", "learned-two-coin", "pooled-two-coin")
+COINS = ("two-coin", "pooled-two-coin")
 #: What of a panel is not drawn from a prior, by what names it: all of it must be given where there are contexts.
 _GIVEN = ("sd", "coin_mean", "coin_sd", "context_sd")
 _NEEDED = ("name", "judges", "items", "votes")

@@ -26,18 +26,11 @@ from voirdire.kinds.votes.human.coins import learn_coins
 from voirdire.kinds.votes.human.comparisons import right_and_wrong
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import Data
-from voirdire.model.specs import Section
 from voirdire.model.terms import ANCHORS
-from voirdire.model.terms.two_coin import LearnedTwoCoin, TwoCoin
 from voirdire.typing import Floats
 
-CUT_KINDS = (
-    "one-coin",
-    "two-coin",
-    "learned-two-coin",
-)  # kinds of reliability that anchors can teach by themselves
+CUT_KINDS = ("one-coin", "two-coin")  # kinds of reliability that anchors can teach by themselves
 COIN_DRAWS = 24
-LEAST_SPREAD = 1e-3
 HELD = ("reliability", "coin_first", "coin_second", "anchor")
 
 
@@ -60,41 +53,16 @@ def cut_draws(
 ) -> tuple[Floats, list[Mode]]:
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
-    of_given = with_given_coins(problem)
-    tables = [pinned(of_given, *pair) for pair in zip(*coins, strict=True)]
-    modes = find_modes(of_given.density, tables)
-    draws = draws_given(of_given, tables, modes, count, rng)
-    return _as_learned(problem, of_given, draws), modes
+    tables = [pinned(problem, *pair) for pair in zip(*coins, strict=True)]
+    modes = find_modes(problem.density, tables)
+    return draws_given(problem, tables, modes, count, rng), modes
 
 
 def cut_mode(problem: VotesProblem, first: Floats, second: Floats, data: Data | None = None) -> Mode:
     """Mode of the rest given coins (shape (judges,) each); of the tables ``data`` if given."""
-    of_given = with_given_coins(problem)
-    table = (problem.data if data is None else data) | {"pinned": pinned(of_given, first, second)["pinned"]}
-    mode = find_modes(of_given.density, [table])[0]
-    return replace(mode, x=_as_learned(problem, of_given, hold(mode.x, table)))
-
-
-def with_given_coins(problem: VotesProblem) -> VotesProblem:
-    """The problem under a model whose coins have the prior that anchors update; what a population is, it leaves out."""
-    model, numbers = problem.model, problem.model.reliability.numbers
-    if model.reliability.kind != LearnedTwoCoin.kind:
-        return problem
-    given = tuple((key, numbers[key]) for key in sorted(TwoCoin.keys))
-    model = replace(model, reliability=Section(TwoCoin.kind, given))
-    return replace(problem, density=replace(problem.density, model=model))
-
-
-def _as_learned(problem: VotesProblem, of_given: VotesProblem, x: Floats) -> Floats:
-    """Flat vectors of the model with given coins as those of the problem's, with the population that its coins show."""
-    if of_given is problem:
-        return x
-    values = of_given.density.values(x, np)
-    coins = np.concatenate([values["coin_first"], values["coin_second"]], axis=-1)
-    mean = np.abs(coins).mean(axis=-1)
-    spread = np.maximum((np.abs(coins) - mean[..., None]).std(axis=-1), LEAST_SPREAD)
-    values |= {"log_coin_mean": np.log(mean), "log_coin_spread": np.log(spread)}
-    return np.asarray(problem.density.flat(values, np), dtype=float)
+    table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
+    mode = find_modes(problem.density, [table])[0]
+    return replace(mode, x=hold(mode.x, table))
 
 
 def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:

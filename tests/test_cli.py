@@ -73,7 +73,7 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
         "model", "method", "seed", "prob", "votes", "seconds", "versions", "notes",
         "items", "judges", "criteria", "checks",
     }  # fmt: skip
-    assert (found["model"], found["method"]) == ("crowd-bt-position", "laplace")
+    assert (found["model"], found["method"]) == ("learned-crowd-bt-position", "hmc")
     assert (found["seed"], found["prob"], found["votes"]) == (7, 0.8, 27)
     assert list(found["items"][0]) == [
         "item", "score", "sd", "low", "high", "rank", "rank_low", "rank_high", "p_best",
@@ -84,9 +84,11 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
     assert {"position_bias", "position_bias_low", "position_bias_high"} <= set(found["judges"][0])
     assert list(found["criteria"][0]) == ["criterion", "weight", "low", "high"]
     assert all(list(check) == ["check", "level", "value", "message"] for check in found["checks"])
-    assert found["notes"] == [
-        "No model was named: crowd-bt-position, because the table has no criterion column."
-    ]
+    assert found["notes"][0] == (
+        "No model was named: learned-crowd-bt-position, because the table has no criterion column."
+    )
+    assert found["notes"][1].startswith("16 chains of Hamiltonian Monte Carlo made ")
+    assert len(found["notes"]) == 2
 
 
 def test_json_and_the_python_interface_agree(votes: Path) -> None:
@@ -106,8 +108,8 @@ def test_tables_for_people(votes: Path) -> None:
     result = run("fit", votes)
     assert (result.exit_code, result.stderr) == (0, "")
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("crowd-bt-position by laplace: 27 votes, 3 items, 3 judges; ")
-    assert "No model was named: crowd-bt-position" in lines[1]
+    assert lines[0].startswith("learned-crowd-bt-position by hmc: 27 votes, 3 items, 3 judges; ")
+    assert "No model was named: learned-crowd-bt-position" in lines[1]
     headings = [line for line in lines if line.startswith(("Items", "Judges", "Criteria", "Checks"))]
     assert [line.rstrip() for line in headings] == [
         "Items, best first [90% interval]",
@@ -116,7 +118,7 @@ def test_tables_for_people(votes: Path) -> None:
     ]
     assert all(len(line) <= 80 for line in lines)
     assert "\x1b" not in result.stdout
-    assert re.search(r"^ +1 +x +\d\.\d\d +\[-?\d\.\d\d, \d\.\d\d\] +1 to \d +\d+% *$", result.stdout, re.M)
+    assert re.search(r"^ +1 +x +\d+\.\d\d +\[-?\d+\.\d\d, \d+\.\d\d\] +1 to \d +\d+% *$", result.stdout, re.M)
     cell = r"-?0\.\d\d \[-?0\.\d\d, 0\.\d\d\]"
     assert re.search(rf"^bob +9 +{cell} *$", result.stdout, re.M)
 

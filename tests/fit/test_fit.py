@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -181,12 +181,13 @@ def votes() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def result(votes: pd.DataFrame) -> Fit:
-    return fit(votes, seed=1)
+    return fit(votes, model="crowd-bt-position", seed=1)
 
 
-def test_without_a_model_the_columns_decide(votes: pd.DataFrame, result: Fit) -> None:
-    assert result.model.name == "crowd-bt-position"
-    assert any("No model was named: crowd-bt-position" in note for note in result.notes)
+def test_without_a_model_the_columns_decide(votes: pd.DataFrame) -> None:
+    alone = fit(votes, method="map")
+    assert alone.model.name == "learned-crowd-bt-position"
+    assert any("No model was named: learned-crowd-bt-position" in note for note in alone.notes)
     by_criterion = votes.assign(criterion=np.where(np.arange(len(votes)) % 2, "good", "short"))
     other = fit(by_criterion, method="map")
     assert other.model.name == "maple-position"
@@ -194,8 +195,16 @@ def test_without_a_model_the_columns_decide(votes: pd.DataFrame, result: Fit) ->
     assert fit(votes, model="crowd-bt-position", method="map").notes == ()
 
 
+def test_of_large_tables_the_scale_is_given_by_default() -> None:
+    names = [f"i{n:03d}" for n in range(310)]
+    table = frame([("ann", one, two, one) for one, two in pairwise(names)])
+    found = fit(table, method="map")
+    assert found.model.name == "crowd-bt-position"
+    assert "how far items are apart is given, not learned: 1 judges, 310 items" in found.notes[0]
+
+
 def test_the_mode_is_the_centre_of_every_method_but_nuts(votes: pd.DataFrame, result: Fit) -> None:
-    alone = fit(votes, method="map", seed=9)
+    alone = fit(votes, model="crowd-bt-position", method="map", seed=9)
     np.testing.assert_allclose(alone.posterior.centre, result.posterior.centre, atol=1e-5)
     assert alone.posterior.draws is None
     with pytest.raises(InputError, match="has no draws"):
@@ -203,10 +212,10 @@ def test_the_mode_is_the_centre_of_every_method_but_nuts(votes: pd.DataFrame, re
 
 
 def test_the_seed_decides_the_draws_and_nothing_else(votes: pd.DataFrame, result: Fit) -> None:
-    again = fit(votes, seed=1)
+    again = fit(votes, model="crowd-bt-position", seed=1)
     np.testing.assert_array_equal(again.posterior.draws, result.posterior.draws)
     # one method throughout: which draws auto has to correct is for the draws to say
-    result, other = (fit(votes, method="laplace", seed=seed) for seed in (1, 2))
+    result, other = (fit(votes, model="crowd-bt-position", method="laplace", seed=seed) for seed in (1, 2))
     assert (other.posterior.draws != result.posterior.draws).any()
     np.testing.assert_array_equal(other.posterior.centre, result.posterior.centre)
     ours, theirs = by_item(result)["low"], by_item(other)["low"]
@@ -216,7 +225,7 @@ def test_the_seed_decides_the_draws_and_nothing_else(votes: pd.DataFrame, result
 
 
 def test_a_wider_probability_widens_every_interval(votes: pd.DataFrame, result: Fit) -> None:
-    wide = fit(votes, seed=1, prob=0.99)
+    wide = fit(votes, model="crowd-bt-position", seed=1, prob=0.99)
     for table in ("ranking", "judges"):
         narrow, wider = getattr(result, table)(), getattr(wide, table)()
         for column in (name for name in narrow if name.endswith("high") and "rank" not in name):

@@ -250,7 +250,7 @@ def test_a_probability_that_the_draws_cannot_show(folder: Path) -> None:
     ],
 )
 def test_a_prior_that_is_none(folder: Path, prior: str, message: str) -> None:
-    assert refused(folder, "votes.csv", "--prior", prior) == message
+    assert refused(folder, "votes.csv", "--model", "crowd-bt-position", "--prior", prior) == message
 
 
 def test_a_prior_given_twice(folder: Path) -> None:

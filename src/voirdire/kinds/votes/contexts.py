@@ -13,6 +13,7 @@ from voirdire.typing import Floats, Ints
 MOST_LATENT = 60_000  # latent values of a default
 MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
 MOST_CELLS = 100_000  # combinations of judge, pair and context
+MOST_ALONE = 300, 5_000  # latent values and cells of a default where no contexts have to be told apart
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
 
@@ -123,22 +124,34 @@ def left_out(votes: Votes) -> str | None:
     Empty where there is nothing to say: a table without contexts. A context for each vote, or contexts no two of which
     have an item in common, would only widen everything; and a default must end within minutes.
     """
-    contexts, items, judges = len(votes.contexts), len(votes.items), len(votes.judges)
+    contexts, items = len(votes.contexts), len(votes.items)
     if votes.row_context is None or contexts < 2:
         return ""
     if votes.rows < 2 * contexts:
         return f"{votes.rows:,} votes in {contexts:,} contexts are fewer than two each"
-    criteria = len(votes.criteria)
-    latent = criteria * items * (1 + contexts) + judges * (3 + contexts)
-    shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
-    if latent > MOST_LATENT or shared > MOST_SHARED:
-        return f"{judges:,} judges, {items:,} items and {contexts:,} contexts would take many minutes"
     split = by_context(votes)
+    if slow := too_large(votes, contexts, len(split.counts)):
+        return slow
     assert split.context is not None
-    if len(split.counts) > MOST_CELLS:
-        return f"{len(split.counts):,} combinations of judge, pair and context would take many minutes"
     both = np.concatenate([split.first, split.second]) * contexts + np.tile(split.context, 2)
     met = np.bincount(np.unique(both) // contexts, minlength=items)
     if (met > 1).mean() <= SHARED:
         return f"{(met > 1).sum():,} of {items:,} items meet in several of them"
+    return None
+
+
+def too_large(votes: Votes, contexts: int, cells: int) -> str | None:
+    """Why spreads are not learned by default of a table of so many ``cells``; None where they are."""
+    judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
+    latent = criteria * items * (1 + contexts) + judges * (3 + contexts)
+    if not contexts:
+        most_latent, most_cells = MOST_ALONE
+        if latent > most_latent or cells > most_cells:
+            return f"{judges:,} judges, {items:,} items and {cells:,} combinations of judge and pair would take minutes"
+        return None
+    shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
+    if latent > MOST_LATENT or shared > MOST_SHARED:
+        return f"{judges:,} judges, {items:,} items and {contexts:,} contexts would take many minutes"
+    if cells > MOST_CELLS:
+        return f"{cells:,} combinations of judge, pair and context would take many minutes"
     return None

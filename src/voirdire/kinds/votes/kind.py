@@ -17,7 +17,7 @@ from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
-from voirdire.kinds.votes.contexts import context_of, left_out
+from voirdire.kinds.votes.contexts import context_of, left_out, too_large
 from voirdire.kinds.votes.draw import draw
 from voirdire.kinds.votes.held_out import held_out
 from voirdire.kinds.votes.human.table import Anchors, in_contexts_of, read_anchors
@@ -62,11 +62,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
     refit_resampled = staticmethod(refit_resampled)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
-        """``maple-position`` where there is a criterion column, else ``crowd-bt-position``.
+        """``learned-crowd-bt-position``, or where there is a criterion column ``maple-position``, whose scale is given.
 
-        Without position where the order shown is unknown, or one item is always in one place; of one judge alone then
-        ``bradley-terry``, as nothing says how reliable it is. ``maple-contexts`` and ``crowd-bt-contexts`` where items
-        meet in several contexts, and what people answer, if they do, can be told with them.
+        ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts, and what people answer, if
+        they do, can be told with them; ``crowd-bt-position``, whose scale is given, where people answer otherwise and
+        of very large tables. Without position where the order shown is unknown, or one item is always in one place; of
+        one judge alone then ``bradley-terry``, as nothing says how reliable it is.
         """
         table = shown(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
@@ -85,7 +86,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
             without = _alone(table, request)
         if without is None:
             return f"{name}-contexts", f"{why} and items meet in several contexts"
-        return f"{name}-position", why + (f"; contexts are left out: {without}" if without else "")
+        why += f"; contexts are left out: {without}" if without else ""
+        if table.has_criteria or request.anchors is not None:
+            return f"{name}-position", why
+        if slow := too_large(table, 0, len(table.counts)):
+            return f"{name}-position", f"{why}; how far items are apart is given, not learned: {slow}"
+        return f"learned-{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""
@@ -161,10 +167,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What scores are over, the spreads that were learned, and effects of covariates and own families."""
         found: dict[str, Any] = {}
-        if problem.density.is_nested:
-            found["over"] = problem.density.over
+        density = problem.density
+        if density.contexts:
+            found["over"] = density.over
+        if density.contexts or density.tastes or (density.is_nested and density.covariates):
             found["spreads"] = records(spreads(problem, posterior, prob))
-        if problem.density.covariates:
+        if density.covariates:
             found["covariates"] = records(adjusted.covariates(problem, posterior, prob))
         if OWN_FAMILY in problem.covariates:
             found["own_family"] = records(adjusted.by_judge(problem, posterior, prob, OWN_FAMILY))

@@ -215,10 +215,10 @@ def table(judges, items, votes):
 def peak():  # not getrusage's, which begins with the parent's
     return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 
-voirdire.fit(table(20, 30, 500))
+voirdire.fit(table(20, 30, 500), model="crowd-bt-position")
 large = table(10, 1100, 6000)
 before = peak()
-size = voirdire.fit(large).problem.density.size
+size = voirdire.fit(large, model="crowd-bt-position").problem.density.size
 print(size, peak() - before, memory(size, 4000))
 """
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import voirdire
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study, run_study
@@ -104,3 +105,25 @@ def test_the_learned_spread_is_looked_at(tmp_path: Path) -> None:
     result = run_study(load_study(path))
     assert set(result.replicates["spread"]) <= {0.0, 1.0}
     assert "coverage of the spread" in set(result.table["measure"])
+
+
+def test_models_are_held_against_one_that_is_told_the_sd(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    text = SMALL.replace("right = 0.5", "sd = 1.0").replace(
+        "replicates = 2", "replicates = 1\nknown_sd = true"
+    )
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="known_sd needs drawn_from"):
+        load_study(path)
+    given = text.replace('["crowd-bt-position"]', '["learned-crowd-bt-position"]')
+    path.write_text(given.replace("known_sd", 'drawn_from = "crowd-bt-position"\nknown_sd'), encoding="utf-8")
+    rows = run_study(load_study(path)).replicates.set_index("model")
+    assert list(rows.index) == ["learned-crowd-bt-position", "crowd-bt-position, sd given"]
+    told = rows.loc["crowd-bt-position, sd given"]
+    panel = {"judges": 3, "items": 4, "votes": 60, "sd": 1.0}
+    made = simulated(load_model("crowd-bt-position"), panel, np.random.default_rng([5, 0, 0]))
+    priors = {"strength": {"sd": 1.0}}
+    fit = voirdire.fit(made["table"], model="crowd-bt-position", priors=priors, method="laplace", seed=0)
+    items = fit.ranking()
+    truth = np.array([made["strength"][item] for item in items["item"]])
+    assert told["error"] == pytest.approx(np.sqrt(np.mean((items["score"] - truth + truth.mean()) ** 2)))

@@ -24,16 +24,18 @@ Unit = tuple[int, str, str, int]  # number of the panel, model, method, replicat
 PROB = 0.9
 SURE = 0.95  # probability above which one item is claimed to be better than another
 LOW = 0.85  # coverage of a table below which the fit should warn
+KNOWN = "{model}, sd given"  # as drawn: what a fit could know at best of how far items are apart
 TELLING = ("approximation", "orientation", "convergence", "rhat", "divergences")  # checks that may say so
 
 
 def units(study: Study) -> list[Unit]:
     """One fit each, first replicates first."""
+    known = [KNOWN.format(model=study.settings["drawn_from"])] if study.settings.get("known_sd") else []
     return [
-        (panel, model, method, replicate)
+        (number, model, method, replicate)
         for replicate in range(study.replicates)
-        for panel in range(len(study.settings["panels"]))
-        for model in study.settings["models"]
+        for number, panel in enumerate(study.settings["panels"])
+        for model in [*study.settings["models"], *(known if "sd" in panel else [])]
         for method in study.settings["methods"]
     ]
 
@@ -44,8 +46,12 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
     number, name, method, replicate = unit
     panel = study.settings["panels"][number]
-    truth = simulated(load_model(name), panel, np.random.default_rng([study.seed, replicate, number]))
-    found = fit(truth["table"], model=name, method=method, prob=PROB, seed=replicate)
+    drawn_from = study.settings.get("drawn_from", name)
+    truth = simulated(load_model(drawn_from), panel, np.random.default_rng([study.seed, replicate, number]))
+    given: dict[str, Any] = {"model": name}
+    if name == KNOWN.format(model=drawn_from):
+        given = {"model": drawn_from, "priors": {"strength": {"sd": panel["sd"]}}}
+    found = fit(truth["table"], method=method, prob=PROB, seed=replicate, **given)
     items, judges = found.tables["items"], found.tables["judges"]
     score = np.array([truth["strength"][item] for item in items["item"]])
     right = np.array([truth["right"][judge] for judge in judges["judge"]])

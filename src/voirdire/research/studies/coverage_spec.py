@@ -42,9 +42,13 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
     ]
     problems += [
         f"models: {name} has no coin per position, which panels are drawn with; name crowd-bt-position"
-        for name in settings["models"]
+        for name in [*settings["models"], *([settings["drawn_from"]] if "drawn_from" in settings else [])]
         if load_model(name).reliability.kind not in COINS
     ]
+    if settings.get("known_sd") and "drawn_from" not in settings:
+        problems.append(
+            "known_sd needs drawn_from, the model that a given sd is told; name crowd-bt-position"
+        )
     for number, panel in enumerate(settings["panels"]):
         problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]
         if "contexts" in panel and (lacking := [name for name in _GIVEN if name not in panel]):

@@ -50,9 +50,11 @@ _CALIBRATION = {
     "models": _LIST, "methods": _TABLE, "shape": _TABLE, "ties": _FLAG, "draws": _WHOLE, "batch": _COUNT,
     "finding": _TEXT,
 }  # fmt: skip
-_COVERAGE = {"models": _LIST, "methods": _LIST, "panels": _TABLES, "finding": _TEXT}
+_COVERAGE = {
+    "models": _LIST, "methods": _LIST, "panels": _TABLES, "drawn_from": _TEXT, "known_sd": _FLAG, "finding": _TEXT,
+}  # fmt: skip
 _RULES = {"recovery": _RECOVERY, "calibration": _CALIBRATION, "coverage": _COVERAGE}
-_OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "finding"}
+_OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "drawn_from", "known_sd", "finding"}
 _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}
 
 

@@ -90,7 +90,7 @@ def accuracy(votes: pd.DataFrame, truth: Truth) -> float:
 
 def adaptive(votes: pd.DataFrame, seed: int, most: int) -> Iterator[np.ndarray]:
     """Rounds as ``collect --until`` has them."""
-    work = rounds(votes.drop(columns="winner"), Request(model=MODEL, seed=seed), Course())
+    work = rounds(votes.drop(columns="winner"), Request(seed=seed), Course())
     asked, winner = next(work), votes["winner"].to_numpy(dtype=object)
     so_far = asked
     while True:
@@ -236,7 +236,7 @@ def stop(run: int) -> dict[str, Any]:
     rng = np.random.default_rng([run, 1])
     coins = [tuple(pair) for pair in rng.uniform(0.6, 0.98, (4, 2))]
     votes, truth = panel(coins, 6, 2.0, [run, 2], repeats=2)
-    course, _ = reveal(votes, until=f"p_best >= {SURE}", model=MODEL, count=24, seed=run)
+    course, _ = reveal(votes, until=f"p_best >= {SURE}", count=24, seed=run)
     known, last = course.known[0], course.rounds[-1]
     return {
         "reached": course.reached,
@@ -297,9 +297,10 @@ def main() -> None:
     notes = [
         "Calls to the mean pairwise accuracy that random reaches with half of its calls, and with all; of real votes "
         "the order of a fit to all of them. All designs begin with links between all items and are evaluated by one "
-        f"model ({MODEL}, mode). ASAP (spanning trees) and TrueSkill sorting are compact implementations of their own "
-        "here, over TrueSkill's beliefs, with judges at random. Mean curves are made rising (isotonic regression). In "
-        "brackets: standard errors of differences in accuracy, at the calls where it is lowest and over all calls. "
+        f"model ({MODEL}, mode); the adaptive one asks by the default. ASAP (spanning trees) and TrueSkill sorting are "
+        "compact implementations of their own here, over TrueSkill's beliefs, with judges at random. Mean curves are "
+        "made rising (isotonic regression). In brackets: standard errors of differences in accuracy, at the calls "
+        "where it is lowest and over all calls. "
         f"Of real votes those of the {JUDGES} judges and {ITEMS} items with most votes.",
         f"Stopping at p_best >= {SURE}, 6 items (sd 2), 4 judges with coins from 0.6 to 0.98, rounds of 24: "
         f"{len(stops)} replicates, {len(done)} reached it, after {done['asked'].median():.0f} calls (median); the "

@@ -9,6 +9,7 @@ from voirdire.kinds.checks import below_chance, with_turned_judges
 from voirdire.kinds.votes import adjusted, in_contexts
 from voirdire.kinds.votes.over_time import over_time
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.kinds.votes.scale import scale
 from voirdire.kinds.votes.trust import trust_checks
 from voirdire.model.check import Check, listed
 from voirdire.tables.graph import Connectivity, connectivity
@@ -87,6 +88,7 @@ def all_checks(
     return [
         *(with_turned_judges(entry, problem, judges) for entry in found),
         *comparisons(problem),
+        *scale(problem, posterior),
         *unvoted_weights(problem),
         *(below_chance(problem, judges) if posterior.values is not None else []),
         *in_contexts.check(problem, posterior),

@@ -25,7 +25,14 @@ PROB = 0.9
 SURE = 0.95  # probability above which one item is claimed to be better than another
 LOW = 0.85  # coverage of a table below which the fit should warn
 KNOWN = "{model}, sd given"  # as drawn: what a fit could know at best of how far items are apart
-TELLING = ("approximation", "orientation", "convergence", "rhat", "divergences")  # checks that may say so
+TELLING = (
+    "approximation",
+    "orientation",
+    "scale",
+    "convergence",
+    "rhat",
+    "divergences",
+)  # checks that may say so
 
 
 def units(study: Study) -> list[Unit]:

@@ -1,0 +1,39 @@
+"""Whether votes tell how far items are apart: good judges of items alike answer as poor ones of items far apart do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.check import Check
+from voirdire.model.terms.parameters import LogExponential
+
+HARDLY = 0.5  # of the prior's standard deviation
+PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, whatever its rate
+
+
+def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
+    """How much is open of the learned spread of strengths, as a share of what was before any vote.
+
+    The standard deviation of the logarithm of the spread among draws, divided by that of its exponential prior,
+    pi / sqrt(6); the largest of all criteria. Where it is above a half, the prior says as much of the size of scores as
+    the votes do; their order, and which of two items is better, do not depend on it.
+    """
+    learned = any(
+        isinstance(p.prior, LogExponential) for p in problem.density.parameters if p.name == "log_spread"
+    )
+    if posterior.values is None or not learned:
+        return []
+    draws = np.asarray(posterior.values["log_spread"])
+    share = float(draws.std(axis=0).max()) / PRIOR_SD
+    low, high = np.exp(np.quantile(draws.ravel(), [0.05, 0.95]))
+    between = f"(between {low:.2g} and {high:.2g} log-odds, 90%)"
+    if share <= HARDLY:
+        return [Check("scale", "ok", share, f"The votes tell how far items are apart {between}.")]
+    message = (
+        f"How far items are apart is hardly told by these votes {between}: items that are alike under good judges look "
+        "as items far apart do under poor ones. The order of items does not depend on it; the size of scores and the "
+        "reliability of judges lean on the prior. Collect more votes, on fewer pairs, or human answers."
+    )
+    return [Check("scale", "warn", share, message)]

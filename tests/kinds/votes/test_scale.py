@@ -1,0 +1,49 @@
+"""The check that says how much votes tell of how far items are apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.model.check import Check
+
+MODEL = "learned-crowd-bt-position"
+
+
+def votes(right: float, sd: float, count: int) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    strength = sd * rng.standard_normal(12)
+    judge, first = rng.integers(6, size=count), rng.integers(12, size=count)
+    second = (first + rng.integers(1, 12, size=count)) % 12
+    better = rng.random(count) < 1.0 / (1.0 + np.exp(strength[second] - strength[first]))
+    says_first = better == (rng.random(count) < right)
+    frame = pd.DataFrame({"judge": judge, "first": first, "second": second}).astype(str)
+    return frame.assign(winner=np.where(says_first, "first", "second"))
+
+
+def scale_of(table: pd.DataFrame, **how: str) -> list[Check]:
+    fit = voirdire.fit(table, method="laplace", **how)
+    return [entry for entry in fit.all_checks if entry.check == "scale"]
+
+
+def test_judges_at_random_do_not_tell_how_far_items_are_apart() -> None:
+    (entry,) = scale_of(votes(0.5, 1.0, 300), model=MODEL)
+    assert entry.level == "warn"
+    assert entry.value is not None
+    assert entry.value > 0.5
+    assert "How far items are apart is hardly told" in entry.message
+
+
+def test_many_votes_of_good_judges_tell_it() -> None:
+    table = votes(0.95, 2.0, 3000)
+    fit = voirdire.fit(table, model=MODEL, method="laplace")
+    entry = next(entry for entry in fit.all_checks if entry.check == "scale")
+    assert entry.level == "ok"
+    draws = fit.posterior.values["log_spread"]
+    assert entry.value == pytest.approx(np.std(draws) / (np.pi / np.sqrt(6.0)))
+
+
+def test_a_given_scale_is_not_asked_for() -> None:
+    assert scale_of(votes(0.9, 1.0, 100), model="crowd-bt-position") == []

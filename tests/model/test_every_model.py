@@ -266,6 +266,7 @@ def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
 SCORE_EQUATIONS: dict[str, Any] = {
     "rating-severity": (as_it_is, shared_limits),
     "rating-halo": (as_it_is, shared_limits),
+    "rating-families": (as_it_is, shared_limits),
     "rating-cutpoints": (as_it_is, own_limits),
     "rating-discrimination": (scaled, own_limits),
     "rating-maple": (scaled, own_limits),

@@ -89,8 +89,8 @@ def fit(
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table "
             "has a criterion column, else crowd-bt-position (maple-contexts, crowd-bt-contexts where items meet in "
             "several contexts); hierarchical-dawid-skene for labels (ordered-labels for grades, shared-dawid-skene for "
-            "families of judges); rating-severity for scores (rating-halo under several criteria), joint-position for "
-            "votes and scores.",
+            "families of judges); rating-severity for scores (rating-halo under several criteria, rating-families "
+            "for families of judges), joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

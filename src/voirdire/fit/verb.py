@@ -76,7 +76,8 @@ def fit(
         ``maple-position`` with a criterion column, else ``crowd-bt-position`` (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); for labels
         ``hierarchical-dawid-skene``, or ``ordered-labels`` where they are levels in order; for scores
-        ``rating-severity`` (``rating-halo`` under several criteria, ``rating-maple`` with ``criteria``), for votes and
+        ``rating-severity`` (``rating-halo`` under several criteria, ``rating-families`` with ``families``,
+        ``rating-maple`` with ``criteria``), for votes and
         scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
@@ -103,7 +104,8 @@ def fit(
         left-out anchors best, which the result says.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
-        anchors, and their answers count for less as far as they agree beyond the model. By default duplicate judges
+        anchors, and their answers count for less as far as they agree beyond the model; of scores and labels their
+        shared errors are part of the default model. By default duplicate judges
         are found and count for less, which the result says; ``{}`` takes every judge as independent.
     levels : sequence, optional
         For labels: all labels there may be; one outside is an error. For scores: the levels of the scale (the two ends,

@@ -16,6 +16,7 @@ from voirdire.model.terms import (
     CONTEXT,
     COVARIATES,
     CUTPOINTS,
+    FAMILIES,
     LINKED,
     RATERS,
     RELIABILITY,
@@ -83,6 +84,7 @@ GRAMMARS = {
             "weights": WEIGHTS,
             "anchors": SCORE_ANCHORS,
             "taste": TASTE,
+            "families": FAMILIES,
         },
         ("strength", "reliability", "weights"),
     ),
@@ -174,6 +176,7 @@ class Model:
     repeats: Section | None = None
     context: Section | None = None
     taste: Section | None = None
+    families: Section | None = None
     covariates: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()

@@ -43,6 +43,7 @@ from voirdire.model.density import ByHand, Data
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
     CUTPOINTS,
+    FAMILIES,
     RATERS,
     REPEATS,
     SCORE_ANCHORS,
@@ -54,6 +55,7 @@ from voirdire.model.terms import (
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.strength import LearnedScale, SharedStrength
 from voirdire.typing import Floats
 
 
@@ -72,7 +74,10 @@ class ScoresDensity(ScoresLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found: tuple[Parameter, ...] = SCORE_STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        # under one criterion there is nothing that items are worth under all alike beside what they are worth
+        alone = model.strength.kind == SharedStrength.kind and self.criteria == 1
+        kind = LearnedScale.kind if alone else model.strength.kind
+        found: tuple[Parameter, ...] = SCORE_STRENGTH[kind].parameters(model.strength.numbers)
         if self.repeats and model.strength.kind == "normal":
             # else the mode of strengths and judges' own components together would let strengths follow one judge
             found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
@@ -83,6 +88,7 @@ class ScoresDensity(ScoresLayout):
             (RATERS, model.reliability),
             (REPEATS, model.repeats if self.repeats else None),
             (TASTE, model.taste if self.criteria > 1 else None),
+            (FAMILIES, model.families if self.families else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
             found += () if section is None else _parameters(registry, section)

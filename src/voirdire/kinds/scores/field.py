@@ -1,4 +1,6 @@
-"""A model of scores with judges' tastes as a field: scores of one judge and item by a criterion depend on a few sums.
+"""A model of scores with tastes of judges and of families as a field.
+
+Scores of one judge and item by a criterion depend on a few sums.
 
 The sums are what the judge perceives less the middle of the cutpoints, and the logarithms of the gaps between these.
 Given judges and cutpoints items are independent; given strengths and cutpoints, judges are: whichever makes the cheaper
@@ -72,19 +74,22 @@ def _cells(density: ScoresLayout, data: Data, places: Places) -> tuple[Ints, Flo
     np.add.at(counts, (row, part["level"]), part["weight"])
     judge, rest = units // (density.criteria * density.items), units % (density.criteria * density.items)
     criterion, item = rest // density.items, rest % density.items
+    family = np.array(density.families or [-1] * density.judges)[judge]
+    shared = places.of("family_item", np.maximum(family, 0), item)
     parts = [
         (0, 1.0, places.of("strength", criterion, item)),
         (0, 1.0, places.of("general", item)),
         (0, 1.0, places.of("taste", judge, item)),
+        (0, 1.0, np.where(family >= 0, shared, places.size)),
         (0, -1.0, places.of("severity", judge)),
         (0, -1.0, places.of("severity_group", group[judge])),
         (0, -1.0, places.of("cut_location", criterion)),
     ]
     for gap in range(density.levels - 2):
         parts.append((1 + gap, 1.0, places.of("log_gap", criterion, 0 * criterion + gap)))
-    parts = [one for one in parts if one[2][0] < places.size]
+    parts = [one for one in parts if (one[2] < places.size).any()]
     index = np.stack([place for _, _, place in parts], axis=1)
-    coefficients = np.broadcast_to(np.array([sign for _, sign, _ in parts]), index.shape)
+    coefficients = np.where(index < places.size, np.array([sign for _, sign, _ in parts]), 0.0)
     return index, coefficients, np.array([kind for kind, _, _ in parts]), counts
 
 
@@ -102,14 +107,18 @@ def _chances(density: ScoresLayout) -> Any:
 
 def _apart(values: Values) -> Values:
     """With the differences of strengths from what their items are worth under all criteria alike."""
+    if "general" not in values:
+        return values
     return {**values, "strength": values["strength"] - values["general"][..., None, :]}
 
 
 def _centred(values: Values) -> Values:
     """Strengths and severities with sum zero; the location of the cutpoints takes what they are on average."""
     found = dict(values)
-    found["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
-    strength = values["strength"] + values["general"][..., None, :]
+    strength = values["strength"]
+    if "general" in values:
+        found["general"] = values["general"] - values["general"].mean(axis=-1, keepdims=True)
+        strength = strength + values["general"][..., None, :]
     found["cut_location"] = values["cut_location"] - strength.mean(axis=-1)
     found["strength"] = strength - strength.mean(axis=-1, keepdims=True)
     for name in ("severity", "severity_group"):

@@ -1,6 +1,8 @@
-"""Whether judges' tastes can be told from the scores of a table, and what they come to."""
+"""Whether tastes of judges, and errors that families share, can be told from the scores of a table."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
@@ -9,6 +11,34 @@ from voirdire.tables.scores import Scores
 MOST_LATENT = 20_000  # strengths and tastes of a default
 MOST_SCORES = 50_000
 SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
+
+
+def no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
+    """Why the model with errors that families share is no default for the table; None if it is, "" of no families.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, item, 1) for judge in "abc" for item in "xy"]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+    >>> no_shared_errors(table, {"a": "f", "b": "f", "c": "c"})
+    """
+    members = Counter(families.values())
+    if not families or max(members.values()) < 2:
+        return ""
+    if len(members) < 2:
+        return "all judges are of one family, whose errors are then no other thing than what items are worth"
+    if table.rows > len(
+        {*zip(table.judge.tolist(), table.criterion.tolist(), table.item.tolist(), strict=True)}
+    ):
+        return "judges score items repeatedly"
+    tastes = len(table.judges) if len(table.criteria) > 1 else 0
+    if (len(table.criteria) + tastes + len(members)) * len(
+        table.items
+    ) > MOST_LATENT or table.rows > MOST_SCORES:
+        return f"{len(table.judges):,} judges and {len(table.items):,} items would take many minutes"
+    return None
 
 
 def no_halo(table: Scores) -> str | None:

@@ -19,7 +19,7 @@ from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.halo import no_halo
+from voirdire.kinds.scores.halo import no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
@@ -36,6 +36,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
 from voirdire.tables.detect import read_new
+from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
@@ -72,13 +73,19 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
         ``rating-continuous`` of scores that are not whole numbers; ``rating-halo`` where judges score items under
-        several criteria, and no people do.
+        several criteria, and no people do; ``rating-families`` where families of judges are named.
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             return "rating-continuous", "the table has scores that are not whole numbers"
         why = "the table has scores"
+        named = {} if request.families is None else read_families(request.families, table.judges)
+        alone = no_shared_errors(table, named) if request.anchors is None else ""
+        if alone is None:
+            return "rating-families", f"{why} of families of judges"
+        if alone:
+            why += f"; errors that families share are left out: {alone}"
         without = no_halo(table) if request.anchors is None else ""
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
@@ -89,6 +96,13 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
         about = placed(table)
         check_over(about, request.over, "scores")
+        if request.families is not None and model.families is not None:
+            how["families"] = read_families(request.families, table.judges)
+            if len(set(how["families"].values())) == 1 < len(table.judges):
+                raise InputError(
+                    "families: all judges are of one family, whose errors are then no other thing than what items are "
+                    "worth; name judges of another, or take rating-severity or rating-halo"
+                )
         problem = pose_scores(model, table, anchors=request.anchors, **how)
         notes = [] if problem.anchors is None else list(problem.anchors.notes)
         if about is not None:
@@ -139,6 +153,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """As in :class:`.Kind`; the scale stays."""
         posed = problem.table if table is None else table
         how: dict[str, Any] = {"levels": problem.scale.levels, "over": problem.over}
+        how["families"] = problem.families
         how["anchors"] = problem.anchors if table is None else None
         weighed = criteria_again(problem, problem.criteria_votes, posed.criteria, criteria)
         return pose_scores(problem.model, posed, criteria=weighed, answer_weight=answer_weight, **how)
@@ -184,8 +199,12 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return problem.unit[0]
 
     def can_weigh_answers(self, problem: ScoresProblem) -> bool:
-        """Where the model is one of single scores."""
-        return problem.model.pool == "none"
+        """Where the model is one of single scores, and does not know by itself what judges share."""
+        return problem.model.pool == "none" and not problem.density.families
+
+    def uses_families(self, problem: ScoresProblem) -> bool:
+        """Whether the model has errors that families share."""
+        return problem.model.families is not None
 
     def predicts_density(self, model: Model) -> bool:
         """Where the scale is continuous."""
@@ -207,6 +226,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         arrays |= {} if problem.answer_weight is None else {"answer_weight": problem.answer_weight}
         names["scores"], codes = pack_rated(problem.table, "scores")
         names |= {"levels": problem.scale.levels, "weights": problem.density.given}
+        if problem.families:
+            names["families"] = problem.families
         if problem.anchors is not None:
             names["people"], people = pack_rated(problem.anchors.table, "people")
             names["people_notes"] = problem.anchors.notes
@@ -222,6 +243,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             anchors = ScoredAnchors(given, tuple(names["people_notes"]))
         table = Scores(**unpack_rated(names["scores"], arrays, "scores"))
         how = {"levels": names["levels"], "criteria": unpack_criteria(packed), "anchors": anchors}
+        how["families"] = names.get("families")
         how["over"] = packed.sections.get("over", "new")
         return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
 

@@ -28,6 +28,8 @@ class ScoresLayout(LogDensity):
         Weights of the criteria, where they are given; they sum to one.
     answers, runs : float
         Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
+    families : tuple of int
+        Family of each judge whose errors are shared with others, -1 for the others; empty where none are shared.
     anchors : tuple of (share, count)
         Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
     """
@@ -40,6 +42,7 @@ class ScoresLayout(LogDensity):
     answers: float = 1.0
     runs: float = 1.0
     anchors: tuple[tuple[float, float], ...] = ()
+    families: tuple[int, ...] = ()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -50,4 +53,5 @@ class ScoresLayout(LogDensity):
             "item": self.items,
             "group": self.groups,
             "gap": max(self.levels - 2, 0),
+            "family": max(self.families, default=-1) + 1,
         }

@@ -90,10 +90,14 @@ def perceived(
     item: Array,
     xp: Any = np,
 ) -> Array:
-    """eta = a_k theta_c,i - severity_k of each answer, elementwise; the judge's taste for the item is part of theta."""
+    """eta = a_k theta_c,i - severity_k of each answer, elementwise; theta with its and its family's taste."""
     strength = values["strength"][..., criterion, item]
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
+    if "family_item" in values:
+        family = np.array(density.families)[judge]
+        shared = values["family_item"][..., np.maximum(family, 0), item]
+        strength = strength + (family >= 0) * shared
     seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
     return seen - severity_of(values, group)[..., judge] if "severity" in values else seen
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,6 +49,8 @@ class ScoresProblem(Problem):
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     over : "new" or "these"
         Of tables about systems: whether these are over contexts like those of the table, or those alone.
+    families : dict
+        Family of each judge, where the model has errors that families share; else empty.
     """
 
     density: ScoresDensity
@@ -59,6 +62,7 @@ class ScoresProblem(Problem):
     answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
     over: str = "new"
+    families: dict[str, str] = field(default_factory=dict)
 
     ordered: ClassVar[bool] = True  # whether answers have neighbours
 
@@ -97,7 +101,8 @@ class ScoresProblem(Problem):
         gaps = [
             f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
         ]
-        return super().coords | {"group": list(self.groups), "gap": gaps}
+        shared = shared_families(self.families, self.judges)[1]
+        return super().coords | {"group": list(self.groups), "gap": gaps, "family": list(shared)}
 
 
 def pose_scores(
@@ -111,6 +116,7 @@ def pose_scores(
     answer_weight: Floats | None = None,
     anchors: object = None,
     over: str = "new",
+    families: Mapping[str, str] | None = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -131,6 +137,8 @@ def pose_scores(
         Human scores, see :func:`voirdire.kinds.scores.human.read_scored_anchors`.
     over : "new" or "these"
         As of :class:`ScoresProblem`.
+    families : mapping, optional
+        Family of each judge, for models with errors that families share; by default every judge is alone.
 
     Raises
     ------
@@ -188,6 +196,7 @@ def pose_scores(
         if answer_weight is not None:
             data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
     answers, runs = answers_of(table)
+    named = dict(families or {}) if model.families is not None else {}
     density = ScoresDensity(
         model,
         len(table.judges),
@@ -200,6 +209,7 @@ def pose_scores(
         answers=answers,
         runs=runs,
         anchors=() if people is None else shares_of(people.table, sizes),
+        families=shared_families(named, table.judges)[0],
     )
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
@@ -217,7 +227,26 @@ def pose_scores(
         answer_weight,
         people,
         over,
+        named,
     )
+
+
+def shared_families(
+    families: Mapping[str, str], judges: Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Code of each judge's family, -1 without others of it, empty where no family has two; and names of families.
+
+    Examples
+    --------
+    >>> shared_families({"a": "big", "b": "big", "c": "c"}, ("a", "b", "c"))
+    ((0, 0, -1), ('big',))
+    """
+    count = Counter(families.get(judge, judge) for judge in judges)
+    names = tuple(sorted(name for name, members in count.items() if members > 1))
+    if not names:
+        return (), ()
+    place = {name: code for code, name in enumerate(names)}
+    return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
 
 
 def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from voirdire.model.terms.strength import (
     UniformWeights,
     VotedWeights,
 )
-from voirdire.model.terms.structure import ItemContext, JudgeTaste
+from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste
 from voirdire.model.terms.ties import (
     Davidson,
     DavidsonByContext,
@@ -51,6 +51,7 @@ SCORE_STRENGTH = {
     for term in (
         NormalStrength(),
         LearnedStrength(),
+        LearnedScale(),
         SharedStrength(),
         LearnedLevelStrength(),
         LevelStrength(),
@@ -100,4 +101,5 @@ SEVERITY = {term.kind: term for term in (Severity(),)}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}
 CONTEXT = {ItemContext.kind: ItemContext()}
 TASTE = {JudgeTaste.kind: JudgeTaste()}
+FAMILIES = {FamilyItem.kind: FamilyItem()}
 COVARIATES: dict[str, Slopes | LearnedSlopes] = {term.kind: term for term in (Slopes(), LearnedSlopes())}

@@ -62,6 +62,29 @@ class JudgeTaste:
         )
 
 
+class FamilyItem:
+    """u_f,i ~ Normal(0, s_f): what all judges of family f make of item i, by any criterion; s_f ~ Exponential(rate).
+
+    In log-odds. Judges of a family are one witness as far as u goes: the more they share, the less a further one adds.
+    u is told from what items are worth by judges of other families alone, so no family may be of all judges.
+
+    Examples
+    --------
+    >>> [p.name for p in FamilyItem().parameters({"rate": 1.0})]
+    ['family_item', 'log_family_spread']
+    """
+
+    kind: ClassVar[str] = "family-item"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``family_item``, shape (family, item), and ``log_family_spread``, shape (family,)."""
+        return (
+            Parameter("family_item", ("family", "item"), Spread("log_family_spread")),
+            Parameter("log_family_spread", ("family",), LogExponential(prior["rate"])),
+        )
+
+
 def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
     """Tie habits of contexts, of judges in them and of items, with their spreads; see :class:`.DavidsonByContext`."""
     found = []

@@ -70,6 +70,18 @@ def test_a_saved_fit_keeps_its_families(fitted: voirdire.Fit, tmp_path: object) 
     assert again.problem.families == fitted.problem.families  # type: ignore[attr-defined]
 
 
+def test_what_a_family_shares_makes_its_judges_right_less_often(fitted: voirdire.Fit) -> None:
+    right = fitted.judges().set_index("judge")["p_right"]
+    assert right[list(FAMILIES)].max() < right.drop(list(FAMILIES)).min()
+
+
+def test_more_scores_are_of_the_same_families(table: pd.DataFrame, fitted: voirdire.Fit) -> None:
+    more = table.drop(columns="truth").assign(item=table["item"].str.replace("i", "n"))
+    again = fitted.update(more.iloc[:40])
+    assert again.model.name == "rating-families"
+    assert again.problem.families == fitted.problem.families  # type: ignore[attr-defined]
+
+
 @pytest.mark.slow
 def test_intervals_cover_what_items_are_worth_and_little_is_lost_without_shared_errors() -> None:
     """Sixteen tables of 30 items: 480 intervals; three standard errors of shares between tables."""

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.scores import continuous, ordinal
-from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
 from voirdire.model.terms.arrays import log_normal_cdf
@@ -194,19 +194,26 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     middle = 0.0 * slope - severity_of(values, problem.judge_group)[..., None]
     cuts = ordinal.cutpoints(density, values, np)
     better, worse = (
-        _chances(values, middle + sign * slope * gap, cuts, density.levels) for sign in (0.5, -0.5)
+        _chances(density, values, middle + sign * slope * gap, cuts, density.levels) for sign in (0.5, -0.5)
     )
     below = worse.cumsum(axis=-1) - 0.5 * worse
     return np.asarray((better * below).sum(axis=-1).mean(axis=-1))
 
 
-def _chances(values: Values, eta: Floats, cuts: Floats, levels: int) -> Floats:
-    """Probability of every level, shape (..., judges, criteria, levels), over judges' tastes where they have any."""
+def _chances(density: ScoresDensity, values: Values, eta: Floats, cuts: Floats, levels: int) -> Floats:
+    """Probability of every level, shape (..., judges, criteria, levels), over tastes of judges and of families."""
     cuts = np.broadcast_to(cuts, (*eta.shape, levels - 1))
     nodes, weights = np.zeros(1), np.ones(1)
+    variance = np.zeros((*eta.shape[:-2], density.judges))
     if "log_taste_spread" in values:
+        variance = variance + np.exp(2.0 * values["log_taste_spread"])[..., None]
+    if "log_family_spread" in values:
+        family = np.array(density.families)
+        shared = np.exp(2.0 * values["log_family_spread"])[..., np.maximum(family, 0)]
+        variance = variance + np.where(family >= 0, shared, 0.0)
+    if variance.any():
         nodes, weights = np.polynomial.hermite_e.hermegauss(TASTES)
-    spread = np.exp(values.get("log_taste_spread", np.zeros(eta.shape[:-2])))[..., None, None]
+    spread = np.sqrt(variance)[..., None]
     return np.asarray(
         sum(
             weight / weights.sum() * np.exp(np.stack(log_every_level(eta + spread * z, cuts, levels, np), -1))

@@ -72,6 +72,7 @@ STUDIES = [
     "calibration-joint",
     "calibration-contexts",
     "calibration-halo",
+    "calibration-families",
 ]
 
 

@@ -79,7 +79,7 @@ class ScorePanel:
         )
         learns = self.model.weights is not None and self.model.weights.kind == "votes"
         votes = self._on_criteria() if learns else None
-        return pose_scores(self.model, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
+        return self._posed(self.model, table, votes)
 
     @property
     def density(self) -> ScoresDensity:
@@ -90,7 +90,13 @@ class ScorePanel:
         """Draw parameters from the prior and scores given them; as :meth:`.PriorPanel.draw`."""
         truth = prior_draw(self.density, rng)
         table, votes = self.tables(self.density.values(truth, np), rng)
-        return truth, pose_scores(fitted, table, levels=LEVELS, criteria=votes, repeats=self.repeats)
+        return truth, self._posed(fitted, table, votes)
+
+    def _posed(self, model: Model, table: Scores, votes: Votes | None) -> ScoresProblem:
+        """Where judges share errors, every two are a family."""
+        families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
+        how = {"levels": LEVELS, "criteria": votes, "repeats": self.repeats, "families": families}
+        return pose_scores(model, table, **how)  # type: ignore[arg-type]
 
     def tables(self, values: Values, rng: np.random.Generator) -> tuple[Scores, Votes | None]:
         """Scores given values of the parameters, and votes on criteria where the model learns weights."""

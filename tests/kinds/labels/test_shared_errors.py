@@ -72,6 +72,46 @@ def test_copies_are_found_and_count_once(copied: tuple[pd.DataFrame, np.ndarray]
     assert kept[True] < 0.03
 
 
+def planted(seed: int) -> tuple[np.random.Generator, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng, rng.integers(0, 2, 300)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_of_one_judge_of_two_labels_are_found(seed: int) -> None:
+    """Copies that are a third of a panel of modest judges do not pass for what all have in common."""
+    rng, truth = planted(seed)
+    said = {
+        f"h{k}": np.where(rng.random(300) < p, truth, 1 - truth)
+        for k, p in enumerate(np.linspace(0.6, 0.85, 16))
+    }
+    said |= {f"copy{k}": np.where(rng.random(300) < 0.95, said["h4"], 1 - said["h4"]) for k in range(7)}
+    families = found_families(read_labels(rows(said, "ny")))
+    assert {judge for judge, family in families.items() if family == "copy0"} == {
+        "h4",
+        *(f"copy{k}" for k in range(7)),
+    }
+
+
+def test_families_found_that_do_not_account_for_the_answers_are_no_default() -> None:
+    """Ten good judges alike, beside six families fooled in one way: by the labels alone either may be right."""
+    rng, truth = planted(1)
+    seen = np.where(rng.random(300) < 0.58, truth, 1 - truth)  # what fools the others
+    good = np.where(rng.random(300) < 0.87, truth, 1 - truth)
+    said = {f"good{k}": np.where(rng.random(300) < 0.95, good, 1 - good) for k in range(10)}
+    for family in range(6):
+        effect = rng.normal(1.1, 2.0, 300)
+        for k in range(5):
+            right = rng.random(300) < 1.0 / (1.0 + np.exp(-effect))
+            said[f"f{family}{k}"] = np.where(right, seen, 1 - seen)
+    table = read_labels(rows(said, "ny"))
+    families = list(found_families(table).values())
+    assert sum(families.count(family) > 1 for family in families) > 0.2 * len(families)
+    model, why = LABELS.default_model(table, Request())
+    assert model == "hierarchical-dawid-skene"
+    assert "do not account" in why
+
+
 def test_families_are_named_in_the_result_and_kept(
     copied: tuple[pd.DataFrame, np.ndarray], tmp_path: Path
 ) -> None:

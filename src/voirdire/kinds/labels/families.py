@@ -18,6 +18,7 @@ from voirdire.typing import Floats
 
 STEPS = 50
 LEAST = 20  # items that two judges share, from which they are compared
+NEAR = 0.05  # a correlation within that of what the factor explains is explained by it
 LARGEST = 5_000_000  # numbers in the table of items and judges: of larger ones the first items
 
 
@@ -76,9 +77,9 @@ def _residual(correlation: Floats, together: Floats) -> Floats:
     weight = np.sqrt(together) * (1.0 - np.eye(judges))
     load = np.full(judges, 0.5)
     for _ in range(STEPS):
-        # copies must not be the factor: a pair counts for less the further it is from it
+        # copies must not be the factor: a pair counts for less the further it is from it, as of a Cauchy distribution
         left = correlation - np.outer(load, load)
-        robust = weight / (0.05 + np.abs(left))
+        robust = weight / (NEAR**2 + left**2)
         total = robust @ (load**2)
         load = np.clip((robust * correlation) @ load / np.maximum(total, 1e-12), -0.97, 0.97)
     unique = np.sqrt(1.0 - load**2)

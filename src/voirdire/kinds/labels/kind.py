@@ -15,6 +15,7 @@ from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
 from voirdire.kinds.labels.chances import chances, check_single
+from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
 from voirdire.kinds.labels.draw import draw
 from voirdire.kinds.labels.families import found_families
@@ -37,8 +38,6 @@ from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
-SOME = 0.2  # of a panel's judges: fewer copies than that do not call for another model
-
 
 class LabelsKind(Kind[Labels, LabelsProblem]):
     """Judges put items into classes."""
@@ -57,29 +56,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     checks = staticmethod(checks.all_checks)
     predict = staticmethod(classify)
     chances = staticmethod(chances)
+    default_model = staticmethod(default_model)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
-
-    def default_model(self, table: Labels, request: Request) -> tuple[str, str]:
-        """``ordered-labels`` for three grades or more; ``shared-dawid-skene`` for families of judges, named or found.
-
-        Else ``hierarchical-dawid-skene``. Labels are grades if their levels were given or all are whole numbers.
-        """
-        if request.classes is None and len(table.labels) > 2:
-            if table.declared:
-                return "ordered-labels", "the levels of its labels were given in their order"
-            if all(label.isdecimal() for label in table.labels):
-                return "ordered-labels", "its labels are whole numbers, taken as grades"
-        if request.families:
-            return "shared-dawid-skene", "the table has labels of families of judges"
-        if request.families is None and request.anchors is None:  # known items tell a clique by themselves
-            found = list(found_families(table).values())
-            alike = sum(found.count(family) > 1 for family in found)
-            if alike > SOME * len(table.judges):
-                return "shared-dawid-skene", f"{alike} of {len(table.judges)} judges answer like another"
-        return "hierarchical-dawid-skene", "the table has labels"
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""

@@ -85,7 +85,13 @@ def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     assert (one > 1.2 * other).all()
     check = fitted.checks().set_index("check").loc["contexts"]
     assert "8 contexts" in check["message"]
+    assert "too small" not in check["message"]
     assert "contexts" not in set(these.checks()["check"])
+
+
+def test_a_spread_of_few_answers_is_said_to_be_too_small() -> None:
+    few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace").checks().set_index("check")
+    assert "sd comes out too small" in few.loc["contexts", "message"]
 
 
 @pytest.mark.slow

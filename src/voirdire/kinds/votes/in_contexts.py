@@ -7,11 +7,13 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, scores, weights
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.check import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
+FEW = 3.0  # answers about an item in a context, below which the spread between contexts is not known well
 PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
 
 
@@ -63,4 +65,20 @@ def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     )
     if share >= PART:
         said += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
+    if (answers := _answers(problem)) < FEW:
+        said += (
+            f" Items were met {answers:.1f} times in a context, on average: of so few answers the sd comes out too "
+            "small, and intervals with it. Ask more about each item in fewer contexts."
+        )
     return [Check("contexts", "ok", share, said)]
+
+
+def _answers(problem: VotesProblem) -> float:
+    """How often an item was met in a context, of those where it was."""
+    votes = problem.votes
+    assert isinstance(votes, ContextVotes)
+    assert votes.context is not None
+    met = np.unique(
+        np.concatenate([votes.context * len(votes.items) + side for side in (votes.first, votes.second)])
+    )
+    return float(2.0 * votes.counts.sum() / len(met))

@@ -104,7 +104,7 @@ def survive(tmp_path: Path, serve: Callable[..., Any], count: int) -> None:
         met.add(number)
         return faults[number // 2]
 
-    judge = {"name": "ann", "model": "m", "base_url": serve(script).url, "concurrency": 1, "timeout": 0.5}
+    judge = {"name": "ann", "model": "m", "base_url": serve(script).url, "concurrency": 1, "timeout": 1.5}
     panel = {"judges": [judge], "answer_tries": 1, "request_tries": 1, "backoff": 0.0}
     items = pd.DataFrame({"id": ["a", "b"], "text": ["x", "y"]})
     options = {"rounds": 2 * count, "logprobs": True}

@@ -193,6 +193,7 @@ def test_usage_errors_exit_with_2(votes: Path, arguments: tuple[str, ...], messa
     assert message in " ".join(result.stderr.replace("│", " ").split())
 
 
+@pytest.mark.slow
 def test_nuts_prints_one_object_even_on_the_first_import_of_arviz_of_a_day(votes: Path) -> None:
     home = votes.parent / "home"
     environment = {"XDG_CACHE_HOME": str(home), "MPLCONFIGDIR": str(home)}

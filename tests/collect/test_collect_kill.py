@@ -51,6 +51,7 @@ def answered(folder: Path) -> set[tuple[str, str, str, str]]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+@pytest.mark.slow
 def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(
     tmp_path: Path, serve: Callable[..., Any]
 ) -> None:

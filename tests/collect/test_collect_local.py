@@ -26,6 +26,7 @@ ITEMS = pd.DataFrame({"id": ["a", "b"], "text": ["The sky is blue.", "sky the bl
 
 @needs_extra
 @pytest.mark.usefixtures("toy_protocol")
+@pytest.mark.slow
 def test_both_models_answer_by_the_schema_with_logprobs(tmp_path: Path) -> None:
     judges: list[dict[str, Any]] = [
         {"name": name, "model": f"local:{name}", "temperature": 0.7} for name in module.MODELS

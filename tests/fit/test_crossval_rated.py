@@ -85,6 +85,7 @@ def test_an_opinion_is_held_out_whole_and_a_judge_keeps_its_group() -> None:
     assert np.isfinite(alone.loc[0, "log_loss"])
 
 
+@pytest.mark.slow
 def test_a_judge_that_scores_at_random_is_better_predicted_where_judges_may_differ() -> None:
     rng = np.random.default_rng(0)
     theta = rng.normal(0, 1.5, 40)

@@ -113,6 +113,7 @@ def check_value(result: Fit) -> float:
 
 
 @pytest.mark.parametrize("panel", ["two judges, one coin each", "one judge, two coins"])
+@pytest.mark.slow
 def test_mass_by_nuts_is_the_integral(panel: str) -> None:
     import arviz as az
 

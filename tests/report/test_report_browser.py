@@ -24,6 +24,7 @@ from voirdire.report.verb import check_format, render, report
 
 FITS = ("llmfao", "many", "one_judge", "hostile", "scored", "hostile_scores")
 PAGES = (*FITS, "labelled", "hostile_labels", "study", "metaeval", "hostile_rows", "compared")
+LARGE = ("llmfao", "many")  # pages of hundreds of items
 HOSTILE = ("hostile", "hostile_scores", "hostile_labels", "hostile_rows", "compared")
 
 
@@ -72,7 +73,9 @@ def made(run: Any, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES]
+)
 def test_a_page_is_quiet_keeps_to_itself_and_fits(
     name: str, page: Path, browser: Any, artefacts: Path
 ) -> None:

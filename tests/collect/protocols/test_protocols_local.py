@@ -118,8 +118,20 @@ def run(name: str, judges: tuple[str, ...], options: dict[str, Any], folder: Pat
     return collect({"seed": 3, "judges": panel}, ITEMS, name, folder, options=options)
 
 
-#: Several questions for each item: a quiet machine takes seconds for each of these, a busy one half a minute.
-LONG = ("debate", "masa", "maj-eval", "simple-role", "mareval", "self-refine", "chat-eval")
+#: A quiet machine takes seconds for each of these, a busy one half a minute.
+LONG = (
+    "debate",
+    "masa",
+    "maj-eval",
+    "simple-role",
+    "mareval",
+    "self-refine",
+    "chat-eval",
+    "maple",
+    "pairwise",
+    "cot",
+    "g-eval",
+)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +156,7 @@ def test_real_models_go_through_every_protocol(name: str, tmp_path: Path) -> Non
         assert scores.between(1, 5).all()
 
 
+@pytest.mark.slow
 def test_criteria_by_a_real_model_are_used_or_refused(tmp_path: Path) -> None:
     options = {
         "rubric": "A good text has whole sentences.",

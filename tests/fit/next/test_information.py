@@ -186,6 +186,7 @@ def race(informed: bool, runs: int, votes: int) -> np.ndarray:
     return right
 
 
+@pytest.mark.slow
 def test_chosen_questions_need_fewer_votes_than_random_ones() -> None:
     informed, chance = (race(kind, 120, 40) for kind in (True, False))
     # Over the whole race, and at its end; runs have a standard error of their own.
@@ -248,6 +249,7 @@ def test_chosen_batches_order_more_pairs_rightly_than_random_ones() -> None:
     assert gain.mean() > 2 * gain.std() / RUNS**0.5, (informed.mean(axis=0), chance.mean(axis=0), gain.std())
 
 
+@pytest.mark.slow
 def test_chosen_questions_to_a_person_tell_reliable_judges_sooner() -> None:
     """Six judges voted on all pairs; which coins they have, and whether the panel is the right way up, is asked for."""
     rng = np.random.default_rng(1)

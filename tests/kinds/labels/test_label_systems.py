@@ -47,6 +47,7 @@ def fit() -> Any:
     return fitted(labelled(0))
 
 
+@pytest.mark.slow
 def test_judges_who_err_hardly_leave_what_contexts_leave_open() -> None:
     """Judges of one mind: Beta(1/2 + right, 1/2 + wrong), over like contexts, and the counted share over these."""
     table = labelled(1, accuracy=1.0, judges=4)

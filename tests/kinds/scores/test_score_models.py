@@ -27,6 +27,7 @@ def panel(simulate: Simulate) -> tuple[pd.DataFrame, pd.DataFrame]:
     return table.drop(columns=["run", "criterion"]), truth
 
 
+@pytest.mark.slow
 def test_discrimination_is_recovered_and_turned_judges_are_used_turned(
     panel: tuple[pd.DataFrame, pd.DataFrame],
 ) -> None:

@@ -71,6 +71,7 @@ def test_systems_are_worth_what_their_scores_say_not_less(fit: Any) -> None:
     assert fit.systems()["contexts"].tolist() == [20] * 5
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_other_contexts() -> None:
     """Of 20 tables of five systems 90% intervals hold what is so over all contexts (mcse 3%)."""
     z = []

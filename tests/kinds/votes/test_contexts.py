@@ -236,6 +236,7 @@ def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped
     assert stopped <= max(0.1 * len(seeds), 2)
 
 
+@pytest.mark.slow
 def test_where_prompts_differ_new_votes_are_better_predicted() -> None:
     wide = voirdire.cross_validate(
         panel(2.0, votes=1500), ["crowd-bt-contexts", "crowd-bt-position"], by=("pair", "context")

@@ -150,6 +150,7 @@ def test_a_wrong_likelihood_fails(study: Study, monkeypatch: pytest.MonkeyPatch)
     assert not found.loc[["strength", calibration.POOLED], "passed"].any()
 
 
+@pytest.mark.slow
 def test_nuts_passes_and_mixes(study: Study) -> None:
     settings = {**study.settings, "methods": {"nuts": {"warmup": 150, "draws": 399}}}
     small = replace(study, replicates=60, settings=settings)
@@ -246,6 +247,7 @@ def test_right_models_of_labels_pass(study: Study) -> None:
         assert (abs(found[f"coverage_{prob}"] - prob / 100) < 3.5 * found[f"mcse_{prob}"]).all()
 
 
+@pytest.mark.slow
 def test_right_models_of_scores_pass(study: Study) -> None:
     """As for votes, on a panel large enough for Laplace draws."""
     spec = load_model("rating-severity")

@@ -149,6 +149,19 @@ def shared_matrix(
     return softmax([logit + lean * (named == j) for named, logit in enumerate(logits)])
 
 
+def family_matrix(
+    v: dict[str, Any], p: dict[str, float], k: int, j: int, m: int | None, labels: int
+) -> list[float]:
+    logits = [
+        p["lean"] * (named == j)
+        + v["confusion"][j][named]
+        + v["confusion_judge"][k][j][named]
+        + math.exp(v["log_load"][k]) * (named == m)
+        for named in range(labels)
+    ]
+    return softmax(logits)
+
+
 def levels_of(v: dict[str, Any], p: dict[str, float], k: int, x: float, e: float, labels: int) -> list[float]:
     sharp = math.exp(v["log_sharpness"] + v["log_sharpness_judge"][k])
     gaps = [math.exp(a + b) for a, b in zip(v["log_gap"], v["log_gap_judge"][k], strict=True)]
@@ -159,7 +172,21 @@ def levels_of(v: dict[str, Any], p: dict[str, float], k: int, x: float, e: float
     return [s(a) - s(b) if a < 0 else s(-b) - s(-a) for a, b in itertools.pairwise(eta)]
 
 
-SHARED_EQUATIONS: dict[str, Any] = {"shared-dawid-skene": shared_matrix, "ordered-labels": levels_of}
+SHARED_EQUATIONS: dict[str, Any] = {
+    "shared-dawid-skene": shared_matrix,
+    "family-dawid-skene": family_matrix,
+    "ordered-labels": levels_of,
+}
+
+
+def effects_of(case: Any, v: dict[str, Any], f: int | None, j: Any, labels: int) -> list[tuple[Any, float]]:
+    """What a family sees in an item of a class, and how probable that is; f is None of a judge alone."""
+    if case.name != "family-dawid-skene":
+        return hermite(7)
+    if f is None:
+        return [(None, 1.0)]
+    r, of_labels = s(v["common"][f]), softmax(v["common_label"][f][j])
+    return [(None, 1.0 - r), *((m, r * share) for m, share in enumerate(of_labels))]
 
 
 def shared_errors(case: Any, v: dict[str, Any]) -> float:
@@ -170,8 +197,13 @@ def shared_errors(case: Any, v: dict[str, Any]) -> float:
     known = {(i, c): label for c, i, label in case.known.itertuples(index=False)} if case.ties else {}
     judges, total = problem.judges, 0.0
     states = hermite(17) if graded else [(j, 1.0) for j in range(problem.classes)]
+    blocks = problem.density.blocks
+    family_of = {k: next((f for f, b in enumerate(blocks) if k in b), None) for k in range(len(judges))}
     each = {
-        (k, state): [(w, rates(v, prior, k, state, e, len(names))) for e, w in hermite(7)]
+        (k, state): [
+            (w, rates(v, prior, k, state, e, len(names)))
+            for e, w in effects_of(case, v, family_of[k], state, len(names))
+        ]
         for k in range(len(judges))
         for state, _ in states
     }
@@ -193,14 +225,14 @@ def shared_errors(case: Any, v: dict[str, Any]) -> float:
                 prob *= named(state, klass) if graded else float(names[state] == klass)
             for family in {case.families.get(judge, judge) for judge in judges}:
                 members = [judge for judge in judges if case.families.get(judge, judge) == family]
-                own = rows[rows["judge"].isin(members)]
+                own, one = rows[rows["judge"].isin(members)], judges.index(members[0])
                 prob *= sum(
-                    each[0, state][q][0]
+                    each[one, state][q][0]
                     * math.prod(
                         each[judges.index(judge), state][q][1][names.index(label)]
                         for judge, label in zip(own["judge"], own["label"], strict=True)
                     )
-                    for q in range(7)
+                    for q in range(len(each[one, state]))
                 )
             chance += prob
         total += math.log(chance)
@@ -585,6 +617,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_discrimination": lambda v: zero_sum(v, coin["sd"]),
         "log_vote_scale": lambda v: normal(v, 0.0, coin["scale_sd"]),
         "log_load": lambda v: exponential(v, coin["rate"]),
+        "common": lambda v: normal(v, 0.0, coin["common_sd"]),
+        "common_label": lambda v: zero_sum(v, coin["label_sd"]),
         "log_sharpness": lambda v: normal(v, coin["mean"], coin["sd"]),
         "log_sharpness_judge": lambda v: normal(v, 0.0, coin["judge_sd"]),
         "shift": lambda v: normal(v, 0.0, (coin if "shift_sd" in coin else file["cutpoints"])["shift_sd"]),

@@ -23,6 +23,7 @@ _JUDGES = {
     "confusion": "confusion matrix, partially pooled",
     "confusion-separate": "confusion matrix",
     "confusion-shared": "confusion matrix, with errors that its family shares",
+    "confusion-family": "confusion matrix, and labels that its family has in common",
     "judge-cutpoints": "sharpness and cutpoints, with errors that its family shares",
     "confusion-pooled": "one matrix for all",
     "one-coin-label": "one coin",

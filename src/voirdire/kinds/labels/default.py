@@ -22,7 +22,7 @@ from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size
 
-PLAIN, SHARED, ORDERED = "hierarchical-dawid-skene", "shared-dawid-skene", "ordered-labels"
+PLAIN, SHARED, ORDERED = "hierarchical-dawid-skene", "family-dawid-skene", "ordered-labels"
 SOME = 0.2  # of a panel's judges: fewer copies than that do not call for another model
 ALL = (
     0.9  # of a panel's judges: as many independent ones as it is worth where families account for its answers

@@ -27,26 +27,20 @@ import numpy.typing as npt
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.kinds.labels.states import log_joint, of_panel
+from voirdire.kinds.labels.states import log_joint, log_rates, of_panel
 from voirdire.model.density import ByHand, Data
-from voirdire.model.terms import CLASSES, CONFUSION
+from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.confusion import log_softmax, log_sum
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import (
-    VALUES,
-    JudgeCutpointsOfLabels,
-    SharedConfusion,
-    hermite,
-)
+from voirdire.model.terms.shared_errors import VALUES, JudgeCutpointsOfLabels, hermite
 from voirdire.typing import Floats, Ints
 
 LARGEST = 8  # classes up to which renamings are summed over
 LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
 LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
-NODES = {term.kind: term for term in (LEVELS, SharedConfusion())}
 VALUE_WEIGHTS = hermite(VALUES)[1]
 FEW = 25  # draws that the classes of ordered labels are averaged over
 SMOOTHING = 0.5  # labels added to each cell of the first guess
@@ -73,7 +67,8 @@ class LabelsDensity(LabelsLayout):
         assert classes is not None  # every model file of labels has this section
         found = CLASSES[classes.kind].parameters(classes.numbers)
         found += CONFUSION[judging.kind].parameters(judging.numbers)
-        return tuple(p for p in found if self.sizes["gap"] > 0 or "gap" not in p.dims)
+        none = {dim for dim in ("gap", "family") if not self.sizes[dim]}
+        return tuple(p for p in found if none.isdisjoint(p.dims))
 
     @property
     def latent(self) -> bool:
@@ -88,7 +83,7 @@ class LabelsDensity(LabelsLayout):
     @property
     def shares_errors(self) -> bool:
         """Whether judges of a family see the same effect in an item; see :mod:`.labels.states`."""
-        return "log_load" in self.slices
+        return self.model.reliability.kind in SHARED_ERRORS
 
     @cached_property
     def alone(self) -> Ints:
@@ -108,7 +103,7 @@ class LabelsDensity(LabelsLayout):
     @property
     def has_mirror(self) -> bool:
         """Whether classes can change names; more than eight without an anchor are kept as they are."""
-        if self.shares_errors:
+        if self.shares_errors and not SHARED_ERRORS[self.model.reliability.kind].symmetric:
             # an effect is on right labels: of two labels its sign is as well that of the other
             return not self.graded and self.labels == 2 and len(self.free) == 2
         if self.leaning:
@@ -125,12 +120,20 @@ class LabelsDensity(LabelsLayout):
         section = self.model.reliability
         if self.shares_errors and values["log_load"].ndim > 1:
             return np.stack([self.rates(one, xp) for one in _each(values)])
-        return CONFUSION[section.kind].log_rates(values, section.numbers, self.sizes, xp)
+        if self.graded:
+            return LEVELS.log_rates(values, section.numbers, self.sizes, xp)
+        if self.shares_errors:
+            return log_rates(self, values, xp)
+        return MATRICES[section.kind].log_rates(values, section.numbers, self.sizes, xp)
 
     def nodes(self, values: Values, judges: Ints, xp: Any) -> Array:
         """Log P(label | state, effect) of some judges who share errors, shape (judges, states, effects, labels)."""
         section = self.model.reliability
-        return NODES[section.kind].log_nodes(values, section.numbers, self.sizes, judges, xp)
+        return SHARED_ERRORS[section.kind].log_nodes(values, section.numbers, self.sizes, judges, xp)
+
+    def effects(self, values: Values, block: int | None, xp: Any) -> Array:
+        """Log P(effect | state) of a block of judges, shape (effects,) or (states, effects); None: of a judge alone."""
+        return SHARED_ERRORS[self.model.reliability.kind].log_weights(values, self.sizes, block, xp)
 
     def naming(self, values: Values, xp: Any) -> Array:
         """Log P(class | value), shape (values, classes), of ordered labels."""
@@ -206,9 +209,8 @@ class LabelsDensity(LabelsLayout):
         out = {**values, "class_share": values["class_share"][..., old]}
         if "reliability" in values:
             out["reliability"] = -values["reliability"]
-        out |= {
-            name: values[name][..., old, :] for name in ("confusion", "confusion_judge") if name in values
-        }
+        by_class = ("confusion", "confusion_judge", "common_label")
+        out |= {name: values[name][..., old, :] for name in by_class if name in values}
         if self.leaning:
             # what is added to the lean moves with its row, and the lean stays where it is
             eye = np.eye(self.classes, self.labels)
@@ -328,8 +330,9 @@ class LabelsDensity(LabelsLayout):
                 found[self.leaning] - self.model.reliability.numbers["lean"] * right
             )
         if self.shares_errors:
-            found["log_load"] = np.full(self.judges, np.log(0.5 / self.model.reliability.numbers["rate"]))
-            return [self._flat_from(found)]
+            term, numbers = SHARED_ERRORS[self.model.reliability.kind], self.model.reliability.numbers
+            nothing = {p.name: np.zeros(p.shape(self.sizes)) for p in self.parameters}
+            return [self._flat_from(nothing | found | more) for more in term.starts(numbers, self.sizes)]
         return [self._flat_from(found), np.zeros(self.size)]
 
     def by_hand(self, data: Data) -> ByHand | None:
@@ -350,7 +353,7 @@ class LabelsDensity(LabelsLayout):
         }
         found["log_sharpness"] = np.array(numbers["mean"])
         found["cut_location"] = np.array(0.5 * (cuts[0] + cuts[-1]))
-        found["log_load"] = np.full(self.judges, np.log(0.5 / numbers["rate"]))
+        found |= LEVELS.starts(numbers, self.sizes)[0]
         if "log_gap" in found:
             found["log_gap"] = np.log(np.maximum(np.diff(cuts), 0.05))
         return found

@@ -29,7 +29,7 @@ from voirdire.kinds.shares import of_judges
 from voirdire.kinds.systems import check_over, note, placed
 from voirdire.model.check import listed
 from voirdire.model.specs import Model
-from voirdire.model.terms import CONFUSION
+from voirdire.model.terms import SHARED_ERRORS
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
@@ -64,7 +64,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""
-        known, shares = None, "rate" in CONFUSION[model.reliability.kind].keys
+        known, shares = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
             known = read_labels(request.anchors, name="anchors", levels=table.labels, judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)

@@ -44,4 +44,5 @@ class LabelsLayout(LogDensity):
             "class": self.classes,
             "label": self.labels,
             "gap": self.labels - 2,
+            "family": len(self.blocks),
         }

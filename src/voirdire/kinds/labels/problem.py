@@ -14,7 +14,7 @@ from voirdire.kinds.labels.density import LabelsDensity
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.model.terms import CONFUSION
+from voirdire.model.terms import CONFUSION, SHARED_ERRORS
 from voirdire.tables.labels import Labels
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
@@ -90,6 +90,8 @@ class LabelsProblem(Problem):
         ]
         names = {"unit": units, "class": list(self.labels[: self.classes]), "label": list(self.labels)}
         names["gap"] = list(self.labels[1:-1])  # of the cutpoints around each of these
+        first = [self.judges[block[0]] for block in self.density.blocks]
+        names["family"] = [self.families.get(judge, judge) for judge in first]
         return super().coords | names
 
 
@@ -175,7 +177,8 @@ def pose_labels(
             "weight": weight,
         }
     }
-    named = dict(families or {}) if "rate" in judging.keys else {}
+    shared = judging.kind in SHARED_ERRORS
+    named = dict(families or {}) if shared else {}
     density = LabelsDensity(
         model,
         len(table.judges),
@@ -185,7 +188,7 @@ def pose_labels(
         len(chosen),
         len(names),
         tuple(int(j) for j in np.unique(known[at])),
-        _blocks(named, table.judges, counts, len(names)) if "rate" in judging.keys else (),
+        _blocks(named, table.judges, counts, len(names)) if shared else (),
     )
     given = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return LabelsProblem(

@@ -1,7 +1,8 @@
 """What is hidden behind the labels of an item where judges share errors: its state, and the effects of families.
 
 The state is the item's class, or the node of its value; families of judges are independent given it, and each one's
-effect is summed out (:mod:`voirdire.model.terms.shared_errors`). A family is a block of judges who are handled
+effect, which takes one of a few values, is summed out (:mod:`voirdire.model.terms.shared_errors`,
+:mod:`voirdire.model.terms.family_labels`). A family is a block of judges who are handled
 together; a judge of no family who labels no item twice needs none, as its effect can be summed out beforehand.
 """
 
@@ -16,7 +17,6 @@ from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import EFFECTS, hermite, without_effects
 from voirdire.typing import Floats, Ints
 
 
@@ -47,6 +47,10 @@ class SharedErrorsDensity(Protocol):
         """Log P(label | state, effect) of judges."""
         ...
 
+    def effects(self, values: Values, block: int | None, xp: Any) -> Array:
+        """Log P(effect | state) of a block of judges, or of a judge alone (None)."""
+        ...
+
     def columns(self, judges: Ints) -> Ints:
         """Columns of counts of judges."""
         ...
@@ -65,21 +69,46 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
     """
     alone, total = density.alone, 0.0
     if len(alone):
-        rates = without_effects(density.nodes(values, alone, xp), xp)
+        rates = _without_effects(density, values, alone, None, xp)
         total = xp.dot(counts[:, density.columns(alone)], _flat(rates.transpose(0, 2, 1)))
-    for block in density.blocks:
-        total = total + log_expectation(*_given_effects(density, values, counts, np.array(block), xp), xp)
+    for number, block in enumerate(density.blocks):
+        given = _with_effects(density, values, counts, np.array(block), number, xp)
+        total = total + log_expectation(given, 0.0, xp)
     return total
 
 
-def _given_effects(
-    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, xp: Any
-) -> tuple[Array, Floats]:
-    """Log P(labels of some judges | state, effect), shape (items, states, effects), and log weights of effects."""
+def log_rates(density: SharedErrorsDensity, values: Values, xp: Any) -> Array:
+    """Log P(label | state) of every judge, effects summed out, shape (judges, states, labels)."""
+    found: list[Array] = [None] * sum(len(judges) for judges, _ in _groups(density))
+    for judges, number in _groups(density):
+        rates = _without_effects(density, values, judges, number, xp)
+        for place, k in enumerate(judges):
+            found[k] = rates[place]
+    return xp.stack(found)
+
+
+def _groups(density: SharedErrorsDensity) -> list[tuple[Ints, int | None]]:
+    """Judges whose effects are the same, with the number of their block; None of judges alone."""
+    blocks = [(np.array(block), number) for number, block in enumerate(density.blocks)]
+    return [*blocks, *((np.array([k]), None) for k in density.alone)]
+
+
+def _without_effects(
+    density: SharedErrorsDensity, values: Values, judges: Ints, block: int | None, xp: Any
+) -> Array:
+    """Log P(label | state) of some judges, shape (judges, states, labels)."""
+    weight = density.effects(values, block, xp)
+    nodes = density.nodes(values, judges, xp).transpose(0, 3, 1, 2)
+    return log_expectation(nodes, weight, xp).transpose(0, 2, 1)
+
+
+def _with_effects(
+    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+) -> Array:
+    """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
     nodes = density.nodes(values, judges, xp)
-    states = nodes.shape[1]
     log = xp.dot(counts[:, density.columns(judges)], _flat(nodes.transpose(0, 3, 1, 2)))
-    return log.reshape((-1, states, EFFECTS)), hermite(EFFECTS)[1]
+    return log.reshape((-1, nodes.shape[1], nodes.shape[2])) + density.effects(values, block, xp)
 
 
 def _flat(rates: Array) -> Array:
@@ -93,18 +122,15 @@ def asked_anew(density: SharedErrorsDensity, values: Values, data: Data) -> Iter
 
     A judge brings along what its family makes of the item.
     """
-    part, every = data["labels"], [*density.blocks, *((int(k),) for k in density.alone)]
-    state = density.believed(values, data)
-    for block in every:
-        judges = np.array(block)
-        log, weight = _given_effects(density, values, part["counts"], judges, np)
-        log = log + weight
+    part, state = data["labels"], density.believed(values, data)
+    for judges, number in _groups(density):
+        log = _with_effects(density, values, part["counts"], judges, number, np)
         log -= log.max(axis=-1, keepdims=True)
         effect = np.exp(log)
         effect *= (state / effect.sum(axis=-1))[..., None]
         rates = np.exp(density.nodes(values, judges, np))
-        for k, of_judge in zip(block, rates, strict=True):
-            yield k, effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
+        for k, of_judge in zip(judges, rates, strict=True):
+            yield int(k), effect.reshape(len(state), -1) @ of_judge.reshape(-1, density.labels)
 
 
 def of_panel(density: SharedErrorsDensity, values: Values, data: Data) -> Floats:
@@ -134,9 +160,8 @@ def seen_by_others(
 ) -> tuple[Floats, Floats]:
     """As :func:`without_judge`, of labels among which the judge's are not."""
     state = density.believed(values, data)
-    block = next((block for block in density.blocks if judge in block), (judge,))
-    log, weight = _given_effects(density, values, data["labels"]["counts"], np.array(block), np)
-    log = log + weight
+    judges, number = next(group for group in _groups(density) if judge in group[0])
+    log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)
     effect = np.exp(log - log.max(axis=-1, keepdims=True))
     effect *= (state / effect.sum(axis=-1))[..., None]
     rates = np.exp(density.nodes(values, np.array([judge]), np))[0]
@@ -155,13 +180,11 @@ def drawn_rates(
 
     def rates() -> Iterator[tuple[int, Floats]]:
         rows = np.arange(len(state))
-        for block in [*density.blocks, *((int(k),) for k in density.alone)]:
-            judges = np.array(block)
-            log, weight = _given_effects(density, values, data["labels"]["counts"], judges, np)
-            log = log[rows, state] + weight
+        for judges, number in _groups(density):
+            log = _with_effects(density, values, data["labels"]["counts"], judges, number, np)[rows, state]
             effect = _pick(np.exp(log - log.max(axis=-1, keepdims=True)), rng)
-            for k, of_judge in zip(block, np.exp(density.nodes(values, judges, np)), strict=True):
-                yield k, of_judge[state, effect]
+            for k, of_judge in zip(judges, np.exp(density.nodes(values, judges, np)), strict=True):
+                yield int(k), of_judge[state, effect]
 
     return state, rates()
 

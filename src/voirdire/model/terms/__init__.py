@@ -12,6 +12,7 @@ from voirdire.model.terms.confusion import (
 from voirdire.model.terms.covariates import LearnedSlopes, Slopes
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
 from voirdire.model.terms.discrimination import Discrimination, DiscriminationPosition
+from voirdire.model.terms.family_labels import FamilyConfusion
 from voirdire.model.terms.fixed import Fixed
 from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
 from voirdire.model.terms.one_coin import OneCoin
@@ -22,7 +23,7 @@ from voirdire.model.terms.reliability import Reliability
 from voirdire.model.terms.repeats import JudgeItem
 from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
 from voirdire.model.terms.severity import Severity
-from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion
+from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
     LearnedLevelStrength,
     LearnedScale,
@@ -81,18 +82,14 @@ SCORE_ANCHORS: dict[str, ScoringPeople] = {
 }
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
 CLASSES = {term.kind: term for term in (Shares(), ByItem(), LatentValue())}
-CONFUSION: dict[str, Confusion] = {
+MATRICES: dict[str, Confusion] = {
     term.kind: term
-    for term in (
-        Alike(),
-        PooledConfusion(),
-        SeparateConfusion(),
-        JudgeConfusion(),
-        OneCoinLabel(),
-        SharedConfusion(),
-        JudgeCutpointsOfLabels(),
-    )
+    for term in (Alike(), PooledConfusion(), SeparateConfusion(), JudgeConfusion(), OneCoinLabel())
 }
+SHARED_ERRORS: dict[str, SharedErrors] = {
+    term.kind: term for term in (SharedConfusion(), FamilyConfusion(), JudgeCutpointsOfLabels())
+}
+CONFUSION: dict[str, Confusion | SharedErrors] = {**MATRICES, **SHARED_ERRORS}
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
 RATERS: dict[str, Raters] = {
     term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), *_LINKED)

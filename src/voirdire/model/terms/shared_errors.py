@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -45,6 +45,37 @@ def hermite(nodes: int) -> tuple[Floats, Floats]:
     return x, log_weight
 
 
+class SharedErrors(Protocol):
+    """Interface of a term of labels whose judges see the same in an item, effects e of a family f.
+
+    ``symmetric`` says whether renaming the classes, and the rows of all that has classes, leaves the likelihood.
+    """
+
+    kind: ClassVar[str]
+    by_judge: ClassVar[bool]
+    symmetric: ClassVar[bool]
+    keys: ClassVar[dict[str, str]]
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]]
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return the parameters and their priors, from the model file's numbers."""
+        ...
+
+    def log_nodes(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
+    ) -> Array:
+        """Return log P(label | class or value, effect) of some judges, shape (judges, states, effects, labels)."""
+        ...
+
+    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
+        """Return log P(effect | state), shape (effects,) or (states, effects); ``family`` is None of a judge alone."""
+        ...
+
+    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
+        """Return from where the mode is searched, beside matrices or cutpoints that labels suggest."""
+        ...
+
+
 class JudgeCutpointsOfLabels:
     """Ordered labels: judge k calls an item of value x above level l with probability
 
@@ -65,6 +96,7 @@ class JudgeCutpointsOfLabels:
 
     kind: ClassVar[str] = "judge-cutpoints"
     by_judge: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {
         "mean": "number",
         "sd": "positive",
@@ -103,6 +135,14 @@ class JudgeCutpointsOfLabels:
         scaled = sharp[:, None] * cuts
         return xp.stack(log_every_level(eta, scaled[:, None, None, :], sizes["label"], xp), axis=-1)
 
+    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
+        """Return the log weights of the rule."""
+        return hermite(EFFECTS)[1]
+
+    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
+        """Return effects of half of what the prior expects."""
+        return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
+
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class), over the values that items of the class have and the effects in them."""
         every = np.arange(sizes["judge"])
@@ -135,6 +175,7 @@ class SharedConfusion:
 
     kind: ClassVar[str] = "confusion-shared"
     by_judge: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = False
     keys: ClassVar[dict[str, str]] = {
         "lean": "number",
         "sd": "positive",
@@ -159,9 +200,13 @@ class SharedConfusion:
         load = xp.exp(values["log_load"][judges])[:, None, None, None]
         return log_softmax(logits[:, :, None, :] + load * e[:, None] * right[:, None, :], sizes["label"], xp)
 
-    def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
-        """Return log P(label | class), the effects summed out."""
-        return without_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
+    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
+        """Return the log weights of the rule."""
+        return hermite(EFFECTS)[1]
+
+    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
+        """Return effects of half of what the prior expects."""
+        return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
 
 
 def without_effects(nodes: Array, xp: Any) -> Array:

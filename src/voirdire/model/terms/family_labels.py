@@ -1,0 +1,95 @@
+"""Judges of one family who say the same label of an item, right or wrong: copies, and mistakes in common.
+
+A family f has of each item either no label in common or one label m, and its members k are drawn to it:
+
+    P(none) = 1 - r_f,   P(m | class j) = r_f q_f,j,m,
+    P(l | class j, judge k, m) = softmax over l of (log-odds of k's confusion matrix in row j + b_k [l = m]).
+
+So members who agree on a wrong label are one witness of it, not many, as of copies one is (compare the "copying" of
+sources in Dong, Berti-Equille and Srivastava 2009, PVLDB 2). An effect that moves the odds of the right label alone
+(:class:`.SharedConfusion`) knows no agreement on one of several wrong ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from voirdire.model.terms.arrays import Array, log_sigmoid
+from voirdire.model.terms.confusion import PooledConfusion, SeparateConfusion, log_softmax
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter
+from voirdire.model.terms.reliability import Values
+
+NEVER = -1e9  # log weight whose exponential is zero and whose slope is finite
+# log-odds of a label in common, and log of what it does to members: from where the mode is searched
+STARTS = ((0.0, 0.5), (1.5, 1.5), (-2.0, 1.5))
+
+
+class FamilyConfusion:
+    """Confusion matrices, partially pooled, of judges whose families have labels in common.
+
+    ``common`` is the log-odds of r_f, ``common_label`` the logarithm of q_f up to a constant in each row, and b_k =
+    exp(log_load_k). Of a judge without a family, who labels no item twice, r is zero, and b_k stays what its prior is.
+
+    Examples
+    --------
+    >>> prior = {"lean": 1.0, "sd": 1.0, "judge_sd": 1.0, "rate": 0.5, "common_sd": 1.5, "label_sd": 1.0}
+    >>> [p.name for p in FamilyConfusion().parameters(prior)]
+    ['confusion', 'confusion_judge', 'log_load', 'common', 'common_label']
+    """
+
+    kind: ClassVar[str] = "confusion-family"
+    by_judge: ClassVar[bool] = True
+    symmetric: ClassVar[bool] = True
+    keys: ClassVar[dict[str, str]] = {
+        "lean": "number",
+        "sd": "positive",
+        "judge_sd": "positive",
+        "rate": "positive",
+        "common_sd": "positive",
+        "label_sd": "positive",
+    }
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "confusion": lambda values: {**values, "log_load": -np.inf, "common": 0.0, "common_label": 0.0}
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return those of the matrices, ``log_load``, and of each family ``common`` and ``common_label``."""
+        found = PooledConfusion().parameters(prior) + SeparateConfusion().parameters(prior)
+        labels = Normal(0.0, prior["label_sd"])
+        return (
+            *found,
+            Parameter("log_load", ("judge",), LogExponential(prior["rate"])),
+            Parameter("common", ("family",), Normal(0.0, prior["common_sd"])),
+            Parameter("common_label", ("family", "class", "label"), labels, zero_sum=True),
+        )
+
+    def log_nodes(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], judges: Any, xp: Any
+    ) -> Array:
+        """Return log P(label | class, none or the label in common), shape (judges, classes, 1 + labels, labels)."""
+        logits = prior["lean"] * np.eye(sizes["class"], sizes["label"])
+        logits = logits + values["confusion"] + values["confusion_judge"][judges]
+        load = xp.exp(values["log_load"][judges])[:, None, None, None]
+        drawn = np.eye(1 + sizes["label"], sizes["label"], k=-1)
+        return log_softmax(logits[:, :, None, :] + load * drawn, sizes["label"], xp)
+
+    def log_weights(self, values: Values, sizes: dict[str, int], family: int | None, xp: Any) -> Array:
+        """Return log P(none or the label in common | class), shape (classes, 1 + labels)."""
+        if family is None:
+            return np.array([0.0] + [NEVER] * sizes["label"])
+        odds = values["common"][family]
+        log = log_sigmoid(odds, xp) + log_softmax(values["common_label"][family], sizes["label"], xp)
+        none = log_sigmoid(-odds, xp) + 0.0 * log[:, 0]
+        return xp.stack([none] + [log[:, label] for label in range(sizes["label"])], axis=-1)
+
+    def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
+        """Return families with labels in common half of the time, mostly, and seldom."""
+        if not sizes["family"]:
+            return [{"log_load": np.zeros(sizes["judge"])}]
+        return [
+            {"log_load": np.full(sizes["judge"], load), "common": np.full(sizes["family"], odds)}
+            for odds, load in STARTS
+        ]

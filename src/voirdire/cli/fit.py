@@ -89,7 +89,7 @@ def fit(
             help="A model's name (see voirdire models) or a model file. Default: maple-position where the table has "
             "a criterion column, else learned-crowd-bt-position, or crowd-bt-position with anchors and for "
             "large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
-            "hierarchical-dawid-skene for labels (ordered-labels for grades, shared-dawid-skene for families of "
+            "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-severity for scores (rating-halo under several criteria, rating-families for "
             "families of judges), joint-position for votes and scores.",
         ),

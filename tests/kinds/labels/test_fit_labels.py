@@ -231,7 +231,7 @@ def test_copies_are_found_and_independent_judges_are_not_suspected(simulate: Sim
         if seed < 4:
             both = pd.concat([table, copy], ignore_index=True)
             shared = voirdire.fit(both, method="map")
-            assert shared.model.name == "shared-dawid-skene"
+            assert shared.model.name == "family-dawid-skene"
             assert shared.checks().set_index("check").loc["dependence", "level"] == "ok"  # it explains them
             plain = voirdire.fit(both, method="map", model="hierarchical-dawid-skene")
             found = plain.checks().set_index("check").loc["dependence"]

@@ -62,11 +62,11 @@ def test_copies_are_found_and_count_once(copied: tuple[pd.DataFrame, np.ndarray]
     assert found_families(read_labels(honest)) == {}
     assert LABELS.default_model(read_labels(honest), Request())[0] == "hierarchical-dawid-skene"
     model, why = LABELS.default_model(read_labels(table), Request())
-    assert (model, why) == ("shared-dawid-skene", "3 of 10 judges answer like another")
+    assert (model, why) == ("family-dawid-skene", "3 of 10 judges answer like another")
     alone = voirdire.fit(honest, method="map", model="hierarchical-dawid-skene").classes()
     kept = {}
     for families in (None, {}):
-        fit = voirdire.fit(table, method="map", model="shared-dawid-skene", families=families)
+        fit = voirdire.fit(table, method="map", model="family-dawid-skene", families=families)
         kept[families is None] = np.abs(fit.classes()["p_y"] - alone["p_y"]).mean()
     assert kept[True] < 0.5 * kept[False]
     assert kept[True] < 0.03
@@ -116,13 +116,13 @@ def test_families_are_named_in_the_result_and_kept(
     copied: tuple[pd.DataFrame, np.ndarray], tmp_path: Path
 ) -> None:
     fit = voirdire.fit(copied[0], method="map", families=FAMILY)
-    assert fit.model.name == "shared-dawid-skene"
+    assert fit.model.name == "family-dawid-skene"
     assert "families" in fit.notes[0]
     assert fit.problem.density.blocks == ((0, 1, 2),)
     again = voirdire.load(fit.save(tmp_path / "run"))
     assert again.problem.density == fit.problem.density
     pd.testing.assert_frame_equal(again.classes(), fit.classes())
-    with pytest.raises(InputError, match="take shared-dawid-skene"):
+    with pytest.raises(InputError, match="take family-dawid-skene"):
         voirdire.fit(copied[0], model="dawid-skene", families=FAMILY)
 
 
@@ -150,7 +150,7 @@ def test_an_order_is_not_assumed(graded: tuple[pd.DataFrame, np.ndarray]) -> Non
         voirdire.fit(named, model="ordered-labels", levels=levels, classes=["x", "z"])
 
 
-@pytest.mark.parametrize("name", ["ordered-labels", "shared-dawid-skene"])
+@pytest.mark.parametrize("name", ["ordered-labels", "shared-dawid-skene", "family-dawid-skene"])
 def test_what_is_asked_anew_is_bayes_rule(name: str, graded: tuple[pd.DataFrame, np.ndarray]) -> None:
     """P(label asked anew) is the ratio of the probabilities of the labels with and without one more."""
     table = read_labels(graded[0])

@@ -68,6 +68,7 @@ STUDIES = [
     "calibration",
     "calibration-labels",
     "calibration-shared",
+    "calibration-label-families",
     "calibration-scores",
     "calibration-joint",
     "calibration-contexts",

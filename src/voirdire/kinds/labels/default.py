@@ -2,7 +2,7 @@
 
 Families of judges that nobody named are a reading of the answers: judges who agree with each other beyond the class
 that most judges tell may be copies, or see what the others do not, and then the class is theirs. The labels alone
-cannot tell these apart. So families that were found make ``shared-dawid-skene`` the default only where they account
+cannot tell these apart. So families that were found make ``family-dawid-skene`` the default only where they account
 for how judges answer: where all judges, given the class and what families share, are worth ``ALL`` of their number
 (:class:`voirdire.trust.dependence.Dependence`). Independent judges beside a few copies are; where judges agree in more
 ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.stated`).
@@ -30,7 +30,7 @@ ALL = (
 
 
 def default_model(table: Labels, request: Request) -> tuple[str, str]:
-    """``ordered-labels`` for three grades or more; ``shared-dawid-skene`` for families named, or found and sufficient.
+    """``ordered-labels`` for three grades or more; ``family-dawid-skene`` for families named, or found and sufficient.
 
     Else ``hierarchical-dawid-skene``. Labels are grades if their levels were given or all are whole numbers.
 

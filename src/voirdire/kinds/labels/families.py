@@ -1,7 +1,7 @@
 """Judges of labels who share errors, found where families are not named.
 
-A judge's answers to an item are its mean level (of two labels or more, coded from 0 as they are ordered, or one
-indicator per label where they have no order). One factor explains what all judges see in the items (principal factors:
+A judge's answers to an item are its mean level where labels have an order (or are two), coded from 0; else the shares
+of each label, a vector. One factor explains what all judges see in the items (principal factors:
 Thurstone 1931; uniquenesses by iteration); judges whose residuals correlate by more than ``DUPLICATE``, and clearly so,
 are taken as one family, as duplicates of votes and scores are (:mod:`voirdire.trust.duplicates`).
 """
@@ -37,17 +37,22 @@ def found_families(table: Labels) -> dict[str, str]:
     >>> found_families(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))["copy"]
     'a'
     """
-    judges = len(table.judges)
+    judges, graded = len(table.judges), len(table.labels) < 3 or in_order(table)
+    columns = 1 if graded else len(table.labels)
     units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
-    most = min(len(units), LARGEST // max(judges, 1))
+    most = min(len(units), LARGEST // max(judges * columns, 1))
     here = unit < most
     cell, shape = table.judge[here] * most + unit[here], (judges, most)
     count = np.bincount(cell, minlength=judges * most).reshape(shape).astype(float)
-    level = np.bincount(cell, table.label[here], judges * most).reshape(shape)
     seen = count > 0
-    given = np.where(seen, level / np.maximum(count, 1.0), 0.0)
     own = seen.sum(axis=1)
-    given = np.where(seen, given - (given.sum(axis=1) / np.maximum(own, 1))[:, None], 0.0)
+    level = table.label[here]
+    sums = [
+        np.bincount(cell, level if graded else level == column, judges * most) for column in range(columns)
+    ]
+    given = np.stack(sums).reshape(columns, *shape) / np.maximum(count, 1.0)
+    given = np.where(seen, given - (given.sum(axis=2) / np.maximum(own, 1))[:, :, None], 0.0)
+    given = given.transpose(1, 0, 2).reshape(judges, -1)
     given /= np.maximum(np.sqrt((given**2).sum(axis=1) / np.maximum(own, 1)), 1e-12)[:, None]
     together = seen.astype(float) @ seen.T.astype(float)
     correlation = given @ given.T / np.maximum(together, 1.0)
@@ -69,6 +74,11 @@ def found_families(table: Labels) -> dict[str, str]:
     if len(np.unique(group)) == judges:
         return {}
     return {judge: table.judges[group[k]] for k, judge in enumerate(table.judges)}
+
+
+def in_order(table: Labels) -> bool:
+    """Whether labels are grades: their levels were given in their order, or all are whole numbers."""
+    return table.declared or all(label.isdecimal() for label in table.labels)
 
 
 def _residual(correlation: Floats, together: Floats) -> Floats:

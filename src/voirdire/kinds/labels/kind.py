@@ -71,7 +71,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if families and not shares:
             raise InputError(
                 f"families= is for models with errors that families share; model {model.name} has none: take "
-                "shared-dawid-skene, or ordered-labels where labels have an order"
+                "family-dawid-skene, or ordered-labels where labels have an order"
             )
         notes = []
         if families is None and shares:

@@ -172,7 +172,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
     """
     import pandas as pd
 
-    rows = []
+    rows: list[dict[str, Any]] = []
     for (panel, model, method), part in replicates.groupby(["panel", "model", "method"], sort=False):
         low = (part[["score", "reliability"]].min(axis=1) < LOW) & ~part["warned"].astype(bool)
         columns = {
@@ -186,10 +186,7 @@ def aggregate(study: Study, replicates: Any) -> Any:
             **{f"by {done}": (part["done"] == done).astype(float) for done in sorted(set(part["done"]))},
         }
         key = {"panel": panel, "model": model, "method": method}
-        for measure, values in columns.items():
-            sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-            row = {"measure": measure, "n": len(values), "mean": float(values.mean()), "sd": sd}
-            rows.append({**key, **row, "mcse": sd / np.sqrt(len(values))})
+        rows += rows_of(key, columns)
         share = part["wrong"].sum() / max(part["claims"].sum(), 1)
         # of clusters of claims: those of a table stand and fall together
         spread = np.sqrt(((part["wrong"] - share * part["claims"]) ** 2).sum()) / max(part["claims"].sum(), 1)
@@ -204,3 +201,13 @@ def aggregate(study: Study, replicates: Any) -> Any:
             }
         )
     return pd.DataFrame(rows)
+
+
+def rows_of(key: dict[str, Any], columns: dict[str, Any]) -> list[dict[str, Any]]:
+    """Mean, sd and Monte Carlo error of what was measured in every replicate, one row each."""
+    rows = []
+    for measure, values in columns.items():
+        sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+        row = {"measure": measure, "n": len(values), "mean": float(values.mean()), "sd": sd}
+        rows.append({**key, **row, "mcse": sd / np.sqrt(len(values))})
+    return rows

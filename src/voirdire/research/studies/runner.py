@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.folders import check_resumed_folder, hold, write_file
 from voirdire.layouts import Layout, json_with, text_with
-from voirdire.research.studies import recovery
 from voirdire.research.studies.study import Study, load_study
 
 if TYPE_CHECKING:
@@ -196,15 +195,7 @@ def _versions() -> dict[str, str]:
 
 
 def _kind(study: Study) -> ModuleType:
-    if study.kind == "calibration":
-        from voirdire.research.studies import calibration
-
-        return calibration
-    if study.kind == "coverage":
-        from voirdire.research.studies import coverage
-
-        return coverage
-    return recovery
+    return import_module(f"voirdire.research.studies.{study.kind.replace('-', '_')}")
 
 
 def _key(unit: Any) -> str:

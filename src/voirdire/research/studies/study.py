@@ -11,13 +11,13 @@ from voirdire.model.specs import load_model, locate
 from voirdire.renamed import STUDIES, name_now
 from voirdire.research.studies.calibration_spec import calibration_problems
 from voirdire.research.studies.coverage_spec import coverage_problems
+from voirdire.research.studies.label_coverage_spec import label_coverage_problems
 from voirdire.settings import FLAG, LIST, TABLE, TABLES, TEXT, Rule, faults, is_whole, read_toml, unknown
 from voirdire.simulate.designs import design_from_spec
 from voirdire.simulate.panel import panel_from_spec
 from voirdire.simulate.truth import truth_from_spec
 from voirdire.simulate.votes import check_simulation
 
-KINDS = ("recovery", "calibration", "coverage")
 OPTIMISERS = ("map", "adam")
 MEASURES = (
     "items",
@@ -53,7 +53,19 @@ _CALIBRATION = {
 _COVERAGE = {
     "models": _LIST, "methods": _LIST, "panels": _TABLES, "drawn_from": _TEXT, "known_sd": _FLAG, "finding": _TEXT,
 }  # fmt: skip
-_RULES = {"recovery": _RECOVERY, "calibration": _CALIBRATION, "coverage": _COVERAGE}
+_LABELS = {"models": _LIST, "methods": _LIST, "panels": _TABLES, "finding": _TEXT}
+_RULES = {
+    "recovery": _RECOVERY,
+    "calibration": _CALIBRATION,
+    "coverage": _COVERAGE,
+    "label-coverage": _LABELS,
+}
+KINDS = tuple(_RULES)
+_PROBLEMS = {
+    "calibration": calibration_problems,
+    "coverage": coverage_problems,
+    "label-coverage": label_coverage_problems,
+}
 _OPTIONAL = {"optimisers", "added", "best_of", "adam_replicates", "drawn_from", "known_sd", "finding"}
 _ENTRIES = {"panels": ("name", "judges"), "designs": ("name", "kind"), "added": ("name", "judge", "counts")}
 
@@ -192,10 +204,8 @@ def _content_problems(study: Study) -> list[str]:
     settings = study.settings
     for model in settings["models"]:
         problems += _caught(lambda model=model: load_model(model))
-    if study.kind == "calibration":
-        return problems + calibration_problems(settings)
-    if study.kind == "coverage":
-        return problems + coverage_problems(settings)
+    if study.kind in _PROBLEMS:
+        return problems or _PROBLEMS[study.kind](settings)
     for key, known in (("measures", MEASURES), ("optimisers", OPTIMISERS)):
         for word in settings.get(key, []):
             if word not in known:

@@ -34,12 +34,7 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
     >>> coverage_problems({"panels": [panel], "methods": ["auto"], "models": ["crowd-bt-position"]})
     ['panels[0]: items is 1; must be a whole number from 2']
     """
-    known = [name for name in METHODS if name not in ("map", "adam")]
-    problems = [
-        f"methods: {name!r} is none of {', '.join(known)}"
-        for name in settings["methods"]
-        if name not in known
-    ]
+    problems = method_problems(settings["methods"])
     problems += [
         f"models: {name} has no coin per position, which panels are drawn with; name crowd-bt-position"
         for name in [*settings["models"], *([settings["drawn_from"]] if "drawn_from" in settings else [])]
@@ -54,3 +49,15 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
         if "contexts" in panel and (lacking := [name for name in _GIVEN if name not in panel]):
             problems.append(f"panels[{number}]: contexts need {', '.join(lacking)}, which no prior gives")
     return problems
+
+
+def method_problems(methods: list[str]) -> list[str]:
+    """Methods that give no intervals, one sentence each.
+
+    Examples
+    --------
+    >>> method_problems(["auto", "laplace"])
+    []
+    """
+    known = [name for name in METHODS if name not in ("map", "adam")]
+    return [f"methods: {name!r} is none of {', '.join(known)}" for name in methods if name not in known]

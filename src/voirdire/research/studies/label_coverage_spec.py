@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from voirdire.infer.method import METHODS
 from voirdire.model.specs import load_model
+from voirdire.research.studies.coverage_spec import method_problems
 from voirdire.settings import Rule, faults, is_whole
 
 _MUST = "{key} is {value!r}; must be {words}"
@@ -33,12 +33,7 @@ def label_coverage_problems(settings: dict[str, Any]) -> list[str]:
     >>> label_coverage_problems({"panels": [panel], "methods": ["auto"], "models": ["dawid-skene"]})
     ['panels[0]: classes is 5; must be 2 or 3']
     """
-    known = [name for name in METHODS if name not in ("map", "adam")]
-    problems = [
-        f"methods: {name!r} is none of {', '.join(known)}"
-        for name in settings["methods"]
-        if name not in known
-    ]
+    problems = method_problems(settings["methods"])
     problems += [
         f"models: {name} is not a model of labels, which panels are drawn as"
         for name in settings["models"]

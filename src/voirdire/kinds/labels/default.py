@@ -16,7 +16,7 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.dependence import residuals
-from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.families import found_families, order
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
@@ -38,11 +38,8 @@ def default_model(table: Labels, request: Request) -> tuple[str, str]:
     -------
     model, why : str
     """
-    if request.classes is None and len(table.labels) > 2:
-        if table.declared:
-            return ORDERED, "the levels of its labels were given in their order"
-        if all(label.isdecimal() for label in table.labels):
-            return ORDERED, "its labels are whole numbers, taken as grades"
+    if request.classes is None and len(table.labels) > 2 and (why := order(table)):
+        return ORDERED, why
     if request.families:
         return SHARED, "the table has labels of families of judges"
     if request.families is not None or request.anchors is not None:  # known items tell a clique by themselves

@@ -37,7 +37,7 @@ def found_families(table: Labels) -> dict[str, str]:
     >>> found_families(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))["copy"]
     'a'
     """
-    judges, graded = len(table.judges), len(table.labels) < 3 or in_order(table)
+    judges, graded = len(table.judges), len(table.labels) < 3 or bool(order(table))
     columns = 1 if graded else len(table.labels)
     units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
     most = min(len(units), LARGEST // max(judges * columns, 1))
@@ -76,9 +76,13 @@ def found_families(table: Labels) -> dict[str, str]:
     return {judge: table.judges[group[k]] for k, judge in enumerate(table.judges)}
 
 
-def in_order(table: Labels) -> bool:
-    """Whether labels are grades: their levels were given in their order, or all are whole numbers."""
-    return table.declared or all(label.isdecimal() for label in table.labels)
+def order(table: Labels) -> str:
+    """Why labels are grades, in words; empty where they are not."""
+    if table.declared:
+        return "the levels of its labels were given in their order"
+    if all(label.isdecimal() for label in table.labels):
+        return "its labels are whole numbers, taken as grades"
+    return ""
 
 
 def _residual(correlation: Floats, together: Floats) -> Floats:

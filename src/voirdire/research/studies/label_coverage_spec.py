@@ -37,7 +37,7 @@ def label_coverage_problems(settings: dict[str, Any]) -> list[str]:
     problems += [
         f"models: {name} is not a model of labels, which panels are drawn as"
         for name in settings["models"]
-        if load_model(name).data != "labels"
+        if load_model(name).classes is None
     ]
     for number, panel in enumerate(settings["panels"]):
         found = [fault for _, fault in faults(panel, _PANEL, _NEEDED)]

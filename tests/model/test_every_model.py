@@ -91,6 +91,7 @@ EQUATIONS: dict[str, Judging] = {
     "learned-bradley-terry": plain,
     "crowd-bt-contexts": two_coin,
     "maple-contexts": two_coin,
+    "maple-tastes": two_coin,
     "bt-sigma": sharpness,
     "bt-sigma-position": sharpness_and_shift,
     "maple": one_coin,
@@ -664,8 +665,12 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
     def coins(value: Any) -> float:
         m, sd = math.exp(v["log_coin_mean"]), math.exp(v["log_coin_spread"])
         part = file["reliability"]["reversed"]
-        straight, turned = (stats.norm.pdf(value, sign * m, sd) * sd for sign in (1, -1))
-        return float(np.log((1 - part) * straight + part * turned).sum())
+
+        def weight(x: Any) -> Any:
+            return part + (1 - 2 * part) * stats.norm.cdf(x)
+
+        skewed = stats.norm.pdf(value, m, sd) * weight(value) / weight(m / math.sqrt(1 + sd**2))
+        return float(np.log(sd * skewed).sum())
 
     def general(value: Any) -> float:
         standard = np.asarray(value) / np.exp(v["log_general_spread"])

@@ -15,7 +15,7 @@ from voirdire.model.specs import SECTIONS, load_model, locate
 
 MIRRORED = {
     *("crowd-bt", "crowd-bt-position", "learned-crowd-bt-position", "learned-maple-position"),
-    *("crowd-bt-contexts", "maple-contexts"),
+    *("crowd-bt-contexts", "maple-contexts", "maple-tastes"),
     *("maple", "maple-position", "maple-criterion-reliability", "maple-fixed-weights"),
     *("rating-discrimination", "rating-maple"),
 }
@@ -55,7 +55,8 @@ def test_it_reduces_to_the_models_it_names(case: Any, make_case: Callable[[str, 
         ("learned-maple-position", "maple-position"),
         ("learned-bradley-terry", "bradley-terry-judge-ties"),
         ("crowd-bt-contexts", "learned-crowd-bt-position"),
-        ("maple-contexts", "learned-maple-position"),
+        ("maple-tastes", "learned-maple-position"),
+        ("maple-contexts", "maple-tastes"),
         ("maple", "maple-fixed-reliability"),
         ("maple-position", "maple"),
         ("maple-criterion-reliability", "maple"),

@@ -86,9 +86,9 @@ def fit(
         typer.Option(
             metavar="NAME|FILE",
             autocompletion=complete.model,
-            help="A model's name (see voirdire models) or a model file. Default: maple-position where the table has "
-            "a criterion column, else learned-crowd-bt-position, or crowd-bt-position with anchors and for "
-            "large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
+            help="A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has "
+            "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position with anchors "
+            "and for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-severity for scores (rating-halo under several criteria, rating-families for "
             "families of judges), joint-position for votes and scores.",

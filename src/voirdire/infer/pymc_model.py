@@ -57,16 +57,13 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
         name, sd, shape = f"{parameter.name}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
-        if isinstance(prior, Population) and prior.reversed:
-            apart = prior.apart(values, pt)
-            sd = sd + 0.0 * apart
-            means = pt.stack([0.0 * sd, -apart * sd], axis=-1)
-            shares = [1.0 - prior.reversed, prior.reversed]
-            free = pm.NormalMixture(name, w=shares, mu=means, sigma=sd[..., None], shape=shape)
-        else:
-            free = pm.Normal(name, 0.0, sd, shape=shape)
+        free = pm.Normal(name, 0.0, sd, shape=shape)
         scaled = parameter.value(free, density.sizes, pt) * pt.exp(log_unit)
-        return pm.Deterministic(parameter.name, scaled + prior.mean(values, pt), dims=parameter.dims)
+        value = scaled + prior.mean(values, pt)
+        if isinstance(prior, Population):
+            skew = prior.log_weight(value, pt) - prior.log_mean_weight(values, pt)
+            pm.Potential(f"{parameter.name}_skew", skew.sum())
+        return pm.Deterministic(parameter.name, value, dims=parameter.dims)
     if isinstance(prior, LogExponential):
         return pt.log(pm.Exponential(parameter.name, prior.rate, dims=parameter.dims))
     if isinstance(prior, LogitBeta):

@@ -17,8 +17,9 @@ def spreads(problem: Problem, posterior: Posterior, prob: float) -> Columns:
 
     ``slope`` of a covariate's effect between judges, ``slope:covariate`` of several;
 
-    ``item`` of strengths, ``context`` of an item between contexts, ``taste`` of an item between judges, ``family`` of
-    an item between families of judges, ``tie_...`` of tie habits; ``coin_mean`` is the log-odds of the typical coin.
+    ``item`` of strengths (``general`` of what they have in common under all criteria), ``context`` of an item between
+    contexts, ``taste`` of an item between judges, ``family`` of an item between families of judges, ``tie_...`` of tie
+    habits; ``coin_mean`` is the log-odds of the typical coin.
     """
     dims = {p.name: p.dims for p in problem.density.parameters if isinstance(p.prior, LogExponential)}
     learned = list(dims)

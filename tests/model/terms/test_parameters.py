@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
+from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter, Population
 
 X = np.linspace(-12.0, 12.0, 49)
 
@@ -43,6 +43,26 @@ def test_what_one_judge_can_say_about_the_orientation_is_bounded() -> None:
     assert (np.diff(gain) >= 0).all()
     assert gain[-1] == pytest.approx(np.log(9.0))
     assert (gain <= np.log(9.0) + 1e-12).all()
+
+
+@pytest.mark.parametrize(("mean", "spread", "turned"), [(0.3, 3.0, 0.1), (2.0, 0.2, 0.1), (1.0, 8.0, 0.0)])
+def test_a_skewed_population_has_a_mass_of_one_and_known_odds(
+    mean: float, spread: float, turned: float
+) -> None:
+    """Of x against -x the odds are those of the normal population times up to (1 - reversed) / reversed."""
+    prior = Population("of", level="level", reversed=turned)
+    values = {"of": np.log(np.array(spread)), "level": np.log(np.array(mean))}
+
+    def log(x: np.ndarray) -> np.ndarray:
+        found = prior.log_density((x - mean) / spread, np.array(0.0), values, np)
+        return np.asarray(found - np.log(spread))
+
+    mass, _ = quad(lambda x: float(np.exp(log(np.array([x]))[0])), -80, 80, limit=400, points=[-2, 0, 2, 5])
+    assert mass == pytest.approx(1.0, abs=1e-8)
+    far = np.array([0.5, 2.0, 6.0])
+    gain = log(far) - log(-far) - 2.0 * mean * far / spread**2
+    weight = turned + (1.0 - 2.0 * turned) * stats.norm.cdf(np.stack([far, -far]))
+    np.testing.assert_allclose(gain, np.log(weight[0] / weight[1]), rtol=1e-9)
 
 
 def test_shapes_of_values_and_of_free_coordinates() -> None:

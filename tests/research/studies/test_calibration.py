@@ -211,6 +211,25 @@ def test_prior_draws_have_the_prior_s_moments() -> None:
     assert share == pytest.approx(expected, abs=4 * np.sqrt(expected / 20_000))
 
 
+def test_prior_draws_of_a_learned_population_are_skewed() -> None:
+    """20,000 judges: the share of coins below one half is that of the density by quadrature."""
+    panel = PriorPanel(
+        load_model("learned-crowd-bt-position"), judges=20_000, items=2, criteria=1, ties=False
+    )
+    values = panel.density.values(prior_draw(panel.density, np.random.default_rng(1)), np)
+    m, t = np.exp(values["log_coin_mean"]), np.exp(values["log_coin_spread"])
+    r, x = panel.model.reliability.numbers["reversed"], np.linspace(m - 12 * t, m + 12 * t, 400_001)
+    from scipy.stats import norm
+
+    density = norm.pdf(x, m, t) * (r + (1 - 2 * r) * norm.cdf(x))
+    expected = density[x < 0].sum() / density.sum()
+    plain = norm.cdf(-m / t)
+    error = np.sqrt(expected * (1 - expected) / 20_000)
+    assert plain - expected > 10 * error  # the control: a population that is not skewed has more
+    for coin in ("coin_first", "coin_second"):
+        assert (values[coin] < 0).mean() == pytest.approx(expected, abs=4 * error)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -15,10 +15,11 @@ from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
+PLAIN = 0.5  # share of a population that is not skewed
 
 
 class Group(NamedTuple):
-    """Latent values of one name and one prior, (1 - reversed) Normal(m, t) + reversed Normal(-m, t).
+    """Latent values of one name and one prior, Normal(m, t), skewed (:class:`.Population`) unless ``reversed`` is 1/2.
 
     Attributes
     ----------
@@ -38,7 +39,7 @@ class Group(NamedTuple):
     size: int
     spread: str | float
     mean: str | float = 0.0
-    reversed: float = 0.0
+    reversed: float = PLAIN
     few: bool = False
 
 
@@ -52,7 +53,7 @@ class Hyper(NamedTuple):
 class Prior(NamedTuple):
     """Log density of each latent value, with its slope and its precision; shape (size,) each.
 
-    The precision of one whose prior has a reversed part is that of either part by itself.
+    The precision of one whose prior is skewed is that of the normal prior.
     """
 
     log: Floats
@@ -130,37 +131,51 @@ class Field:
 
     def prior(self, x: Floats, hyper: Floats) -> Prior:
         """Prior of the latent values, shape (..., size), given the logarithms of spreads and means, (..., hypers)."""
-        log_t, m, turned = self._scales(hyper)
+        log_t, m, _ = self._scales(hyper)
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
-        log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
-        if not turned.any():
-            return Prior(log, (m - x) * precision, precision)
-        log, share, other = _with_reversed(log, z, m, log_t, turned)
-        return Prior(log, -(z + share * (other - z)) * np.exp(-log_t), precision)
+        log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
+        if self._skewed.size:
+            skew = self._skew(x, hyper)
+            log[..., self._skewed] += skew.log
+            slope[..., self._skewed] += skew.of_x
+        return Prior(log, slope, np.broadcast_to(precision, log.shape))
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
-        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is reversed."""
+        """Minus the second derivatives of the log prior, shape (size,): the precision where nothing is skewed."""
         ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
         return (behind - ahead) / (2.0 * STEP)
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
-        log_t, m, turned = self._scales(hyper)
+        log_t, m, _ = self._scales(hyper)
         inverse = np.exp(-log_t)
         z = (x - m) * inverse
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
-        of_x, of_spread, of_mean = -z, z * z - 1.0, z
-        if turned.any():
-            log, share, other = _with_reversed(log, z, m, log_t, turned)
-            of_x = -(z + share * (other - z))
-            of_spread = of_spread + share * (other**2 - z * z)
-            of_mean = z - share * (z + other)
+        of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
+        if self._skewed.size:
+            skew = self._skew(x, hyper)
+            for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
+                total[..., self._skewed] += part
         spreads, means = self.levels
         by_hyper = of_spread @ spreads
         if means.any():
-            by_hyper = by_hyper + (of_mean * inverse * m) @ means
-        return log.sum(axis=-1), of_x * inverse, np.asarray(by_hyper)
+            by_hyper = by_hyper + of_mean @ means
+        return log.sum(axis=-1), of_x, np.asarray(by_hyper)
+
+    @cached_property
+    def _skewed(self) -> Ints:
+        """Values whose prior is skewed."""
+        return np.flatnonzero(self._numbers[4] != PLAIN)
+
+    def _skew(self, x: Floats, hyper: Floats) -> Skew:
+        """What skewing adds to the prior of the values that are."""
+        log_t, m, share = (part[..., self._skewed] for part in self._scales(hyper))
+        variance = np.exp(2.0 * log_t)
+        root = np.sqrt(1.0 + variance)
+        here, of_x = _weight(x[..., self._skewed], share)
+        whole, of_whole = _weight(m / root, share)
+        return Skew(here - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
@@ -187,13 +202,20 @@ class Field:
         return (np.log(rates) + hyper - rates * values).sum(axis=-1), 1.0 - rates * values
 
 
-def _with_reversed(
-    log: Floats, z: Floats, m: Floats, log_t: Floats, turned: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Log density with the reversed part, the part's share in it, and z seen from the reversed mean."""
-    other = z + 2.0 * m * np.exp(-log_t)
+class Skew(NamedTuple):
+    """Log of a skewed prior over the normal one, with its slopes by the value, log t and log m; shape (..., skewed)."""
+
+    log: Floats
+    of_x: Floats
+    of_spread: Floats
+    of_mean: Floats
+
+
+def _weight(x: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Log of r + (1 - 2 r) Phi(x), r the share, and its slope."""
+    from scipy.special import log_ndtr
+
     with np.errstate(divide="ignore"):
-        straight = log + np.log1p(-turned)
-        reverse = log - 0.5 * (other**2 - z**2) + np.log(turned)
-    both = np.logaddexp(straight, reverse)
-    return both, np.exp(reverse - both), other
+        above = log_ndtr(x) + np.log1p(-2.0 * share)
+        log = np.logaddexp(above, np.log(share))
+    return log, np.exp(np.log1p(-2.0 * share) - 0.5 * x * x - log) / math.sqrt(2.0 * math.pi)

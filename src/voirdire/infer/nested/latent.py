@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.field import Group, Hyper
+from voirdire.infer.nested.field import PLAIN, Group, Hyper
 from voirdire.infer.nested.pattern import COMMON
 from voirdire.model.density import LogDensity
 from voirdire.model.terms.parameters import Around, LogExponential, Normal, Parameter, Spread
@@ -33,7 +33,7 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
             for row in range(size // rows):
                 # about latent values: what is latent is the difference
                 mean = f"{prior.level}[{row}]" if prior.level and not isinstance(prior, Around) else 0.0
-                reverse = getattr(prior, "reversed", 0.0)
+                reverse = getattr(prior, "reversed", PLAIN)
                 spread = f"{prior.of}[{row}]" if prior.of else prior.sd
                 groups.append(Group(f"{p.name}[{row}]", rows, spread, mean, reverse, few))
         elif isinstance(prior, Normal):

@@ -143,15 +143,17 @@ def left_out(votes: Votes) -> str | None:
 def too_large(votes: Votes, contexts: int, cells: int) -> str | None:
     """Why spreads are not learned by default of a table of so many ``cells``; None where they are."""
     judges, items, criteria = len(votes.judges), len(votes.items), len(votes.criteria)
-    latent = criteria * items * (1 + contexts) + judges * (3 + contexts)
-    if not contexts:
+    tastes = judges * items if criteria > 1 else 0
+    latent = criteria * items * (1 + contexts) + judges * (3 + contexts) + tastes
+    if not contexts and not tastes:
         most_latent, most_cells = MOST_ALONE
         if latent > most_latent or cells > most_cells:
             return f"{judges:,} judges, {items:,} items and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
     if latent > MOST_LATENT or shared > MOST_SHARED:
-        return f"{judges:,} judges, {items:,} items and {contexts:,} contexts would take many minutes"
+        beside = f"{criteria:,} criteria" if tastes else f"{contexts:,} contexts"
+        return f"{judges:,} judges, {items:,} items and {beside} would take many minutes"
     if cells > MOST_CELLS:
         return f"{cells:,} combinations of judge, pair and context would take many minutes"
     return None

@@ -19,7 +19,7 @@ from voirdire.model.terms import ANCHORS, CONTEXT, COVARIATES, RELIABILITY, STRE
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
-from voirdire.model.terms.strength import difference
+from voirdire.model.terms.strength import LearnedScale, SharedStrength, difference
 from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
@@ -42,7 +42,9 @@ class VotesDensity(VotesLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        found = STRENGTH[model.strength.kind].parameters(model.strength.numbers)
+        shared = model.strength.kind == SharedStrength.kind
+        kind = LearnedScale.kind if shared and self.criteria == 1 else model.strength.kind
+        found = STRENGTH[kind].parameters(model.strength.numbers)
         if model.weights is not None:
             found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
         found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)
@@ -162,7 +164,7 @@ class VotesDensity(VotesLayout):
         turned = RELIABILITY[self.model.reliability.kind].mirror(values)
         if turned is None:
             raise ValueError(f"model {self.model.name} has no mirror")
-        for name in ("strength", "weight"):
+        for name in ("strength", "general", "weight"):
             if name in values:
                 turned[name] = -values[name]
         turned |= mirrored(values)

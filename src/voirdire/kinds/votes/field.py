@@ -45,8 +45,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     coefficients = np.concatenate([table[1] for table in tables])
     counts = np.concatenate([table[2] for table in tables])
     used = (coefficients != 0).any(axis=0)
-    slopes = index.shape[1] - 14
-    predictor = np.array([DIFFERENCE] * 6 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)[used]
+    slopes = index.shape[1] - 16
+    predictor = np.array([DIFFERENCE] * 8 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)[used]
     patterns = [
         Pattern(block, index[:, used], coefficients[:, used], predictor)
         for block in (places.block("judge"), places.block("context"))
@@ -69,7 +69,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
             counts.T.reshape(2, 2, -1)[: 1 + density.ties],
             log_likelihood if "coin_first" in places.start else None,
         ),
-        lambda x: latent_of(density, density.values(x, np)),
+        lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )
 
@@ -95,24 +95,25 @@ def _cells(
     first, second, criterion = (part[f"pair_{name}"][pair] for name in ("first", "second", "criterion"))
     none = np.full(len(cells), places.size)
     if table == "criteria":
-        strengths = [places.of("weight", first), places.of("weight", second)]
+        strengths = [places.of("weight", first), places.of("weight", second), none, none]
     else:
         strengths = [places.of("strength", criterion, item) for item in (first, second)]
+        strengths += [places.of("general", item) for item in (first, second)]
     sums = [*strengths, none, none, none, none]
     ties = [none] * 6
     if density.ties:
         ties[:2] = [np.full(len(cells), places.start["tie"]), places.of("tie_judge", judge)]
     if "pair_context" in part:
         context = part["pair_context"][pair]
-        sums[2:4] = [places.of("context_strength", criterion, item, context) for item in (first, second)]
-        sums[4:] = [places.of("taste", judge, item) for item in (first, second)]
+        sums[4:6] = [places.of("context_strength", criterion, item, context) for item in (first, second)]
+        sums[6:] = [places.of("taste", judge, item) for item in (first, second)]
         if density.ties:
             ties[2:4] = [places.of("tie_context", context), places.of("tie_judge_context", judge, context)]
             ties[4:] = [places.of("tie_item", item) for item in (first, second)]
     coins = [places.of(coin, judge) for coin in ("coin_first", "coin_second")]
     slopes, z = _slopes(density, part, judge, pair, places)
     index = np.stack([*sums, *coins, *ties, *slopes], axis=1)
-    signs = np.broadcast_to(np.array([1.0, -1.0] * 3 + [1.0] * 8), (len(cells), 14))
+    signs = np.broadcast_to(np.array([1.0, -1.0] * 4 + [1.0] * 8), (len(cells), 16))
     return index, np.where(index < places.size, np.concatenate([signs, z], axis=1), 0.0), counts
 
 
@@ -131,7 +132,9 @@ def _people(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple
             "whole; add their column criterion, or name a model without contexts, such as maple-position"
         )
     none = np.full(len(criterion), places.size)
-    strengths = [places.of("strength", criterion, part[side]) for side in ("first", "second")]
+    sides = part["first"], part["second"]
+    strengths = [places.of("strength", criterion, side) for side in sides]
+    strengths += [places.of("general", side) for side in sides]
     contexts = [none, none]
     if "context" in part:
         where = criterion, part["context"]
@@ -142,7 +145,7 @@ def _people(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple
     tie = np.full(len(criterion), places.start["tie"]) if density.ties else none
     columns = [*strengths, *contexts, none, none, coin, coin, tie, *[none] * (5 + 2 * density.covariates)]
     index = np.stack(columns, axis=1)
-    signs = np.array([1.0, -1.0] * 3 + [1.0] * (8 + 2 * density.covariates))
+    signs = np.array([1.0, -1.0] * 4 + [1.0] * (8 + 2 * density.covariates))
     decided = counts[:, 0] + counts[:, 1]
     outcomes = np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
     return index, np.where(index < places.size, signs, 0.0), outcomes
@@ -180,9 +183,18 @@ def _chances(density: VotesLayout, cells: int) -> Any:
     return chances
 
 
+def _apart(values: Values) -> Values:
+    """With the differences of strengths from what their items are worth under all criteria alike."""
+    if "general" not in values:
+        return values
+    return {**values, "strength": values["strength"] - values["general"][..., None, :]}
+
+
 def _centred(density: VotesLayout, values: Values) -> Values:
     """Strengths and weights with sum zero: votes are about differences."""
     zero = {p.name for p in density.parameters if p.zero_sum}
+    if "general" in values:
+        values = {**values, "strength": values["strength"] + values["general"][..., None, :]}
     return {
         name: value - value.mean(axis=-1, keepdims=True) if name in zero else value
         for name, value in values.items()

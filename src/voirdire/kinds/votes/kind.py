@@ -62,12 +62,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
     refit_resampled = staticmethod(refit_resampled)
 
     def default_model(self, table: Votes, request: Request) -> tuple[str, str]:
-        """``learned-crowd-bt-position``, or where there is a criterion column ``maple-position``, whose scale is given.
+        """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
 
-        ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts, and what people answer, if
-        they do, can be told with them; ``crowd-bt-position``, whose scale is given, where people answer otherwise and
-        of very large tables. Without position where the order shown is unknown, or one item is always in one place; of
-        one judge alone then ``bradley-terry``, as nothing says how reliable it is.
+        ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
+        ``maple-position``, whose scale is given, where people answer otherwise and of very large tables. Without
+        position where the order shown is unknown, or one item is always in one place; of one judge alone then
+        ``bradley-terry``, as nothing says how reliable it is.
         """
         table = shown(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
@@ -87,10 +87,12 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if without is None:
             return f"{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
-        if table.has_criteria or request.anchors is not None:
+        if request.anchors is not None:
             return f"{name}-position", why
         if slow := too_large(table, 0, len(table.counts)):
             return f"{name}-position", f"{why}; how far items are apart is given, not learned: {slow}"
+        if len(table.criteria) > 1:
+            return "maple-tastes", f"{why} of several criteria, under which judges may have tastes"
         return f"learned-{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:

@@ -16,6 +16,8 @@ PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, 
 def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     """How much is open of the learned spread of strengths, as a share of what was before any vote.
 
+    Of strengths under a criterion, whose variance is that of what is shared by all criteria besides.
+
     The standard deviation of the logarithm of the spread among draws, divided by that of its exponential prior,
     pi / sqrt(6); the largest of all criteria. Where it is above a half, the prior says as much of the size of scores as
     the votes do; their order, and which of two items is better, do not depend on it.
@@ -26,6 +28,8 @@ def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if posterior.values is None or not learned:
         return []
     draws = np.asarray(posterior.values["log_spread"])
+    if "log_general_spread" in posterior.values:
+        draws = 0.5 * np.logaddexp(2.0 * draws, 2.0 * posterior.values["log_general_spread"][..., None])
     share = float(draws.std(axis=0).max()) / PRIOR_SD
     low, high = np.exp(np.quantile(draws.ravel(), [0.05, 0.95]))
     between = f"(between {low:.2g} and {high:.2g} log-odds, 90%)"

@@ -44,8 +44,12 @@ def starting_point(density: LogDensity, data: Data, signs: Floats) -> Floats:
     for _ in range(SWEEPS if coins else 0):
         lean = _leans(data["votes"], lean, _log_odds(data["votes"], lean, shape))
     values["strength"] = _log_odds(data["votes"], lean, shape)
+    apart = values["strength"]
+    if "general" in values:
+        values["general"] = apart.mean(axis=0)
+        apart = apart - values["general"]
     if "log_spread" in values:
-        values["log_spread"] = np.log(np.maximum(values["strength"].std(axis=1), SMALLEST_SPREAD))
+        values["log_spread"] = np.log(np.maximum(apart.std(axis=1), SMALLEST_SPREAD))
     if "weight" in values and "criteria" in data:
         values["weight"] = _log_odds(data["criteria"], lean, (1, density.criteria))[0]
     for name in coins:

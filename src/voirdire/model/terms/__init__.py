@@ -45,7 +45,7 @@ from voirdire.model.terms.ties import (
 from voirdire.model.terms.two_coin import PooledTwoCoin, TwoCoin
 
 STRENGTH: dict[str, NormalStrength | LearnedScale] = {
-    term.kind: term for term in (NormalStrength(), LearnedScale())
+    term.kind: term for term in (NormalStrength(), LearnedScale(), SharedStrength())
 }
 SCORE_STRENGTH = {
     term.kind: term

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from voirdire.model.terms.arrays import Array, log_sigmoid, zero_sum, zero_sum_free
+from voirdire.model.terms.arrays import Array, log_normal_cdf, log_sigmoid, zero_sum, zero_sum_free
 
 
 @dataclass(frozen=True)
@@ -198,42 +198,60 @@ class Around(Spread):
 
 @dataclass(frozen=True)
 class Population(Spread):
-    """Prior of what judges are, (1 - reversed) Normal(m, t) + reversed Normal(-m, t), m = exp(level), t = exp(of).
+    """Prior of what judges are, Normal(m, t) with what is below zero rarer, m = exp(level), t = exp(of).
 
-    Mean and spread of the population are learned with its judges, in units that answers set (:class:`Spread`). The mean
-    is positive, and ``reversed`` (from 0 to below 1/2) bounds what a judge can say about the orientation of the
-    panel, as in :class:`LogitBeta`: the likelihood's mirror leaves the population as it is and turns its judges.
+    The density is that of Normal(m, t) times w(x) = r + (1 - 2 r) Phi(x), over the mean of w, which is
+    r + (1 - 2 r) Phi(m / sqrt(1 + t^2)); r is ``reversed`` (from 0 to 1/2, which leaves the normal density). It is a
+    mixture of a normal and an extended skew-normal density (Azzalini 1985, Scandinavian Journal of Statistics 12).
+    Mean and spread of the population are learned with its judges, in units that answers set (:class:`Spread`).
+
+    Of the odds that x has against -x, (1 - r) / r are known beforehand, whatever m and t: where a few good judges are
+    among many that guess, the normal population alone is wide and nearly the same on both sides, as if those few were
+    as likely to be always wrong. No judge says more than that, beside what the population does.
     """
 
     words: ClassVar[str] = (
-        "two-sided Normal(m, s; r) in units of u: the coordinate is psi = (x - m) / u, u a function "
-        "of the others: "
-        "log[(1 - r) phi(psi u / s) + r phi(psi u / s + 2 m / s)] + log(u / s), phi the standard "
-        "normal density"
+        "skewed Normal(m, s; r) in units of u: the coordinate is psi = (x - m) / u, u a function of the others: "
+        "log phi(psi u / s) + log(u / s) + log[r + (1 - 2 r) Phi(x)] - log[r + (1 - 2 r) Phi(m / (1 + s^2)^(1/2))], "
+        "phi and Phi the standard normal density and distribution function"
     )
 
     reversed: float = 0.0
 
     def __str__(self) -> str:
-        return f"two-sided Normal(exp({self.level}), exp({self.of}); {self.reversed:g}) in units of u"
+        return f"skewed Normal(exp({self.level}), exp({self.of}); {self.reversed:g}) in units of u"
 
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
-        """The mean m of judges that are not turned round, broadcasting with x."""
+        """The mean m that it would have unskewed, broadcasting with x."""
         return xp.exp(values[self.level])[..., None]
 
-    def apart(self, values: dict[str, Array], xp: Any) -> Array:
-        """How far apart the two means are, in standard deviations."""
-        log_t = values[self.of] if self.of else math.log(self.sd)
-        return 2.0 * xp.exp(values[self.level] - log_t)[..., None]
+    def log_weight(self, x: Array, xp: Any) -> Array:
+        """Log of w at ``x``."""
+        return log_skew(x, self.reversed, xp)
+
+    def log_mean_weight(self, values: dict[str, Array], xp: Any) -> Array:
+        """Log of the mean of w, broadcasting with x."""
+        m = self.mean(values, xp)
+        return log_skew(m * xp.exp(-0.5 * xp.log1p(xp.exp(2.0 * self.log_sd(values)))), self.reversed, xp)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
         """As of :class:`Spread`."""
         z = psi * xp.exp(log_ratio)
-        straight = _standard(z) + math.log1p(-self.reversed)
-        if self.reversed == 0:
-            return straight + log_ratio
-        turned = _standard(z + self.apart(values, xp)) + math.log(self.reversed)
-        return xp.logaddexp(straight, turned) + log_ratio
+        x = self.mean(values, xp) + z * xp.exp(self.log_sd(values))
+        return _standard(z) + log_ratio + self.log_weight(x, xp) - self.log_mean_weight(values, xp)
+
+
+def log_skew(x: Array, reversed_share: float, xp: Any) -> Array:
+    """Log of r + (1 - 2 r) Phi(x), r the share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> np.exp(log_skew(np.array([-9.0, 0.0, 9.0]), 0.1, np)).round(3).tolist()
+    [0.1, 0.5, 0.9]
+    """
+    above = log_normal_cdf(x, xp) + math.log1p(-2.0 * reversed_share)
+    return xp.logaddexp(above, math.log(reversed_share)) if reversed_share else above
 
 
 def _standard(z: Array) -> Array:

@@ -109,7 +109,14 @@ class SharedStrength(LearnedScale):
     """
 
     kind: ClassVar[str] = "shared-scale"
-    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "normal": lambda values: {
+            **values,
+            "log_spread": 0.0,
+            "general": 0.0 * values["strength"].mean(axis=-2),
+            "log_general_spread": 0.0,
+        },
+    }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``strength``, shape (criterion, item), ``general``, shape (item,), and the logarithms of spreads."""

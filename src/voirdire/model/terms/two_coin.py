@@ -61,8 +61,9 @@ class TwoCoin:
 class PooledTwoCoin(TwoCoin):
     """Two coins a judge, of a population whose mean m and spread t are learned.
 
-    The log-odds of both coins of every judge ~ (1 - reversed) Normal(m, t) + reversed Normal(-m, t), independently,
-    m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). Judges who are alike are fitted as one: t is then near 0.
+    The log-odds x of both coins of every judge ~ Normal(m, t), independently, times r + (1 - 2 r) Phi(x) over the mean
+    of that, r = reversed (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). Judges who
+    are alike are fitted as one: t is then near 0.
     Were t given, equal judges could only be perfect ones, whose log-odds differ where nobody sees it, and items would
     be too close together. A panel that flips coins has m near 0.
 

@@ -34,7 +34,11 @@ def _drawn(
         sd = np.exp(-density.log_unit(parameter, values, np)[1])
         z = rng.normal(size=shape)
         if isinstance(prior, Population):
-            z = np.where(rng.random(shape) < prior.reversed, z - prior.apart(values, np), z)
+            m, t = prior.mean(values, np), np.exp(prior.log_sd(values))
+            waits = np.ones(shape, dtype=bool)
+            while waits.any():
+                waits &= rng.random(shape) > np.exp(prior.log_weight(m + t * z, np))
+                z = np.where(waits, rng.normal(size=shape), z)
         return np.asarray(sd * z)
     if isinstance(prior, LogExponential):
         return np.log(rng.exponential(1.0 / prior.rate, shape))

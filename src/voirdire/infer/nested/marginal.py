@@ -15,6 +15,7 @@ that came.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -145,10 +146,15 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
             gradient = factor.whitened(pattern.gathered(slope) + prior.slope - tilt)
             return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
 
-        def times(z: Floats, change: Floats, place: Any = place, factor: Factor = factor) -> Floats:
-            there, step = place(z.tobytes()), factor.draws(change)
-            turned = answers.turned(pattern.predictors(there), pattern.predictors(step))
-            return factor.whitened(model.curvature_of_prior(there, hyper) * step - pattern.gathered(turned))
+        @lru_cache(maxsize=1)
+        def bent(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
+            there = place(z)
+            return model.curvature_of_prior(there, hyper), answers.turning(pattern.predictors(there))
+
+        def times(z: Floats, change: Floats, bent: Any = bent, factor: Factor = factor) -> Floats:
+            (curvature, turned), step = bent(z.tobytes()), factor.draws(change)
+            gathered = pattern.gathered(turned(pattern.predictors(step)))
+            return factor.whitened(curvature * step - gathered)
 
         found = minimize(
             both,
@@ -236,10 +242,10 @@ def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:
 
     pattern, size = model.pattern, len(slope)
     precision = model.curvature_of_prior(found.x, found.hyper)
+    turned = model.answers.turning(found.predictors)
 
     def times(x: Floats) -> Floats:
-        turned = model.answers.turned(found.predictors, pattern.predictors(x))
-        return np.asarray(precision * x - pattern.gathered(turned))
+        return np.asarray(precision * x - pattern.gathered(turned(pattern.predictors(x))))
 
     matrix = LinearOperator((size, size), matvec=times, dtype=float)
     preconditioner = LinearOperator((size, size), matvec=found.factor.solve, dtype=float)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.answers import Answers, ByHand
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
+from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
@@ -26,6 +27,7 @@ from voirdire.typing import Floats, Ints
 
 TOLD = {"judge", "covariate"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
+BY_HAND = ByHand(log_likelihood, log_likelihoods, curved, information, bend)
 
 
 def field_of(density: VotesLayout, data: Data) -> Field:
@@ -67,7 +69,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         Answers(
             _chances(density, len(counts)),
             counts.T.reshape(2, 2, -1)[: 1 + density.ties],
-            log_likelihood if "coin_first" in places.start else None,
+            BY_HAND if "coin_first" in places.start else None,
         ),
         lambda x: latent_of(density, density.values(x, np)),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),

@@ -101,6 +101,10 @@ class Answers:
         """Number of cells, each counted by its alternatives beside four."""
         return sum(np.size(counts) for counts in self.counts) / 4.0
 
+    def of(self, counts: Any) -> Answers:
+        """Answers of other cells of the same kind."""
+        return Answers(self.chances, counts, self.by_hand)
+
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
         total: Any = 0.0

@@ -209,12 +209,16 @@ class Marginal:
         """Minus the log density and its gradient."""
         found = self.latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        slope, moves = slope_of(self.model, found)
+        slope, moves = self.slope(found)
         self.last, self.moves = found, moves
         value = -found.log_marginal - log_prior
         if value < self.best_value:
             self.best, self.best_value = found, value
         return value, -slope - prior_slope
+
+    def slope(self, found: Given) -> tuple[Floats, Floats]:
+        """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
+        return slope_of(self.model, found)
 
 
 def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:

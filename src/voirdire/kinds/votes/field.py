@@ -7,6 +7,7 @@ cheaper factor are the blocks of the matrix of second derivatives.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         hypers,
         pattern,
         Answers(
-            _chances(density, len(counts)),
+            _chances(density),
             counts.T.reshape(2, 2, -1)[: 1 + density.ties],
             BY_HAND if "coin_first" in places.start else None,
         ),
@@ -161,20 +162,25 @@ def _slopes(
     return found, np.concatenate([z, z], axis=1)
 
 
-def _chances(density: VotesLayout, cells: int) -> Any:
+def _chances(density: VotesLayout) -> Any:
     """Of the four sums of each cell, log probabilities of first and second, and of a tie and none where there are ties.
 
     They are the terms' own formulas, with a judge and a pair for every cell.
     """
     reliability = RELIABILITY[density.model.reliability.kind]
     no_coins = "coin_first" not in {parameter.name for parameter in density.parameters}
-    each = np.arange(cells)
-    both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
-    obs = Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
+
+    @lru_cache(maxsize=4)
+    def observed(cells: int) -> Observations:
+        each = np.arange(cells)
+        both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
+        return Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
 
     def chances(sums: Any, xp: Any) -> list[tuple[Any, Any]]:
         values = {} if no_coins else {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
         difference = sums[..., DIFFERENCE, :]
+        cells = difference.shape[-1]
+        obs = observed(cells)
         decided = reliability.log_decided(values, difference, obs, xp)
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(sums[..., TIE, :], difference, xp)] if density.ties else found

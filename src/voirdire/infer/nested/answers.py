@@ -53,6 +53,8 @@ class ByHand(NamedTuple):
         Of predictors, shape (..., predictors, cells), and counts: log likelihood, shape (...), and its gradient.
     log_likelihoods : callable
         Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
+    slopes : callable
+        Of the same, its slopes by each predictor.
     curved : callable
         Of the same, :class:`Curved`.
     information : callable
@@ -63,6 +65,7 @@ class ByHand(NamedTuple):
 
     both: Callable[[Floats, Any], tuple[Any, Floats]]
     log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
+    slopes: Callable[[Sequence[Floats], Any], list[Floats]]
     curved: Callable[[Sequence[Floats], Any], Curved]
     information: Callable[[Sequence[Floats], Any], Pairs]
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]

@@ -63,7 +63,7 @@ def _by_laplace(model: Field, x: Floats, here: Floats) -> Nested:
 def spread_covariance(nested: Nested) -> Floats:
     """Covariance of the logarithms of the spreads, by differences of the gradient at the maximum.
 
-    Of a search that began on some of the blocks it is what that search found.
+    Of spreads that were learned from some of the blocks it is what that search found.
     """
     centre, size = nested.found.hyper, len(nested.found.hyper)
     if not size:

@@ -42,7 +42,7 @@ from voirdire.infer.nested.arrow import Factor, factor_of
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.mixing import Mixing
-from voirdire.infer.nested.tilted import Means, Normals, inverse, means, moments, times
+from voirdire.infer.nested.tilted import Means, Normals, inverse, means, moments, slopes, times
 from voirdire.typing import Floats, Ints
 
 SWEEPS = 60  # at most
@@ -50,6 +50,7 @@ CLOSE = 2e-3  # change of the predictors' means and variances in a sweep, of the
 COMMON_PART = 0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
 NEAR = 0.1  # change of a sweep from which the values that stay are moved
 CLOSE_STAY = 1e-4  # squared standard deviations that a step would move the values that stay
+ANEW = 1.0  # and from which their second derivatives are made anew
 FURTHEST = 1.0  # standard deviations that it moves them at once, of each
 SHORTEST = 0.2  # steps of sites that swing
 BACK = 6  # times that a step is halved where sites are no density
@@ -125,6 +126,7 @@ class _Run:
         self.step = 1.0
         self.held: Sites | None = None
         self.memory = Mixing()
+        self.newton: tuple[Factor, dict[tuple[int, int], Floats]] | None = None
         self.prior = model.prior(x, hyper)
 
     def done(self, sweeps: int) -> Propagated:
@@ -132,26 +134,23 @@ class _Run:
         few, change, still = self.model.few, math.inf, True
         for turn in range(sweeps):
             before, (change, new) = change, self._sweep()
-            full, found = None, None
+            size = 0.0
             if few.any() and change < NEAR:
-                found = self._means()
-                full, step, size = self._newton(found)
+                step, size = self._newton()
                 still = size < CLOSE_STAY
             if (change < CLOSE and still) or turn == sweeps - 1:
                 break
             self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
             here = self._state()
             self._renew(new)
-            if found is not None:
-                self._settle(found, step)
+            if few.any() and change < NEAR:
+                self._settle(step)
             if change < NEAR:
                 self._take(self.memory.next(here, self._state(), self._weights()))
-            change = change if found is None else math.inf
+            change = change if size < CLOSE_STAY else math.inf
         if sweeps == SWEEPS and not (change < CLOSE and still):
             raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
-        if full is None:
-            full = self._full(self._means())
-        return self._found(full, change)
+        return self._found(self._full(self._means()), change)
 
     def _solve(self) -> None:
         """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
@@ -257,26 +256,47 @@ class _Run:
                     curvature[:, u, v] = found.slope[u] * found.slope[v]
         return _factor(pattern, self.prior.precision, curvature)
 
-    def _newton(self, found: Means) -> tuple[Factor, Floats, float]:
-        """A Newton step of the values that stay; how large it is, in squared standard deviations."""
-        few = self.model.few
-        try:
-            full = self._full(found)
-        except NotConverged:  # far from the maximum
-            full = self._by_slopes(found)
-        gradient = np.where(few, self.model.pattern.gathered(found.slope) + self.prior.slope, 0.0)
-        step = full.solve(gradient)
-        share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
-        return full, np.where(few, share * step, 0.0), float(gradient @ step)
+    def _newton(self) -> tuple[Floats, float]:
+        """A step of the values that stay; how large it is, in squared standard deviations.
 
-    def _settle(self, found: Means, step: Floats) -> None:
+        By second derivatives that were made once, until a step by them is farther than a standard deviation.
+        """
+        few = self.model.few
+        slope = self._slope() if self.newton is not None else None
+        if slope is None or self._size(slope) > ANEW:
+            found = self._means()
+            slope = found.slope
+            try:
+                full = self._full(found)
+            except NotConverged:  # far from the maximum
+                full = self._by_slopes(found)
+            self.newton = full, found.second
+        assert self.newton is not None
+        gradient = self._gradient(slope)
+        step = self.newton[0].solve(gradient)
+        share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
+        return np.where(few, share * step, 0.0), float(gradient @ step)
+
+    def _gradient(self, slope: Floats) -> Floats:
+        return np.where(self.model.few, self.model.pattern.gathered(slope) + self.prior.slope, 0.0)
+
+    def _size(self, slope: Floats) -> float:
+        assert self.newton is not None
+        gradient = self._gradient(slope)
+        return float(gradient @ self.newton[0].solve(gradient))
+
+    def _slope(self) -> Floats:
+        return slopes(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+
+    def _settle(self, step: Floats) -> None:
         """Take the step; sites follow, to first order."""
+        assert self.newton is not None
         self.x = self.x + step
         moved = self.model.pattern.predictors(step)
         for i, u in enumerate(self.wide):
             for v in range(len(moved)):
                 if v not in self.wide:
-                    self.sites.shift[i] += found.second.get((min(u, v), max(u, v)), 0.0) * moved[v]
+                    self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * moved[v]
 
     def _found(self, full: Factor, change: float) -> Propagated:
         mean, sites = self.near.mean, self.sites

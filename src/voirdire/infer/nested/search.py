@@ -37,7 +37,7 @@ class Nested:
     missing : array, shape (hypers,), or None
         What a gradient of the evidence leaves out; see :mod:`.sparse`.
     by_part : bool
-        Whether the search began on some of the blocks: a table so large that little is done again.
+        Whether spreads were learned from some of the blocks: a table so large that little is done again.
     amiss : str
         Why propagation, which the table calls for, was not what found them; empty where it was, or is not called for.
     """

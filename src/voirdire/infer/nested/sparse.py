@@ -1,10 +1,9 @@
-"""Spreads of sparse answers at the maximum of their evidence: first on some of the blocks, then on all.
+"""Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
 
-Where answers fall into very many blocks (prompts), a few hundred tell spreads and common values well, so the search begins
-on those, drawn at random; from where it ends a few steps are left on all. The curvature of the evidence by the spreads is
-found there by differences, and in the larger table its part of each spread is as many times larger as values tell it.
-What the gradient leaves out (see :mod:`.evidence`) is found by the same differences, as what values of the evidence have
-more than the integral of its gradient; it does not depend on the number of blocks to first order.
+A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at random,
+with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the evidence leaves out
+(see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the evidence have more than
+the integral of its gradient.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ import numpy as np
 
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.propagation import NotConverged, applies, propagated
 from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, searched, sizes
 from voirdire.typing import Floats, Ints
 
 FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
-SOME = 150  # blocks that a search begins on
-MANY = 400  # from which it does
+SOME = 300  # blocks that spreads are learned from
+MANY = 450  # of a table of so many
 STEP = 0.1  # of a logarithm of a spread, of differences
 SLACK = 0.02  # of the evidence, which ends of sweeps differ by
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
@@ -35,7 +35,7 @@ def is_sparse(model: Field) -> bool:
 def answers_each(model: Field) -> float:
     """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
     pattern = model.others
-    answered = np.sum([np.sum(counts) for counts in model.answers.counts[:1]])
+    answered = max(float(np.sum(counts)) for counts in model.answers.counts)
     used = np.unique(pattern.index[pattern.coefficients != 0])
     own = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
@@ -55,19 +55,17 @@ def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
     part, places = _some(model)
     some = _whole(part, x[places], hyper)
     start = np.array(x)
-    start[model.pattern.block >= 0] = model.means(some.found.hyper)[model.pattern.block >= 0]
     start[places] = some.found.x
-    evidence = Evidence(model, propagated(model, some.found.hyper, start), missing=some.missing)
-    scale = np.sqrt(sizes(part) / np.maximum(sizes(model), 1.0))
-    found = searched(evidence, some.found.hyper, some.inverse * np.outer(scale, scale), TOLERANCE, SLACK)
-    total = some.evaluations + found.evaluations
-    # a few steps near the maximum tell less of the curvature than the differences did
-    inverse = some.inverse * np.outer(scale, scale)
-    return replace(found, evaluations=total, missing=some.missing, inverse=inverse, by_part=True)
+    found = propagated(model, some.found.hyper, start)
+    return replace(some, model=model, found=found, value=_value(model, found), by_part=True)
+
+
+def _value(model: Field, found: Given) -> float:
+    return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
 
 
 def is_large(model: Field) -> bool:
-    """Whether there are so many blocks that a search begins on some of them."""
+    """Whether there are so many blocks that spreads are learned from some of them."""
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from voirdire.infer.nested.answers import Answers
 from voirdire.typing import Floats
 
-NODES = (14, 9)  # of one predictor, and of each of two
-TOGETHER = 200_000  # nodes of cells that are looked at together
+NODES = (14, 12)  # of one predictor, and of each of two
+TOGETHER = 50_000  # nodes of cells that are looked at together
 
 
 class Normals(NamedTuple):
@@ -135,6 +135,17 @@ def means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals,
         for name in ("second", "left")
     )
     return Means(slope, second, left)
+
+
+def slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Floats:
+    """Means of the slopes alone, shape (all predictors, cells)."""
+    parts = []
+    for at, chunk in _chunks(answers, len(wide)):
+        placed = _placed(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
+        assert answers.by_hand is not None
+        found = answers.by_hand.slopes(placed.sums, chunk.counts)
+        parts.append(np.stack([(placed.weight * each).sum(axis=0) for each in found]))
+    return np.concatenate(parts, axis=-1)
 
 
 def _chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:

@@ -115,6 +115,21 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     return np.asarray(value)
 
 
+def slopes(sums: Sequence[Floats], counts: Floats) -> list[Floats]:
+    """Slopes of the log likelihood of each cell by each sum; arguments as of :func:`log_likelihoods`."""
+    chance = _chance(sums, twice=False)
+    (for_first, for_second), *ties = counts
+    pull = for_first / chance.first - for_second / chance.second
+    slope = [pull * each for each in chance.slope]
+    if ties:
+        ((tied, untied),) = ties
+        parts = _tie(sums)
+        surplus = tied * np.exp(parts.log_none) - untied * np.exp(parts.log_tie)
+        slope[DIFFERENCE] = slope[DIFFERENCE] - parts.half * surplus
+        slope.append(surplus)
+    return slope
+
+
 def curved(sums: Sequence[Floats], counts: Floats) -> Curved:
     """Log likelihood of each cell with slopes and second derivatives; arguments as of :func:`log_likelihoods`."""
     chance = _chance(sums)

@@ -18,7 +18,7 @@ from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
-from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods
+from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods, slopes
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
@@ -28,7 +28,7 @@ from voirdire.typing import Floats, Ints
 
 TOLD = {"judge", "covariate"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
-BY_HAND = ByHand(log_likelihood, log_likelihoods, curved, information, bend)
+BY_HAND = ByHand(log_likelihood, log_likelihoods, slopes, curved, information, bend)
 
 
 def field_of(density: VotesLayout, data: Data) -> Field:

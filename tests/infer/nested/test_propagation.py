@@ -11,6 +11,7 @@ from scipy import stats
 from scipy.special import expit
 
 from voirdire.infer.nested.evidence import Evidence
+from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import given, settled
@@ -108,26 +109,31 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
                 exact += of_a * of_b * (each[:3].prod(axis=0) @ w) * (each[3:].prod(axis=0) @ w)
         x = np.array([0.0] * 6 + [2.0, 2.0])
         found = propagated(model, np.log([spread]), x)
-        assert found.log_marginal == pytest.approx(np.log(exact), abs=0.01)
-        # a control that must fail: Laplace's method is off by more than that
-        if spread > 0.5:
-            assert abs(given(model, np.log([spread]), x).log_marginal - np.log(exact)) > 0.03
+        off = abs(found.log_marginal - np.log(exact))
+        assert off < 0.01
+        # a control that must fail: Laplace's method is off by much more
+        assert spread < 0.5 or abs(given(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
 
 
 def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     model, x, hyper = field(table(3, 3, 4000, 1.0))
     assert not is_sparse(model)
     near, found = settled(model, given(model, hyper, x)), propagated(model, hyper, x)
+    assert model.answers.by_hand is not None
+    curvature = np.zeros((found.predictors.shape[1], 3, 3))
+    for (u, v), each in model.answers.by_hand.curved(found.predictors, model.answers.counts).second.items():
+        curvature[:, u, v] = curvature[:, v, u] = -each
+    observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
     sd = np.sqrt(found.factor.variances())
-    assert np.abs((found.x - near.x) / sd).max() < 0.35
-    np.testing.assert_allclose(np.sqrt(near.factor.variances()), sd, rtol=0.1)
+    np.testing.assert_allclose(sd, np.sqrt(observed.variances()), rtol=0.1)
+    assert np.abs((found.x - near.x) / sd).max() < 0.5
 
 
 @pytest.mark.parametrize("ties", [0.0, 0.25])
 def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_differences(ties: float) -> None:
     model, x, hyper = field(table(30, 8, 16, 1.0, ties))
     assert is_sparse(model)
-    assert 3.0 < answers_each(model) < 5.0
+    assert answers_each(model) == pytest.approx(2 * 16 / 8, rel=0.4)
     evidence = Evidence(model, propagated(model, hyper, x))
     slope, start = evidence(hyper)[1], evidence.last
     at = [h.name for h in model.hypers].index("log_context_spread[0]")

@@ -69,7 +69,9 @@ def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, pr
     covariance = np.einsum("ac,bc->cab", root, root) + np.eye(4)
     for scale in (1.0, 6.0):
         there = scale * predictors
-        np.testing.assert_allclose(answers.information(there), taped.information(there), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            answers.information(there), taped.information(there), rtol=1e-9, atol=1e-12
+        )
         np.testing.assert_allclose(
             answers.turning(there)(change), taped.turning(there)(change), rtol=1e-8, atol=1e-10
         )

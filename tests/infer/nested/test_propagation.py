@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import expit
 
-from voirdire.infer.nested.evidence import Evidence
-from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.arrow import factor_of
+from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import given, settled
 from voirdire.infer.nested.nested import draws, maximise
@@ -26,7 +24,9 @@ from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 
-def table(contexts: int, items: int, votes: int, spread: float, ties: float = 0.0, seed: int = 0) -> pd.DataFrame:
+def table(
+    contexts: int, items: int, votes: int, spread: float, ties: float = 0.0, seed: int = 0
+) -> pd.DataFrame:
     """Votes of three good judges on random pairs within contexts."""
     rng, total = np.random.default_rng(seed), contexts * votes
     worth = rng.normal(0, 1.5, items)[:, None] + rng.normal(0, spread, (items, contexts))
@@ -69,14 +69,20 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
             sums[predictor] = grid[i][:, None]
         one = answers.of(answers.counts[..., cell : cell + 1])
         log = answers.by_hand.log_likelihoods(sums, one.counts)[:, 0]
-        density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(log)
+        density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
+            log
+        )
         mass = density.sum() * step
         assert again.log_mass[cell] == pytest.approx(np.log(mass), abs=2e-4)
         mean = grid @ density * step / mass
         np.testing.assert_allclose(again.mean[:, cell], mean, atol=2e-3)
         gap = grid - mean[:, None]
-        np.testing.assert_allclose(again.covariance[..., cell], (gap * density) @ gap.T * step / mass, rtol=5e-3, atol=2e-3)
-        expected = [float(each[:, 0] @ density * step / mass) for each in answers.by_hand.slopes(sums, one.counts)]
+        np.testing.assert_allclose(
+            again.covariance[..., cell], (gap * density) @ gap.T * step / mass, rtol=5e-3, atol=2e-3
+        )
+        expected = [
+            float(each[:, 0] @ density * step / mass) for each in answers.by_hand.slopes(sums, one.counts)
+        ]
         np.testing.assert_allclose(slope[:, cell], expected, atol=3e-3)
 
 
@@ -98,14 +104,19 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
     model = Field(groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x)
     z, weight = np.polynomial.hermite_e.hermegauss(24)
     u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
-    w = np.prod(np.stack(np.meshgrid(weight, weight, weight, indexing="ij")), axis=0).ravel() / weight.sum() ** 3
+    w = (
+        np.prod(np.stack(np.meshgrid(weight, weight, weight, indexing="ij")), axis=0).ravel()
+        / weight.sum() ** 3
+    )
     nodes, share = np.polynomial.hermite_e.hermegauss(7)
     for spread in (0.3, 1.0, 2.0):
         exact = 0.0
         for a, of_a in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
             for b, of_b in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
                 s = expit(spread * (u[first % 3] - u[second % 3]))
-                each = (a * s + (1 - b) * (1 - s)) ** won[:, None] * ((1 - a) * s + b * (1 - s)) ** lost[:, None]
+                each = (a * s + (1 - b) * (1 - s)) ** won[:, None] * ((1 - a) * s + b * (1 - s)) ** lost[
+                    :, None
+                ]
                 exact += of_a * of_b * (each[:3].prod(axis=0) @ w) * (each[3:].prod(axis=0) @ w)
         x = np.array([0.0] * 6 + [2.0, 2.0])
         found = propagated(model, np.log([spread]), x)
@@ -160,7 +171,7 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
 
 
 def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
-    model, x, hyper = field(table(30, 8, 16, 1.0))
+    model, x, _ = field(table(30, 8, 16, 1.0))
     kept = np.arange(30) % 3 == 0
     part, places = model.part(kept)
     other, rest = model.part(~kept)

@@ -149,9 +149,9 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
 
 def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = read_votes(panel(1.0))
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", 100)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", (100, 100))
     assert "combinations of judge, pair and context would take" in left_out(votes)
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", 100)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", (100, 100))
     assert "6 judges, 10 items and 8 contexts would take" in left_out(votes)
 
 

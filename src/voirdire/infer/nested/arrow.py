@@ -19,17 +19,19 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.stacks import Stack, roots
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Floats
 
 THREADS = 2
 THREADED = 4e8  # multiplications from which stacks are factored side by side
 MOST_COMMON = 600  # common values up to which they are: each stack has a matrix of them
+
+TOGETHER = 2000  # rows of blocks whose products are taken at once
 
 T = TypeVar("T")
 
@@ -187,32 +189,37 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     True
     """
     plan, common = pattern.plan, len(pattern.common)
-    whole = np.zeros(common * common)
+    added = np.zeros(common * common)
     for cells, target, flat in plan.commons:
-        whole += np.bincount(target, pattern.products(cells, curvature).ravel()[flat], common * common)
-    whole = whole.reshape(common, common)
+        added += np.bincount(target, pattern.products(cells, curvature).ravel()[flat], common * common)
+    whole: Floats = added.reshape(common, common)
     whole[np.arange(common), np.arange(common)] += diagonal[pattern.common]
 
-    def of(number: int) -> tuple[Floats, Floats, float, Ints | None, Floats]:
+    def of(number: int) -> tuple[Floats, Floats, float, _Left]:
         stack = plan.stacks[number]
         blocks, size, width = stack.shape
         products = pattern.products(stack.cells, curvature).ravel()[stack.flat]
-        total = np.bincount(stack.target, products, blocks * size * (size + width))
+        total: Floats = np.bincount(stack.target, products, blocks * size * (size + width)).astype(float)
         own = total[: blocks * size**2].reshape(blocks, size, size)
         own[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
         inverse, log = roots(own)
         beside = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
-        return inverse, beside, float(log.sum()), *_left(stack, beside, common)
+        return inverse, beside, float(log.sum()), _left(stack, beside, common)
 
-    parts, total = [], 0.0
-    for inverse, beside, log, places, less in _each(of, pattern):
+    parts, total, waiting = [], 0.0, list[Floats]()
+    for inverse, beside, log, left in _each(of, pattern):
         parts.append((inverse, beside))
         total += log
-        if places is None:
-            whole -= less
+        if left.whole is not None:
+            whole -= left.whole
+        elif left.rows is not None:
+            waiting.append(left.rows)
+            if sum(len(rows) for rows in waiting) > TOGETHER:
+                _take(whole, waiting)
         else:
-            for at, each in zip(places, less, strict=True):
-                whole[np.ix_(at, at)] -= each
+            for at, one in zip(plan.stacks[len(parts) - 1].shared, beside, strict=True):
+                whole[np.ix_(at, at)] -= one.T @ one
+    _take(whole, waiting)
     rest = _cholesky(whole)
     alone = diagonal[plan.alone]
     if alone.size and not alone.min() > 0:
@@ -221,15 +228,30 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     return Factor(pattern, parts, rest, 1.0 / np.sqrt(alone), total)
 
 
-def _left(stack: Stack, beside: Floats, common: int) -> tuple[Ints | None, Floats]:
-    """Y' Y, of all blocks together where they meet most common values, else of each, with the values it meets."""
+class _Left(NamedTuple):
+    """What a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
+
+    whole: Floats | None
+    rows: Floats | None
+
+
+def _left(stack: Stack, beside: Floats, common: int) -> _Left:
+    """Where blocks meet most common values: Y' Y where they have many rows, else their rows, which others join."""
     blocks, size, width = beside.shape
     if 4 * width < common:
-        return stack.shared, beside.transpose(0, 2, 1) @ beside
+        return _Left(None, None)
     rows = np.zeros((blocks, size, common))
     np.put_along_axis(rows, np.broadcast_to(stack.shared[:, None, :], beside.shape), beside, axis=2)
     flat = rows.reshape(-1, common)
-    return None, flat.T @ flat
+    return _Left(flat.T @ flat, None) if len(flat) > common else _Left(None, flat)
+
+
+def _take(whole: Floats, waiting: list[Floats]) -> None:
+    """Take the products of rows from the matrix of the common values, and let the rows go."""
+    if waiting:
+        rows = np.concatenate(waiting)
+        whole -= rows.T @ rows
+        waiting.clear()
 
 
 def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:

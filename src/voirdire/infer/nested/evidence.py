@@ -1,8 +1,8 @@
 """The evidence of spreads by expectation propagation, with its gradient: as :mod:`.marginal`, of sparse answers.
 
-Of the log evidence (:mod:`.propagation`) at the maximum by the values that stay, less half the log determinant of what it
-says of them (Laplace's method in these few alone), the derivative by a spread is the mean of that of the log prior
-density under the normal approximation to all values,
+Of the log evidence (:mod:`.propagation`) at the maximum by the values that stay, less half the log determinant of
+what it says of them (Laplace's method in these few alone), the derivative by a spread is the mean of that of the log
+prior density under the normal approximation to all values,
 
     d log p(y | phi) / d phi_a ~= E_q d log p(x | phi) / d phi_a,
 

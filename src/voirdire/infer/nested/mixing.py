@@ -4,8 +4,8 @@ Of a map g whose fixed point x = g(x) is sought, with x_k the points so far and 
 
     g(x_k) - sum_j gamma_j (g(x_j+1) - g(x_j)),    gamma the least squares of f_k by the differences f_j+1 - f_j
 
-(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). Where one direction is
-slow, as the scale of all values beside that of what answers say, a few steps find how it goes on.
+(Anderson 1965, Journal of the ACM 12; Walker and Ni 2011, SIAM Journal on Numerical Analysis 49). Where one direction
+is slow, as the scale of all values beside that of what answers say, a few steps find how it goes on.
 """
 
 from __future__ import annotations
@@ -40,7 +40,9 @@ class Mixing:
         self._steps, self._maps = [*self._steps[-KEPT:], step], [*self._maps[-KEPT:], there]
         if len(self._steps) == 1:
             return there
-        turned = np.stack([(b - a) * weights for a, b in zip(self._steps[:-1], self._steps[1:], strict=True)], axis=1)
+        turned = np.stack(
+            [(b - a) * weights for a, b in zip(self._steps[:-1], self._steps[1:], strict=True)], axis=1
+        )
         gamma = np.linalg.lstsq(turned, step * weights, rcond=1e-8)[0]
         if not np.abs(gamma).sum() < LARGEST:
             self._steps, self._maps = [step], [there]

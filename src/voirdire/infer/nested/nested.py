@@ -32,11 +32,12 @@ HEAVIEST = 3.0  # times its share that a point may weigh
 def maximise(model: Field, x: Floats, hyper: Floats) -> Nested:
     """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS).
 
-    Where answers say little of each latent value by their evidence (:mod:`.sparse`), and by their Laplace-marginal likelihood
-    where they say much, or where expectation propagation does not converge.
+    Where answers say little of each latent value by their evidence (:mod:`.sparse`), and by their Laplace-marginal
+    likelihood where they say much, or where expectation propagation does not converge.
 
-    That is in turns with the values that stay (see :func:`.marginal.settled`), which are at the mode of the others integrated
-    out, not at the joint one: there judges seem better than they are, as noise in what is latent is taken for nothing.
+    That is in turns with the values that stay (see :func:`.marginal.settled`), which are at the mode of the others
+    integrated out, not at the joint one: there judges seem better than they are, as noise in what is latent is taken
+    for nothing.
     """
     here = np.clip(hyper, LOWEST, HIGHEST)
     if is_sparse(model):
@@ -134,7 +135,8 @@ def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     return [
-        _drawn(nested, marginal.latent(hyper), share, rng) for hyper, share in zip(hypers, shares, strict=True)
+        _drawn(nested, marginal.latent(hyper), share, rng)
+        for hyper, share in zip(hypers, shares, strict=True)
     ]
 
 

@@ -63,7 +63,9 @@ class Pattern:
     def of_cell(self) -> Ints:
         """Block of each cell, ``COMMON`` where it has common values alone."""
         block = np.append(self.block, COMMON)
-        return np.asarray(np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON))
+        return np.asarray(
+            np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON)
+        )
 
     @cached_property
     def plan(self) -> Plan:

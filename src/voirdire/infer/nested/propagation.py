@@ -1,39 +1,40 @@
 """Expectation propagation: latent values integrated out where each answer says little.
 
-Laplace's method (:mod:`.marginal`) takes the density about its mode for a normal one. Of many answers with one or two for
-each latent value that is off by a little for each, all to the same side, and a spread comes out far too small (Breslow and
-Lin 1995, Biometrika 82). So of such tables each cell's likelihood p(y_c | d_c, psi), d_c the predictors that depend on
-values x that are integrated out, psi the others (those that stay, see :mod:`.field`), is replaced by a normal site
+Laplace's method (:mod:`.marginal`) takes the density about its mode for a normal one. Of many answers with one or two
+for each latent value that is off by a little for each, all to the same side, and a spread comes out far too small
+(Breslow and Lin 1995, Biometrika 82). So of such tables each cell's likelihood p(y_c | d_c, psi), d_c the predictors
+that depend on values x that are integrated out, psi the others (those that stay, see :mod:`.field`), is replaced by a
+normal site
 
     t_c(d) = s_c exp(nu_c' d - d' tau_c d / 2),
 
-such that the normal approximation q(x) ~ p(x | phi) prod_c t_c with one site replaced by its likelihood has the mass, mean and
-covariance of d_c that q has (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams 2006, Gaussian
-Processes for Machine Learning, section 3.6; in latent Gaussian models with sparse matrices all sites at once: Cseke and
-Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of second derivatives and the
-variances of all d_c; what a site is then is an integral over one or two predictors (:mod:`.tilted`). With x^ q's mean, H_xx
-the inverse of its covariance, q_c and q_-c the normal distributions of d_c under q, and without site c,
+such that the normal approximation q(x) ~ p(x | phi) prod_c t_c with one site replaced by its likelihood has the mass,
+mean and covariance of d_c that q has (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams
+2006, Gaussian Processes for Machine Learning, section 3.6; in latent Gaussian models with sparse matrices all sites
+at once: Cseke and Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of
+second derivatives and the variances of all d_c; what a site is then is an integral over one or two predictors
+(:mod:`.tilted`). With x^ q's mean, H_xx the inverse of its covariance, q_c and q_-c the normal distributions of d_c
+under q, and without site c,
 
     log Z = log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H_xx|
             + sum_c [ nu_c' d^_c - d^_c' tau_c d^_c / 2 + log integral q_-c(d) p(y_c | d, psi) dd + A(q_-c) - A(q_c) ],
 
-A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Where sites do not change any more it has the derivatives of its explicit arguments
-alone: by psi the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
+A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Where sites do not change any more it has the derivatives of its explicit
+arguments alone: by psi the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
 
-The values that stay are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, means under q_-c
-times the likelihood, minus the second derivatives of all values have
+The values that stay are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, means under
+q_-c times the likelihood, minus the second derivatives of all values have
 
     tau_c by d_c,    - E l_d psi by both,    - E l_psi psi - Cov(l_psi, l_psi) + E l_psi d Cov(d) E l_d psi by psi:
 
-with x eliminated that is Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information that
-incomplete data hold, whose covariances between cells come from what is linear in d. In the limit of sharp answers it is the
-matrix of Laplace's method.
+with x eliminated that is Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information
+that incomplete data hold, whose covariances between cells come from what is linear in d. In the limit of sharp
+answers it is the matrix of Laplace's method.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,12 +43,18 @@ from voirdire.infer.nested.arrow import Factor, factor_of
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
 from voirdire.infer.nested.mixing import Mixing
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.sites import Sites, between, first, laid_out, positive
 from voirdire.infer.nested.tilted import Means, Normals, inverse, means, moments, slopes, times
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Floats
 
 SWEEPS = 60  # at most
-CLOSE = 2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
-COMMON_PART = 0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
+CLOSE = (
+    2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
+)
+COMMON_PART = (
+    0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
+)
 NEAR = 0.1  # change of a sweep from which the values that stay are moved
 CLOSE_STAY = 1e-4  # squared standard deviations that a step would move the values that stay
 ANEW = 1.0  # and from which their second derivatives are made anew
@@ -60,22 +67,6 @@ SHARE = 0.05  # of the variance of a predictor that its cavity's precision leave
 
 class NotConverged(Exception):
     """Sites that still change after many sweeps, or no normal approximation at all."""
-
-
-@dataclass(frozen=True, eq=False)
-class Sites:
-    """A normal density in the place of each cell's likelihood.
-
-    Attributes
-    ----------
-    shift : array, shape (predictors, cells)
-        nu, of the predictors that are integrated over.
-    precision : array, shape (predictors, predictors, cells)
-        tau.
-    """
-
-    shift: Floats
-    precision: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +113,7 @@ class _Run:
     def __init__(self, model: Field, hyper: Floats, x: Floats, sites: Sites | None) -> None:
         self.model, self.hyper, self.x = model, hyper, np.array(x)
         self.wide = wide(model)
-        self.sites = sites or _first(model, self.wide, x)
+        self.sites = sites or first(model, self.wide, x)
         self.step = 1.0
         self.held: Sites | None = None
         self.memory = Mixing()
@@ -159,14 +150,14 @@ class _Run:
         diagonal = np.where(few, 1.0, self.prior.precision)
         for back in range(BACK + 1):
             try:
-                curvature = _laid_out(self.sites.precision, self.wide, pattern.kinds)
+                curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
                 self.factor = _factor(pattern, diagonal, curvature)
                 break
             except NotConverged:
                 if self.held is None or back == BACK:
                     raise
                 # sites of surprising answers are negative: half of the way from those that were a density
-                self.sites, self.step = _between(self.held, self.sites, 0.5), max(0.5 * self.step, SHORTEST)
+                self.sites, self.step = between(self.held, self.sites, 0.5), max(0.5 * self.step, SHORTEST)
         self.held = self.sites
         # a Newton step of a quadratic function
         sums = model.pattern.predictors(self.x)
@@ -186,7 +177,7 @@ class _Run:
         precision, size = inverse(self.near.covariance)
         shift = times(precision, self.near.mean)
         left = precision - self.sites.precision
-        self.good = _positive(left, SHARE * precision)
+        self.good = positive(left, SHARE * precision)
         left = np.where(self.good, left, SHARE * precision)
         covariance, its_size = inverse(left)
         mean = times(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
@@ -214,10 +205,12 @@ class _Run:
         return max(change, COMMON_PART * alike / math.sqrt(wider.size)), Sites(shift, precision - left)
 
     def _renew(self, new: Sites) -> None:
-        self.sites = _between(self.sites, new, np.where(self.good, self.step, 0.0))
+        self.sites = between(self.sites, new, np.where(self.good, self.step, 0.0))
 
     def _state(self) -> Floats:
-        return np.concatenate([self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]])
+        return np.concatenate(
+            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]]
+        )
 
     def _weights(self) -> Floats:
         """Standard deviations by which sites are told from each other; the values that stay go along with them."""
@@ -227,7 +220,9 @@ class _Run:
     def _take(self, state: Floats) -> None:
         first, second = self.sites.shift.size, self.sites.precision.size
         shift, precision, few = np.split(state, [first, first + second])
-        self.sites = Sites(shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape))
+        self.sites = Sites(
+            shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape)
+        )
         self.x = self.x.copy()
         self.x[self.model.few] = few
 
@@ -236,7 +231,7 @@ class _Run:
 
     def _full(self, found: Means) -> Factor:
         pattern = self.model.pattern
-        curvature = _laid_out(self.sites.precision, self.wide, pattern.kinds)
+        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
         for (u, v), each in found.second.items():
             if not (u in self.wide and v in self.wide):
                 curvature[:, u, v] = curvature[:, v, u] = -each
@@ -249,7 +244,7 @@ class _Run:
     def _by_slopes(self, found: Means) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
         pattern = self.model.pattern
-        curvature = _laid_out(self.sites.precision, self.wide, pattern.kinds)
+        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
         for u in range(pattern.kinds):
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
@@ -306,40 +301,8 @@ class _Run:
         return Propagated(self.hyper, self.x, self.sums, value, full, np.zeros(len(self.x)), sites, change)
 
 
-def _first(model: Field, wide: Sequence[int], x: Floats) -> Sites:
-    """Sites of the information that answers have on average."""
-    sums = model.pattern.predictors(x)
-    pairs = model.answers.information(sums).transpose(1, 2, 0)[np.ix_(wide, wide)]
-    slope = model.answers.both(sums)[1][list(wide)]
-    return Sites(slope + times(pairs, sums[list(wide)]), pairs)
-
-
-def _between(one: Sites, other: Sites, share: float | Floats) -> Sites:
-    return Sites(
-        one.shift + share * (other.shift - one.shift),
-        one.precision + share * (other.precision - one.precision),
-    )
-
-
-def _positive(matrices: Floats, least: Floats) -> Floats:
-    """Which of one-by-one or two-by-two matrices are larger than others in every direction."""
-    over = matrices - least
-    if len(over) == 1:
-        return np.asarray(over[0, 0] > 0)
-    return np.asarray((over[0, 0] > 0) & (over[0, 0] * over[1, 1] > over[0, 1] ** 2))
-
-
-def _laid_out(precision: Floats, wide: Sequence[int], kinds: int) -> Floats:
-    """Matrices of all predictors, shape (cells, kinds, kinds), zero but for those that are integrated over."""
-    out = np.zeros((precision.shape[-1], kinds, kinds))
-    for i, u in enumerate(wide):
-        for j, v in enumerate(wide):
-            out[:, u, v] = precision[i, j]
-    return out
-
-
-def _factor(pattern: object, diagonal: Floats, curvature: Floats) -> Factor:
+def _factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     try:
-        return factor_of(pattern, diagonal, curvature)  # type: ignore[arg-type]
+        return factor_of(pattern, diagonal, curvature)
     except np.linalg.LinAlgError as error:
         raise NotConverged("no normal approximation") from error

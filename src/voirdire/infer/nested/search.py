@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal
+from voirdire.infer.nested.propagation import Propagated
 from voirdire.typing import Floats
 
 TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
@@ -16,6 +17,11 @@ ROUGH = 0.5  # that of a first search
 SEARCHES = 60
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
+BY_PROPAGATION = (
+    "Votes say little of each item in a context: what items are worth there was integrated out by expectation "
+    "propagation."
+)
+BY_PART = "Spreads were learned from {some:,} of {all:,} contexts, drawn at random, and all else from all."
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +42,9 @@ class Nested:
         Log density of the spreads there, up to a constant.
     missing : array, shape (hypers,), or None
         What a gradient of the evidence leaves out; see :mod:`.sparse`.
-    by_part : bool
-        Whether spreads were learned from some of the blocks: a table so large that little is done again.
+    by_part : int
+        Number of blocks that spreads were learned from, in a table so large that little is done again; 0 where it was
+        all.
     amiss : str
         Why propagation, which the table calls for, was not what found them; empty where it was, or is not called for.
     """
@@ -49,8 +56,17 @@ class Nested:
     inverse: Floats
     value: float
     missing: Floats | None = None
-    by_part: bool = False
+    by_part: int = 0
     amiss: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done, in words."""
+        if isinstance(self.found, Propagated):
+            said = (BY_PROPAGATION,)
+            blocks = int(self.model.pattern.block.max(initial=-1)) + 1
+            return (*said, BY_PART.format(some=self.by_part, all=blocks)) if self.by_part else said
+        return ()
 
 
 def searched(

@@ -1,9 +1,9 @@
 """Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
 
-A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at random,
-with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the evidence leaves out
-(see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the evidence have more than
-the integral of its gradient.
+A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at
+random, with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the
+evidence leaves out (see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the
+evidence have more than the integral of its gradient.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
     start = np.array(x)
     start[places] = some.found.x
     found = propagated(model, some.found.hyper, start)
-    return replace(some, model=model, found=found, value=_value(model, found), by_part=True)
+    return replace(some, model=model, found=found, value=_value(model, found), by_part=SOME)
 
 
 def _value(model: Field, found: Given) -> float:

@@ -1,7 +1,7 @@
 """Blocks of the same shape, side by side: so that their factors are made together.
 
-Most tables have thousands of blocks (prompts) of some dozens of values. Matrices of one shape are kept in one array, and
-what is done with them is done by products of such arrays.
+Most tables have thousands of blocks (prompts) of some dozens of values. Matrices of one shape are kept in one array,
+and what is done with them is done by products of such arrays.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class Members:
     own, starts : int array
         Values of blocks that answers depend on, sorted by block, and where each block's begin.
     keys, edges : int array
-        Sorted numbers block * (number of common values) + number of a common value it meets, and where each block's begin.
+        Sorted numbers block * (number of common values) + number of a common value it meets, and where each block's
+        begin.
     place : int array, shape (size + 1,)
         Number of each value within its block, or among the common ones.
     alone : int array
@@ -197,7 +198,7 @@ def _commons(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, In
 
 
 def roots(matrices: Floats) -> tuple[Floats, Floats]:
-    """Of positive definite matrices, shape (blocks, size, size), inverses of lower triangular factors, and log determinants.
+    """Inverses of lower triangular factors of matrices, shape (blocks, size, size), and log determinants.
 
     Of large ones by halves, whose products take less than a factor by columns does.
 
@@ -227,4 +228,3 @@ def roots(matrices: Floats) -> tuple[Floats, Floats]:
     out[:, :half, :half], out[:, half:, half:] = first, second
     out[:, half:, :half] = -(second @ beside) @ first
     return out, log + more
-

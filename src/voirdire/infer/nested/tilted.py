@@ -100,9 +100,7 @@ def _nodes(predictors: int) -> tuple[Floats, Floats]:
     return grid, np.sum([part.ravel() for part in np.meshgrid(*[log] * predictors, indexing="ij")], axis=0)
 
 
-def moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Moments:
+def moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
     """Mass, mean and covariance of each cell's likelihood times the cavity's density.
 
     Parameters
@@ -131,7 +129,10 @@ def means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals,
     ]
     slope = np.concatenate([part.slope for part in parts], axis=-1)
     second, left = (
-        {pair: np.concatenate([getattr(part, name)[pair] for part in parts]) for pair in getattr(parts[0], name)}
+        {
+            pair: np.concatenate([getattr(part, name)[pair] for part in parts])
+            for pair in getattr(parts[0], name)
+        }
         for name in ("second", "left")
     )
     return Means(slope, second, left)
@@ -168,9 +169,7 @@ class _Placed(NamedTuple):
     away: Floats
 
 
-def _placed(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> _Placed:
+def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> _Placed:
     z, log_weight = _nodes(len(wide))
     away = _spread(near.covariance, z)
     sums: list[Floats] = list(fixed)
@@ -201,9 +200,7 @@ def _spread(covariance: Floats, z: Floats) -> Floats:
     return np.stack([z[0][:, None] * first, z[0][:, None] * below + z[1][:, None] * other])
 
 
-def _moments(
-    answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals
-) -> Moments:
+def _moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
     placed = _placed(answers, wide, fixed, cavity, near)
     shift, covariance = _covariance(placed)
     return Moments(placed.log_mass, near.mean + shift, covariance)
@@ -225,9 +222,7 @@ def _means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals
     slope = [(weight * each).sum(axis=0) for each in found.slope]
     second = {pair: (weight * each).sum(axis=0) for pair, each in found.second.items()}
     kept = [u for u in range(len(slope)) if u not in wide]
-    turned = {
-        u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept
-    }
+    turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
     left = {}
     for i, u in enumerate(kept):
         beside = times(covariance, turned[u])

@@ -10,14 +10,15 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
     P_dd = (1 - 2 s) P_d,    P_aa = (1 - 2 e1) P_a,    P_bb = (1 - 2 e2) P_b,    P_ab = 0,
     P_da = s (1 - s) e1 (1 - e1),    P_db = s (1 - s) e2 (1 - e2).
 
-Of n_1 votes for the first and n_2 for the second, g = n_1 / P - n_2 / (1 - P), the log likelihood has the slopes g P_u and the
-second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. What the n = n_1 + n_2 answers say on average is
-w P_u P_v, w = n / (P (1 - P)); along u that changes by w (P_uk P_v + P_u P_vk - P_u P_v P_k (1 - 2 P) / (P (1 - P))).
+Of n_1 votes for the first and n_2 for the second, g = n_1 / P - n_2 / (1 - P), the log likelihood has the slopes g
+P_u and the second derivatives g P_uv - (n_1 / P^2 + n_2 / (1 - P)^2) P_u P_v. What the n = n_1 + n_2 answers say on
+average is w P_u P_v, w = n / (P (1 - P)); along u that changes by w (P_uk P_v + P_u P_vk - P_u P_v P_k (1 - 2 P) / (P
+(1 - P))).
 
-Of ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the slopes
-z by t and - h z by d, z = n_tied - n r, and the second derivatives - q by tt, h q by dt, - h^2 q - (1 / 4 - h^2) z by dd,
-q = n r (1 - r), n = n_tied + n_untied. On average it says q by tt, - h q by dt and h^2 q by dd; along t that changes by
-1 - 2 r of itself, along d by - h (1 - 2 r) of itself and by h' = 1 / 4 - h^2 in the place of h.
+Of ties, r = nu / (nu + 2 cosh(d / 2)), log nu = t and h = tanh(d / 2) / 2: n_tied log r + n_untied log(1 - r) has the
+slopes z by t and - h z by d, z = n_tied - n r, and the second derivatives - q by tt, h q by dt, - h^2 q - (1 / 4 -
+h^2) z by dd, q = n r (1 - r), n = n_tied + n_untied. On average it says q by tt, - h q by dt and h^2 q by dd; along t
+that changes by 1 - 2 r of itself, along d by - h (1 - 2 r) of itself and by h' = 1 / 4 - h^2 in the place of h.
 
 Sums are given one array a predictor; they broadcast: what is alike at many points need not be written out.
 """
@@ -180,17 +181,15 @@ def information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int],
 
 
 def bend(sums: Sequence[Floats], counts: Floats, covariance: Floats) -> Floats:
-    """Half the gradient, by the sums, of sum_uv C_uv W_uv: C of each cell, shape (cells, sums, sums), W its information.
+    """Half the gradient, by the sums, of sum_uv C_uv W_uv, W the information of each cell.
 
-    Shape (sums, cells).
+    Shape (sums, cells); C is ``covariance``, shape (cells, sums, sums).
     """
     chance = _chance(sums)
     (for_first, for_second), *ties = counts
     product = chance.first * chance.second
     weight = (for_first + for_second) / product
-    along = [
-        np.sum([covariance[:, u, v] * chance.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)
-    ]
+    along = [np.sum([covariance[:, u, v] * chance.slope[v] for v in range(TIE)], axis=0) for u in range(TIE)]
     square = np.sum([along[u] * chance.slope[u] for u in range(TIE)], axis=0)
     found = []
     for k in range(TIE):

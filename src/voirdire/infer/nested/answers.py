@@ -150,7 +150,7 @@ class Answers:
         """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
         if self.by_hand is not None:
             with np.errstate(all="ignore"):
-                second = self.by_hand.curved(predictors, self.counts).second
+                second = self.by_hand.curved(list(predictors), self.counts).second
             return lambda change: _times(second, change)
         shape = predictors.shape
 
@@ -169,7 +169,7 @@ class Answers:
         total = np.zeros((cells, kinds, kinds))
         if self.by_hand is not None:
             with np.errstate(all="ignore"):
-                pairs = self.by_hand.information(predictors, self.counts)
+                pairs = self.by_hand.information(list(predictors), self.counts)
             for (u, v), each in pairs.items():
                 total[:, u, v] = total[:, v, u] = each
             return total
@@ -186,7 +186,7 @@ class Answers:
         """
         if self.by_hand is not None:
             with np.errstate(all="ignore"):
-                return self.by_hand.bend(predictors, self.counts, covariance)
+                return self.by_hand.bend(list(predictors), self.counts, covariance)
         total = np.zeros_like(predictors)
         scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
         for question, alternative, weight in self._alternatives(predictors):

@@ -9,8 +9,9 @@ import numpy as np
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, given
-from voirdire.infer.nested.nested import Nested, draws, maximise
+from voirdire.infer.nested.nested import draws, maximise
 from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
+from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.sparse import gain, is_sparse
 from voirdire.infer.posterior_mode import Mode
 from voirdire.model.density import Data, LogDensity

@@ -88,7 +88,7 @@ def inverse(matrices: Floats) -> tuple[Floats, Floats]:
 
 def times(matrices: Floats, vectors: Floats) -> Floats:
     """Products of matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
-    return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])  # type: ignore[misc]
+    return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])
 
 
 @lru_cache(maxsize=4)
@@ -194,7 +194,7 @@ def _spread(covariance: Floats, z: Floats) -> Floats:
     """Nodes spread by a root of covariances, shape (predictors, nodes, cells)."""
     first = np.sqrt(covariance[0, 0])
     if len(z) == 1:
-        return (z[0][:, None] * first)[None]
+        return np.asarray((z[0][:, None] * first)[None])
     below = covariance[0, 1] / first
     other = np.sqrt(np.maximum(covariance[1, 1] - below**2, 0.0))
     return np.stack([z[0][:, None] * first, z[0][:, None] * below + z[1][:, None] * other])

@@ -89,7 +89,11 @@ class Factor:
         for stack, inverse, beside in self._stacks():
             part = inverse @ columns[stack.own]
             out[stack.own] = part
-            np.subtract.at(rest, stack.shared, beside.transpose(0, 2, 1) @ part)
+            less = beside.transpose(0, 2, 1) @ part
+            if len(less) == 1:  # a block meets a value once
+                rest[stack.shared[0]] -= less[0]
+            else:
+                np.subtract.at(rest, stack.shared, less)
         out[common] = _lower_solve(self.rest, rest)
         return out.reshape(slopes.shape)
 

@@ -82,6 +82,18 @@ def drift(found: Trial) -> list[Check]:
     return [Check("approximation", "warn", found.share, message)]
 
 
+def propagation(amiss: str) -> list[Check]:
+    """Whether expectation propagation settled where a table calls for it; ``amiss`` is why not, empty where it did."""
+    if not amiss:
+        return []
+    message = (
+        f"Answers say little of each latent value, and expectation propagation did not settle ({amiss}): spreads were "
+        "found by Laplace's method, which makes them too small, and intervals with them. Ask more about each item in "
+        "fewer contexts."
+    )
+    return [Check("approximation", "warn", None, message)]
+
+
 def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
     """Whether chains of moves met, in the place of whether the search that they began with arrived."""
     fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"

@@ -171,6 +171,8 @@ def infer(problem: Problem, mode: Mode, method: Method) -> Inferred:
         return Inferred(posterior, (check.arrival(mode.gradient),), method="adam", notes=(BY_ADAM,))
     checks = [check.convergence(mode.gradient, mode.converged)]
     if method.name == "map":
+        if isinstance(mode, NestedMode):
+            checks += check.propagation(mode.nested.amiss)
         return at_mode(problem, mode, checks)
     if isinstance(mode, NestedMode):
         return _by_nested(problem, mode, method, checks)
@@ -203,6 +205,8 @@ def _by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[
             checks = [*checks, *check.drift(trial)]
             run = chains(problem, mode, rng)
     if run is None:
+        checks = [*checks, *check.propagation(mode.nested.amiss)]
+        notes = (*notes, *mode.nested.notes)
         return replace(_drawn(problem, mode.x, draws[None], checks, rng), notes=notes)
     number, each = run.draws.shape[:2]
     note = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -60,6 +62,30 @@ def test_its_bend_is_half_the_change_of_a_sum_of_information(
     np.testing.assert_allclose(answers.bend(predictors, covariance), 0.5 * change, atol=1e-5)
 
 
+def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, predictors: np.ndarray) -> None:
+    assert answers.by_hand is not None
+    taped = replace(answers, by_hand=None)
+    change, root = np.random.default_rng(4).normal(size=(2, *predictors.shape))
+    covariance = np.einsum("ac,bc->cab", root, root) + np.eye(4)
+    for scale in (1.0, 6.0):
+        there = scale * predictors
+        np.testing.assert_allclose(
+            answers.information(there), taped.information(there), rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            answers.turning(there)(change), taped.turning(there)(change), rtol=1e-8, atol=1e-10
+        )
+        np.testing.assert_allclose(
+            answers.bend(there, covariance), taped.bend(there, covariance), rtol=1e-5, atol=1e-6
+        )
+        each = answers.by_hand.log_likelihoods(there, answers.counts)
+        value, slope = taped.both(there)
+        assert each.sum() == pytest.approx(float(value), rel=1e-12)
+        found = answers.by_hand.curved(there, answers.counts)
+        np.testing.assert_allclose(found.value, each, rtol=1e-12)
+        np.testing.assert_allclose(np.stack(found.slope), slope, rtol=1e-8, atol=1e-10)
+
+
 def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors: np.ndarray) -> None:
     value, slope = answers.both(np.stack([predictors, 2 * predictors, 0 * predictors]))
     alone = answers.both(2 * predictors)
@@ -67,4 +93,4 @@ def test_gradients_of_many_points_and_how_they_turn(answers: Answers, predictors
     np.testing.assert_allclose(slope[1], alone[1], atol=1e-12)
     change = np.random.default_rng(3).normal(size=predictors.shape)
     ahead, behind = (answers.both(predictors + sign * 1e-5 * change)[1] for sign in (1, -1))
-    np.testing.assert_allclose(answers.turned(predictors, change), (ahead - behind) / 2e-5, atol=1e-6)
+    np.testing.assert_allclose(answers.turning(predictors)(change), (ahead - behind) / 2e-5, atol=1e-6)

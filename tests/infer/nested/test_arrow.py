@@ -45,6 +45,7 @@ def test_factors_are_those_of_the_full_matrix(pattern: Pattern) -> None:
     np.testing.assert_allclose(factor.solve(right), inverse @ right, rtol=1e-9, atol=1e-12)
     variances, covariances = factor.marginals()
     np.testing.assert_allclose(variances, inverse.diagonal(), rtol=1e-9)
+    np.testing.assert_allclose(factor.variances(), inverse.diagonal(), rtol=1e-9)
     for cell in range(0, CELLS, 5):
         rows = np.zeros((2, SIZE + 1))
         np.add.at(rows, (pattern.predictor, pattern.index[cell]), pattern.coefficients[cell])

@@ -14,8 +14,9 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves, seconds
-from voirdire.infer.nested.nested import Nested, maximise, spread_covariance
+from voirdire.infer.nested.nested import maximise, spread_covariance
 from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.search import Nested
 
 GROUPS, EACH = 12, 4
 

@@ -89,9 +89,21 @@ def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     assert "contexts" not in set(these.checks()["check"])
 
 
-def test_a_spread_of_few_answers_is_said_to_be_too_small() -> None:
-    few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace").checks().set_index("check")
-    assert "sd comes out too small" in few.loc["contexts", "message"]
+def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_out() -> None:
+    few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
+    checks = few.checks().set_index("check")
+    assert "what one is worth in one context hardly" in checks.loc["contexts", "message"]
+    assert any("expectation propagation" in note for note in few.notes)
+    assert "approximation" not in checks.index
+
+
+def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("voirdire.infer.nested.propagation.SWEEPS", 2)
+    monkeypatch.setattr("voirdire.infer.nested.propagation.propagated.__defaults__", (None, 2))
+    few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
+    checks = few.checks().set_index("check")
+    assert "did not settle" in checks.loc["approximation", "message"]
+    assert not any("expectation propagation" in note for note in few.notes)
 
 
 @pytest.mark.slow
@@ -149,9 +161,9 @@ def test_a_fit_is_kept_and_predicts_in_its_contexts(fitted: Any, table: pd.DataF
 
 def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPatch) -> None:
     votes = read_votes(panel(1.0))
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", 100)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_CELLS", (100, 100))
     assert "combinations of judge, pair and context would take" in left_out(votes)
-    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", 100)
+    monkeypatch.setattr("voirdire.kinds.votes.contexts.MOST_LATENT", (100, 100))
     assert "6 judges, 10 items and 8 contexts would take" in left_out(votes)
 
 

@@ -9,10 +9,10 @@ some spreads, and an approximation that divides by them goes to infinity there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,51 @@ TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked
 BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
 
 Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+Pairs = dict[tuple[int, int], Floats]
+
+
+class Curved(NamedTuple):
+    """Of each cell, the log likelihood, shape (..., cells), its slopes and second derivatives by pairs u <= v.
+
+    Attributes
+    ----------
+    value : array
+    slope : list of array
+        By each predictor.
+    second : dict of (int, int) to array
+        Those of pairs that are missing are zero.
+    """
+
+    value: Floats
+    slope: list[Floats]
+    second: Pairs
+
+
+class ByHand(NamedTuple):
+    """What is known of answers in closed form.
+
+    Attributes
+    ----------
+    both : callable
+        Of predictors, shape (..., predictors, cells), and counts: log likelihood, shape (...), and its gradient.
+    log_likelihoods : callable
+        Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
+    slopes : callable
+        Of the same, its slopes by each predictor.
+    curved : callable
+        Of the same, :class:`Curved`.
+    information : callable
+        Of the same, what answers say on average, by pairs u <= v.
+    bend : callable
+        Of the same and covariances, shape (cells, predictors, predictors), what :meth:`Answers.bend` gives.
+    """
+
+    both: Callable[[Floats, Any], tuple[Any, Floats]]
+    log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
+    slopes: Callable[[Sequence[Floats], Any], list[Floats]]
+    curved: Callable[[Sequence[Floats], Any], Curved]
+    information: Callable[[Sequence[Floats], Any], Pairs]
+    bend: Callable[[Sequence[Floats], Any, Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +82,8 @@ class Answers:
         log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     counts : sequence of array, shape (alternatives, cells)
         For each question how often each alternative was answered.
-    by_hand : callable, optional
-        Of predictors and ``counts``, what :meth:`both` gives, where it is known in closed form.
+    by_hand : ByHand, optional
+        What is known in closed form.
 
     Examples
     --------
@@ -52,12 +97,16 @@ class Answers:
 
     chances: Chances
     counts: Any
-    by_hand: Callable[[Floats, Any], tuple[Any, Floats]] | None = None
+    by_hand: ByHand | None = None
 
     @property
     def size(self) -> float:
         """Number of cells, each counted by its alternatives beside four."""
         return sum(np.size(counts) for counts in self.counts) / 4.0
+
+    def of(self, counts: Any) -> Answers:
+        """Answers of other cells of the same kind."""
+        return Answers(self.chances, counts, self.by_hand)
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
@@ -73,7 +122,7 @@ class Answers:
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
         with np.errstate(all="ignore"):
             if self.by_hand is not None:
-                found = [self.by_hand(block, self.counts) for block in blocks]
+                found = [self.by_hand.both(block, self.counts) for block in blocks]
             else:
                 found = [
                     autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block)
@@ -97,20 +146,33 @@ class Answers:
 
         return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
 
-    def turned(self, predictors: Floats, change: Floats) -> Floats:
-        """How the gradient turns along a change of the predictors, shape (predictors, cells) each."""
+    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        if self.by_hand is not None:
+            with np.errstate(all="ignore"):
+                second = self.by_hand.curved(list(predictors), self.counts).second
+            return lambda change: _times(second, change)
         shape = predictors.shape
 
         def of(flat: Any) -> Any:
             return self.log_likelihood(flat.reshape(shape), autodiff.TAPED)
 
-        with np.errstate(all="ignore"):
-            return products(of, predictors.ravel(), change.reshape(1, -1)).reshape(shape)
+        def turned(change: Floats) -> Floats:
+            with np.errstate(all="ignore"):
+                return products(of, predictors.ravel(), change.reshape(1, -1)).reshape(shape)
+
+        return turned
 
     def information(self, predictors: Floats) -> Floats:
         """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
+        if self.by_hand is not None:
+            with np.errstate(all="ignore"):
+                pairs = self.by_hand.information(list(predictors), self.counts)
+            for (u, v), each in pairs.items():
+                total[:, u, v] = total[:, v, u] = each
+            return total
         for question, alternative, weight in self._alternatives(predictors):
             slope = self._slope(predictors, question, alternative)
             total += np.einsum("c,ac,bc->cab", weight, slope, slope)
@@ -122,6 +184,9 @@ class Answers:
         Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
         derivatives of log p_y, by differences along C s_y.
         """
+        if self.by_hand is not None:
+            with np.errstate(all="ignore"):
+                return self.by_hand.bend(list(predictors), self.counts, covariance)
         total = np.zeros_like(predictors)
         scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
         for question, alternative, weight in self._alternatives(predictors):
@@ -154,3 +219,13 @@ class Answers:
         with np.errstate(all="ignore"):
             slope = autodiff.gradient(of, predictors)[1]
         return np.where(np.isfinite(slope), slope, 0.0)
+
+
+def _times(second: Pairs, change: Floats) -> Floats:
+    """Second derivatives times a change, shape (predictors, cells)."""
+    total = np.zeros_like(change)
+    for (u, v), each in second.items():
+        total[u] += each * change[v]
+        if u != v:
+            total[v] += each * change[u]
+    return total

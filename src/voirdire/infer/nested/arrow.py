@@ -15,16 +15,25 @@ Solution of Large Sparse Positive Definite Systems).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from voirdire.infer.nested.pattern import Pattern, Span
-from voirdire.typing import Floats, Ints
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.stacks import Stack, roots
+from voirdire.typing import Floats
+
+THREADS = 2
+THREADED = 4e8  # multiplications from which stacks are factored side by side
+MOST_COMMON = 600  # common values up to which they are: each stack has a matrix of them
 
 TOGETHER = 2000  # rows of blocks whose products are taken at once
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +44,24 @@ class Factor:
     ----------
     pattern : Pattern
     parts : list of (array, array)
-        L_b, shape (own, own), and Y_b, shape (own, shared), of each block.
+        Of each stack of the pattern's plan L_b^-1, shape (blocks, own, own), and Y_b, shape (blocks, own, shared).
     rest : array, shape (common, common)
         Lower triangular factor of what is left of the common values.
+    alone : array
+        Standard deviations of the values that no answer depends on.
+    log_determinant : float
+        Log determinant of the matrix.
     """
 
     pattern: Pattern
     parts: list[tuple[Floats, Floats]]
     rest: Floats
+    alone: Floats
+    log_determinant: float
 
-    def _blocks(self) -> Iterator[tuple[Span, Floats, Floats]]:
-        for span, (lower, beside) in zip(self.pattern.spans, self.parts, strict=True):
-            yield span, lower, beside
-
-    @property
-    def log_determinant(self) -> float:
-        """Log determinant of the matrix."""
-        total = np.log(self.rest.diagonal()).sum()
-        return float(2.0 * (total + sum(np.log(lower.diagonal()).sum() for lower, _ in self.parts)))
+    def _stacks(self) -> Iterator[tuple[Stack, Floats, Floats]]:
+        for stack, (inverse, beside) in zip(self.pattern.plan.stacks, self.parts, strict=True):
+            yield stack, inverse, beside
 
     def solve(self, right: Floats) -> Floats:
         """The matrix's inverse times ``right``, shape (size,) or (size, columns)."""
@@ -60,64 +69,99 @@ class Factor:
 
     def draws(self, normal: Floats) -> Floats:
         """Vectors whose covariance is the matrix's inverse, of standard normal ones, shape (size, draws)."""
-        out = np.empty_like(normal)
-        common = self.pattern.common
-        out[common] = rest = _upper_solve(self.rest, normal[common])
-        for span, lower, beside in self._blocks():
-            out[span.own] = _upper_solve(lower, normal[span.own] - beside @ rest[span.shared])
-        return out
+        columns = normal.reshape(len(normal), -1)
+        out = np.empty_like(columns)
+        plan, common = self.pattern.plan, self.pattern.common
+        out[common] = rest = _upper_solve(self.rest, columns[common])
+        out[plan.alone] = self.alone[:, None] * columns[plan.alone]
+        for stack, inverse, beside in self._stacks():
+            left = columns[stack.own] - beside @ rest[stack.shared]
+            out[stack.own] = inverse.transpose(0, 2, 1) @ left
+        return out.reshape(normal.shape)
 
     def whitened(self, slopes: Floats) -> Floats:
         """Gradients by the standard normal vectors of :meth:`draws`, of those by what they make, (size, draws)."""
-        out = np.array(slopes, dtype=float)
-        common = self.pattern.common
-        rest = out[common]
-        for span, lower, beside in self._blocks():
-            out[span.own] = part = _lower_solve(lower, out[span.own])
-            rest[span.shared] -= beside.T @ part
+        columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)
+        out = np.empty_like(columns)
+        plan, common = self.pattern.plan, self.pattern.common
+        rest = columns[common]
+        out[plan.alone] = self.alone[:, None] * columns[plan.alone]
+        for stack, inverse, beside in self._stacks():
+            part = inverse @ columns[stack.own]
+            out[stack.own] = part
+            less = beside.transpose(0, 2, 1) @ part
+            if len(less) == 1:  # a block meets a value once
+                rest[stack.shared[0]] -= less[0]
+            else:
+                np.subtract.at(rest, stack.shared, less)
         out[common] = _lower_solve(self.rest, rest)
-        return out
+        return out.reshape(slopes.shape)
 
     @cached_property
     def _of_common(self) -> Floats:
         return _inverse(self.rest)
 
-    def covariances(self) -> Iterator[tuple[Span, Floats]]:
-        """Of each block, and the common values it meets, the covariance: own ones first."""
-        for span, lower, beside in self._blocks():
-            shared = self._of_common[np.ix_(span.shared, span.shared)]
-            size = len(span.own)
-            joint = np.empty((size + len(span.shared), size + len(span.shared)))
-            across = -_upper_solve(lower, beside)
-            towards = across @ shared
-            joint[:size, :size] = _inverse(lower) + towards @ across.T
-            joint[:size, size:] = towards
-            joint[size:, :size] = towards.T
-            joint[size:, size:] = shared
-            yield span, joint
+    def variances(self) -> Floats:
+        """Variances of all values, shape (size,)."""
+        variances = self._few_variances()
+
+        def of(at: int) -> Floats:
+            stack, (inverse, beside) = self.pattern.plan.stacks[at], self.parts[at]
+            across = inverse.transpose(0, 2, 1) @ beside
+            shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
+            return np.asarray((inverse**2).sum(axis=1) + ((across @ shared) * across).sum(axis=2))
+
+        for stack, found in zip(self.pattern.plan.stacks, self._each(of), strict=True):
+            variances[stack.own] = found
+        return variances
 
     def marginals(self) -> tuple[Floats, Floats]:
         """Variances of all values, shape (size,), and covariances of predictors, (cells, predictors, predictors)."""
-        pattern = self.pattern
-        coefficients = pattern.coefficients[:, None, :] * (
-            pattern.predictor == np.arange(pattern.kinds)[:, None]
-        )
-        variances = np.empty(pattern.size)
-        variances[pattern.common] = self._of_common.diagonal()
-        out = np.empty((*coefficients.shape[:2], coefficients.shape[1]))
-        order = np.argsort(pattern.of_cell, kind="stable")
-        edges = np.searchsorted(pattern.of_cell[order], np.arange(-1, len(pattern.spans) + 1))
-        at = np.zeros(pattern.size + 1, dtype=np.int64)
-        at[pattern.common] = np.arange(len(pattern.common))
-        here = order[: edges[1]]
-        out[here] = _sums(self._of_common, at[pattern.index[here]], coefficients[here])
-        for b, (span, joint) in enumerate(self.covariances()):
-            variances[span.own] = joint.diagonal()[: len(span.own)]
-            at[span.own] = np.arange(len(span.own))
-            at[pattern.common[span.shared]] = len(span.own) + np.arange(len(span.shared))
-            here = order[edges[b + 1] : edges[b + 2]]
-            out[here] = _sums(joint, at[pattern.index[here]], coefficients[here])
+        pattern, plan = self.pattern, self.pattern.plan
+        kinds = np.arange(pattern.kinds)
+        by_kind = (pattern.predictor == kinds[:, None]).astype(float)
+        variances = self._few_variances()
+        out = np.empty((len(pattern.index), pattern.kinds, pattern.kinds))
+        at = np.where(pattern.coefficients[plan.bare] != 0, plan.place[pattern.index[plan.bare]], 0)
+        gathered = self._of_common[at[:, :, None], at[:, None, :]]
+        out[plan.bare] = _sums(gathered, pattern.coefficients[plan.bare], by_kind)
+
+        def of(number: int) -> tuple[Floats, Floats]:
+            stack = plan.stacks[number]
+            joint = self._joint(stack, *self.parts[number])
+            b = stack.of[:, None, None]
+            gathered = joint[b, stack.at[:, :, None], stack.at[:, None, :]]
+            own = np.arange(stack.own.shape[1])
+            return joint[:, own, own], _sums(gathered, pattern.coefficients[stack.cells], by_kind)
+
+        for stack, (own, found) in zip(plan.stacks, self._each(of), strict=True):
+            variances[stack.own], out[stack.cells] = own, found
         return variances, out
+
+    def _few_variances(self) -> Floats:
+        """Variances of common values, and of those that no answer depends on; others are left open."""
+        variances = np.empty(self.pattern.size)
+        variances[self.pattern.common] = self._of_common.diagonal()
+        variances[self.pattern.plan.alone] = self.alone**2
+        return variances
+
+    def _joint(self, stack: Stack, inverse: Floats, beside: Floats) -> Floats:
+        """Covariances of each block's own values and the common ones it meets, own ones first."""
+        shared = self._of_common[stack.shared[:, :, None], stack.shared[:, None, :]]
+        blocks, size, width = stack.shape
+        joint = np.empty((blocks, size + width, size + width))
+        turned = inverse.transpose(0, 2, 1)
+        across = -(turned @ beside)
+        towards = across @ shared
+        joint[:, :size, :size] = turned @ inverse + towards @ across.transpose(0, 2, 1)
+        joint[:, :size, size:] = towards
+        joint[:, size:, :size] = towards.transpose(0, 2, 1)
+        joint[:, size:, size:] = shared
+        return joint
+
+    def _each(self, of: Callable[[int], T]) -> Iterator[T]:
+        assert self._of_common is not None  # is made before threads ask for it
+        return _each(of, self.pattern)
 
 
 def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
@@ -148,48 +192,95 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
     >>> np.allclose(factor.solve(np.arange(3.0)), np.linalg.solve(full, np.arange(3.0)))
     True
     """
-    end = pattern.spans[-1].stop if pattern.spans else 0
-    common = len(pattern.common)
-    total = np.zeros(end + common * common)
-    for cells, target, flat in pattern.layout:
-        total += np.bincount(target, pattern.products(cells, curvature).ravel()[flat], len(total))
-    whole = total[end:].reshape(common, common)
+    plan, common = pattern.plan, len(pattern.common)
+    added = np.zeros(common * common)
+    for cells, target, flat in plan.commons:
+        added += np.bincount(target, pattern.products(cells, curvature).ravel()[flat], common * common)
+    whole: Floats = added.reshape(common, common)
     whole[np.arange(common), np.arange(common)] += diagonal[pattern.common]
-    parts = []
-    rows = np.zeros((min(sum(len(s.own) for s in pattern.spans), TOGETHER), common))
-    filled = 0
-    for span in pattern.spans:
-        size = len(span.own)
-        own = total[span.start : span.middle].reshape(size, size)
-        own[np.arange(size), np.arange(size)] += diagonal[span.own]
-        lower = _cholesky(own)
-        beside = _lower_solve(lower, total[span.middle : span.stop].reshape(size, -1))
-        parts.append((lower, beside))
-        if not beside.size:
-            continue
-        if 4 * len(span.shared) < common or size > len(rows):  # few columns: by themselves
-            whole[np.ix_(span.shared, span.shared)] -= beside.T @ beside
-            continue
-        if filled + size > len(rows):
-            whole -= rows[:filled].T @ rows[:filled]
-            filled = 0
-        rows[filled : filled + size] = 0.0
-        rows[filled : filled + size, span.shared] = beside
-        filled += size
-    whole -= rows[:filled].T @ rows[:filled]
-    return Factor(pattern, parts, _cholesky(whole))
+
+    def of(number: int) -> tuple[Floats, Floats, float, _Left]:
+        stack = plan.stacks[number]
+        blocks, size, width = stack.shape
+        products = pattern.products(stack.cells, curvature).ravel()[stack.flat]
+        total: Floats = np.bincount(stack.target, products, blocks * size * (size + width)).astype(float)
+        own = total[: blocks * size**2].reshape(blocks, size, size)
+        own[:, np.arange(size), np.arange(size)] += diagonal[stack.own]
+        inverse, log = roots(own)
+        beside = inverse @ total[blocks * size**2 :].reshape(blocks, size, width)
+        return inverse, beside, float(log.sum()), _left(stack, beside, common)
+
+    parts, total, waiting = [], 0.0, list[Floats]()
+    for inverse, beside, log, left in _each(of, pattern):
+        parts.append((inverse, beside))
+        total += log
+        if left.whole is not None:
+            whole -= left.whole
+        elif left.rows is not None:
+            waiting.append(left.rows)
+            if sum(len(rows) for rows in waiting) > TOGETHER:
+                _take(whole, waiting)
+        else:
+            for at, one in zip(plan.stacks[len(parts) - 1].shared, beside, strict=True):
+                whole[np.ix_(at, at)] -= one.T @ one
+    _take(whole, waiting)
+    rest = _cholesky(whole)
+    alone = diagonal[plan.alone]
+    if alone.size and not alone.min() > 0:
+        raise np.linalg.LinAlgError("not positive definite")
+    total += 2.0 * float(np.log(rest.diagonal()).sum()) + float(np.log(alone).sum())
+    return Factor(pattern, parts, rest, 1.0 / np.sqrt(alone), total)
 
 
-def _sums(covariance: Floats, at: Ints, coefficients: Floats) -> Floats:
-    """Covariance of sums of cells; those of none have coefficient zero."""
-    gathered = covariance[at[:, :, None], at[:, None, :]]
-    return np.asarray(coefficients @ gathered @ coefficients.transpose(0, 2, 1))
+class _Left(NamedTuple):
+    """What a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
+
+    whole: Floats | None
+    rows: Floats | None
+
+
+def _left(stack: Stack, beside: Floats, common: int) -> _Left:
+    """Where blocks meet most common values: Y' Y where they have many rows, else their rows, which others join."""
+    blocks, size, width = beside.shape
+    if 4 * width < common:
+        return _Left(None, None)
+    rows = np.zeros((blocks, size, common))
+    np.put_along_axis(rows, np.broadcast_to(stack.shared[:, None, :], beside.shape), beside, axis=2)
+    flat = rows.reshape(-1, common)
+    return _Left(flat.T @ flat, None) if len(flat) > common else _Left(None, flat)
+
+
+def _take(whole: Floats, waiting: list[Floats]) -> None:
+    """Take the products of rows from the matrix of the common values, and let the rows go."""
+    if waiting:
+        rows = np.concatenate(waiting)
+        whole -= rows.T @ rows
+        waiting.clear()
+
+
+def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
+    """What ``of`` gives of each stack, in order; of large patterns by threads."""
+    numbers = range(len(pattern.plan.stacks))
+    if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
+        yield from map(of, numbers)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(of, numbers)
+
+
+def _sums(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:
+    """Covariances of sums of cells, shape (cells, kinds, kinds), of those of their values, (cells, width, width)."""
+    gathered *= coefficients[:, :, None]
+    gathered *= coefficients[:, None, :]
+    return np.asarray(by_kind @ gathered @ by_kind.T)
 
 
 def _inverse(lower: Floats) -> Floats:
     """Inverse of the matrix of a lower triangular factor."""
     from scipy.linalg.lapack import dpotri
 
+    if not lower.size:
+        return lower
     inverse = dpotri(lower, lower=1)[0]
     return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T)
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.marginal import slope_of
-from voirdire.infer.nested.nested import Nested
+from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
 DIRECTIONS = 5  # that are stretched, at most

@@ -100,12 +100,41 @@ class Field:
     def others(self) -> Pattern:
         """The pattern of the values that are integrated out, given those that stay."""
         pattern = self.pattern
-        few = np.append(self.few, False)
-        return replace(
-            pattern,
-            index=np.where(few[pattern.index], self.size, pattern.index),
-            coefficients=np.where(few[pattern.index], 0.0, pattern.coefficients),
+        few = np.append(self.few, False)[pattern.index]
+        coefficients = np.where(few, 0.0, pattern.coefficients)
+        used = (coefficients != 0).any(axis=0)
+        index = np.where(few, self.size, pattern.index)[:, used]
+        return Pattern(
+            pattern.block, index, coefficients[:, used], pattern.predictor[used], least=pattern.kinds
         )
+
+    def part(self, kept: Bools) -> tuple[Field, Ints]:
+        """The field of the answers of some blocks, with the places that its latent values have in this one.
+
+        Its ``latent`` and ``flat`` are still those of this field.
+        """
+        pattern = self.pattern
+        number = np.cumsum(kept) - 1
+        here = np.append(kept, True)[pattern.block]
+        places = np.flatnonzero(here)
+        at = np.append(np.cumsum(here) - 1, len(places))
+        cells = np.flatnonzero(np.append(kept, True)[pattern.of_cell])
+        edges = np.cumsum([0] + [group.size for group in self.groups])
+        groups = tuple(
+            group._replace(size=int(here[a:b].sum()))
+            for group, a, b in zip(self.groups, edges[:-1], edges[1:], strict=True)
+        )
+        index = pattern.index[cells]
+        block = pattern.block[places]
+        its = Pattern(
+            np.where(block >= 0, number[block], block),
+            np.where(index < self.size, at[index], len(places)),
+            pattern.coefficients[cells],
+            pattern.predictor,
+            pattern.least,
+        )
+        counts = np.asarray(self.answers.counts)[..., cells]
+        return replace(self, groups=groups, pattern=its, answers=self.answers.of(counts)), places
 
     @property
     def size(self) -> int:

@@ -15,6 +15,7 @@ that came.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -145,10 +146,15 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
             gradient = factor.whitened(pattern.gathered(slope) + prior.slope - tilt)
             return (-value, -gradient) if np.isfinite(value) else (FAR, np.zeros(len(z)))
 
-        def times(z: Floats, change: Floats, place: Any = place, factor: Factor = factor) -> Floats:
-            there, step = place(z.tobytes()), factor.draws(change)
-            turned = answers.turned(pattern.predictors(there), pattern.predictors(step))
-            return factor.whitened(model.curvature_of_prior(there, hyper) * step - pattern.gathered(turned))
+        @lru_cache(maxsize=1)
+        def bent(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
+            there = place(z)
+            return model.curvature_of_prior(there, hyper), answers.turning(pattern.predictors(there))
+
+        def times(z: Floats, change: Floats, bent: Any = bent, factor: Factor = factor) -> Floats:
+            (curvature, turned), step = bent(z.tobytes()), factor.draws(change)
+            gathered = pattern.gathered(turned(pattern.predictors(step)))
+            return factor.whitened(curvature * step - gathered)
 
         found = minimize(
             both,
@@ -203,12 +209,16 @@ class Marginal:
         """Minus the log density and its gradient."""
         found = self.latent(hyper)
         log_prior, prior_slope = self.model.hyper_prior(hyper)
-        slope, moves = slope_of(self.model, found)
+        slope, moves = self.slope(found)
         self.last, self.moves = found, moves
         value = -found.log_marginal - log_prior
         if value < self.best_value:
             self.best, self.best_value = found, value
         return value, -slope - prior_slope
+
+    def slope(self, found: Given) -> tuple[Floats, Floats]:
+        """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
+        return slope_of(self.model, found)
 
 
 def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
@@ -236,10 +246,10 @@ def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:
 
     pattern, size = model.pattern, len(slope)
     precision = model.curvature_of_prior(found.x, found.hyper)
+    turned = model.answers.turning(found.predictors)
 
     def times(x: Floats) -> Floats:
-        turned = model.answers.turned(found.predictors, pattern.predictors(x))
-        return np.asarray(precision * x - pattern.gathered(turned))
+        return np.asarray(precision * x - pattern.gathered(turned(pattern.predictors(x))))
 
     matrix = LinearOperator((size, size), matvec=times, dtype=float)
     preconditioner = LinearOperator((size, size), matvec=found.factor.solve, dtype=float)

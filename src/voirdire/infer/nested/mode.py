@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from voirdire.infer.nested.marginal import given
-from voirdire.infer.nested.nested import Nested, draws, maximise
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.marginal import Given, given
+from voirdire.infer.nested.nested import draws, maximise
+from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
+from voirdire.infer.nested.search import Nested
+from voirdire.infer.nested.sparse import gain, is_sparse
 from voirdire.infer.posterior_mode import Mode
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
@@ -50,7 +55,7 @@ def nested_mode(
     first = density.starts(data)[0] if start is None else start
     if held:
         x, hyper = model.latent(first)
-        there = given(model, hyper, x)
+        there = _held(model, hyper, x)
         value = there.log_marginal + model.hyper_prior(hyper)[0]
         kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
         return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
@@ -58,13 +63,25 @@ def nested_mode(
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]
     for other in density.starts_in_doubt(x, data):
-        there = given(model, found.found.hyper, model.latent(other)[0])
-        gain = there.log_marginal - found.found.log_marginal
-        values.append(found.value + gain)
-        if gain > MARGIN:
-            found = maximise(model, there.x, found.found.hyper)
+        latent = model.latent(other)[0]
+        if isinstance(found.found, Propagated):
+            more = gain(found, latent)
+        else:
+            there = given(model, found.found.hyper, latent)
+            latent, more = there.x, there.log_marginal - found.found.log_marginal
+        values.append(found.value + more)
+        if more > MARGIN:
+            found = maximise(model, latent, found.found.hyper)
             x = model.flat(found.found.x, found.found.hyper)
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
+
+
+def _held(model: Field, hyper: Floats, x: Floats) -> Given:
+    """The latent values given spreads."""
+    if is_sparse(model):
+        with suppress(NotConverged):
+            return propagated(model, hyper, x)
+    return given(model, hyper, x)
 
 
 def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DRAWS) -> Floats:

@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
-from voirdire.infer.nested.nested import Nested, spread_covariance
+from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
 
 CHAINS = 16

@@ -8,34 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.stacks import Members, Plan, members_of, plan_of
 from voirdire.typing import Floats, Ints
 
 COMMON = -1  # the block of what all blocks share
-CHUNK = 1 << 22  # products that are laid out at a time
-
-
-class Span(NamedTuple):
-    """Where one block stands.
-
-    Attributes
-    ----------
-    own : int array, shape (own,)
-        Latent values of the block.
-    shared : int array, shape (shared,)
-        Common values that it meets, in the numbering of the common ones.
-    start, middle, stop : int
-        A in ``start:middle`` of the numbers kept, B in ``middle:stop``.
-    """
-
-    own: Ints
-    shared: Ints
-    start: int
-    middle: int
-    stop: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +33,8 @@ class Pattern:
         With which they enter; 0 where there is none.
     predictor : int array, shape (width,)
         Which of a cell's linear predictors they enter.
+    least : int
+        Number of predictors, where the last of them have no values.
 
     Examples
     --------
@@ -65,6 +47,7 @@ class Pattern:
     index: Ints
     coefficients: Floats
     predictor: Ints
+    least: int = 0
 
     @property
     def size(self) -> int:
@@ -80,93 +63,31 @@ class Pattern:
     def of_cell(self) -> Ints:
         """Block of each cell, ``COMMON`` where it has common values alone."""
         block = np.append(self.block, COMMON)
-        return np.asarray(block[self.index].max(axis=1))
-
-    @cached_property
-    def _place(self) -> Ints:
-        """Number of each value within its block, or among the common ones."""
-        place = np.zeros(self.size + 1, dtype=np.int64)
-        order = np.argsort(self.block, kind="stable")
-        starts = np.searchsorted(self.block[order], self.block[order])
-        place[order] = np.arange(self.size) - starts
-        return place
-
-    @cached_property
-    def _meetings(self) -> tuple[Ints, Ints]:
-        """Keys block * common + shared of what meets in some cell, sorted, with where each block's begin."""
-        blocks = int(self.block.max(initial=-1)) + 1
-        shared = np.append(self.block == COMMON, False)[self.index] & (self.of_cell >= 0)[:, None]
-        keys = np.unique(
-            np.broadcast_to(self.of_cell[:, None], self.index.shape)[shared] * len(self.common)
-            + self._place[self.index[shared]]
+        return np.asarray(
+            np.where(self.coefficients != 0, block[self.index], COMMON).max(axis=1, initial=COMMON)
         )
-        return keys, np.searchsorted(keys, np.arange(blocks + 1) * len(self.common))
 
     @cached_property
-    def spans(self) -> list[Span]:
-        """Where each block stands."""
-        keys, starts = self._meetings
-        order = np.argsort(self.block, kind="stable")
-        edges = np.searchsorted(self.block[order], np.arange(len(starts)))
-        found, at = [], 0
-        for b in range(len(starts) - 1):
-            own = order[edges[b] : edges[b + 1]]
-            shared = keys[starts[b] : starts[b + 1]] - b * len(self.common)
-            middle = at + len(own) ** 2
-            found.append(Span(own, shared, at, middle, middle + len(own) * len(shared)))
-            at = found[-1].stop
-        return found
+    def plan(self) -> Plan:
+        """How the matrix is laid out."""
+        return plan_of(self)
 
-    @property
+    @cached_property
+    def members(self) -> Members:
+        """Which values each block has, and meets."""
+        return members_of(self)
+
+    @cached_property
     def work(self) -> float:
         """Multiplications that a factor takes, about."""
-        blocks = sum(len(s.own) * (len(s.own) + len(s.shared)) ** 2 for s in self.spans)
-        return float(blocks + len(self.common) ** 3 / 3)
+        own, shared = self.members.sizes.T.astype(float)
+        return float((own * (own + shared) ** 2).sum() + len(self.common) ** 3 / 3)
 
     @property
     def numbers(self) -> int:
         """Numbers that a factor takes."""
-        return (self.spans[-1].stop if self.spans else 0) + 2 * len(self.common) ** 2
-
-    def _targets(self, cells: slice) -> tuple[Ints, Ints]:
-        """Where products of two coefficients of a cell are added up (lower triangles), and which products."""
-        index, of_cell = self.index[cells], self.of_cell[cells]
-        one, other = np.tril_indices(index.shape[1])
-        left, right = index[:, one], index[:, other]
-        block = np.append(self.block, COMMON)
-        is_left, is_right = block[left] >= 0, block[right] >= 0
-        swap = (is_right & ~is_left) | ((is_left == is_right) & (self._place[left] < self._place[right]))
-        left, right = np.where(swap, right, left), np.where(swap, left, right)
-        is_left, is_right = block[left] >= 0, block[right] >= 0
-        spans = self.spans
-        starts = np.array([s.start for s in spans] + [0])
-        middles = np.array([s.middle for s in spans] + [0])
-        sizes = np.array([len(s.own) for s in spans] + [0])
-        widths = np.array([len(s.shared) for s in spans] + [0])
-        keys, edges = self._meetings
-        b = np.broadcast_to(of_cell[:, None], left.shape)
-        common = len(self.common)
-        end = spans[-1].stop if spans else 0
-        target = end + self._place[left] * common + self._place[right]
-        both = is_left & is_right
-        target[both] = (starts[b] + self._place[left] * sizes[b] + self._place[right])[both]
-        mixed = is_left & ~is_right
-        if mixed.any():
-            column = np.searchsorted(keys, b[mixed] * common + self._place[right[mixed]]) - edges[b[mixed]]
-            target[mixed] = middles[b[mixed]] + self._place[left[mixed]] * widths[b[mixed]] + column
-        used = (left < self.size) & (right < self.size)  # a coefficient of none has no target
-        flat = np.arange(used.size).reshape(used.shape)
-        return target[used], flat[used]
-
-    @cached_property
-    def layout(self) -> list[tuple[slice, Ints, Ints]]:
-        """Chunks of cells, with where their :meth:`products` are added up, and which of them."""
-        step = max(CHUNK // max(self.index.shape[1] ** 2, 1), 1)
-        chunks = [slice(at, at + step) for at in range(0, len(self.index), step)]
-        found = []
-        for cells in chunks:
-            found.append((cells, *self._targets(cells)))
-        return found
+        own, shared = self.members.sizes.T
+        return int((own * (own + shared)).sum()) + 2 * len(self.common) ** 2
 
     @cached_property
     def rows(self) -> Any:
@@ -187,7 +108,7 @@ class Pattern:
     @property
     def kinds(self) -> int:
         """Number of predictors of a cell."""
-        return int(self.predictor.max(initial=-1)) + 1
+        return max(int(self.predictor.max(initial=-1)) + 1, self.least)
 
     def predictors(self, x: Floats) -> Floats:
         """Linear predictors of all cells, shape (..., predictors, cells), of latent values, shape (..., size)."""
@@ -197,7 +118,7 @@ class Pattern:
         """Gradient by the latent values, shape (..., size), of one by the predictors, (..., predictors, cells)."""
         return np.asarray((self.columns @ slopes.reshape(*slopes.shape[:-2], -1).T).T)
 
-    def products(self, cells: slice, curvature: Floats) -> Floats:
+    def products(self, cells: slice | Ints, curvature: Floats) -> Floats:
         """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2)."""
         one, other = np.tril_indices(len(self.predictor))
         scale = self.coefficients[cells]

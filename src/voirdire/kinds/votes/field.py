@@ -7,16 +7,18 @@ cheaper factor are the blocks of the matrix of second derivatives.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.answers import Answers, ByHand
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
+from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods, slopes
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
 from voirdire.model.terms import RELIABILITY
@@ -26,6 +28,7 @@ from voirdire.typing import Floats, Ints
 
 TOLD = {"judge", "covariate"}  # of what many votes tell
 LARGEST = 4e8  # numbers that a factor may take
+BY_HAND = ByHand(log_likelihood, log_likelihoods, slopes, curved, information, bend)
 
 
 def field_of(density: VotesLayout, data: Data) -> Field:
@@ -65,9 +68,9 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         hypers,
         pattern,
         Answers(
-            _chances(density, len(counts)),
+            _chances(density),
             counts.T.reshape(2, 2, -1)[: 1 + density.ties],
-            log_likelihood if "coin_first" in places.start else None,
+            BY_HAND if "coin_first" in places.start else None,
         ),
         lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
@@ -162,20 +165,25 @@ def _slopes(
     return found, np.concatenate([z, z], axis=1)
 
 
-def _chances(density: VotesLayout, cells: int) -> Any:
+def _chances(density: VotesLayout) -> Any:
     """Of the four sums of each cell, log probabilities of first and second, and of a tie and none where there are ties.
 
     They are the terms' own formulas, with a judge and a pair for every cell.
     """
     reliability = RELIABILITY[density.model.reliability.kind]
     no_coins = "coin_first" not in {parameter.name for parameter in density.parameters}
-    each = np.arange(cells)
-    both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
-    obs = Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
+
+    @lru_cache(maxsize=4)
+    def observed(cells: int) -> Observations:
+        each = np.arange(cells)
+        both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
+        return Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
 
     def chances(sums: Any, xp: Any) -> list[tuple[Any, Any]]:
         values = {} if no_coins else {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
         difference = sums[..., DIFFERENCE, :]
+        cells = difference.shape[-1]
+        obs = observed(cells)
         decided = reliability.log_decided(values, difference, obs, xp)
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(sums[..., TIE, :], difference, xp)] if density.ties else found

@@ -13,7 +13,7 @@ from voirdire.model.check import Check
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
-FEW = 3.0  # answers about an item in a context, below which the spread between contexts is not known well
+FEW = 3.0  # answers about an item in a context, below which an item's strength in a context is not known well
 PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
 
 
@@ -67,8 +67,8 @@ def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
         said += f" About {3 * density.contexts} more contexts would halve the intervals; more votes in these would not."
     if (answers := _answers(problem)) < FEW:
         said += (
-            f" Items were met {answers:.1f} times in a context, on average: of so few answers the sd comes out too "
-            "small, and intervals with it. Ask more about each item in fewer contexts."
+            f" Items were met {answers:.1f} times in a context, on average: how much they differ between contexts is "
+            "told by all of them together, what one is worth in one context hardly."
         )
     return [Check("contexts", "ok", share, said)]
 

@@ -1,0 +1,308 @@
+"""Expectation propagation: latent values integrated out where each answer says little.
+
+Laplace's method (:mod:`.marginal`) takes the density about its mode for a normal one. Of many answers with one or two
+for each latent value that is off by a little for each, all to the same side, and a spread comes out far too small
+(Breslow and Lin 1995, Biometrika 82). So of such tables each cell's likelihood p(y_c | d_c, psi), d_c the predictors
+that depend on values x that are integrated out, psi the others (those that stay, see :mod:`.field`), is replaced by a
+normal site
+
+    t_c(d) = s_c exp(nu_c' d - d' tau_c d / 2),
+
+such that the normal approximation q(x) ~ p(x | phi) prod_c t_c with one site replaced by its likelihood has the mass,
+mean and covariance of d_c that q has (Minka 2001, Uncertainty in Artificial Intelligence; Rasmussen and Williams
+2006, Gaussian Processes for Machine Learning, section 3.6; in latent Gaussian models with sparse matrices all sites
+at once: Cseke and Heskes 2011, Journal of Machine Learning Research 12). One sweep costs a factor of q's matrix of
+second derivatives and the variances of all d_c; what a site is then is an integral over one or two predictors
+(:mod:`.tilted`). With x^ q's mean, H_xx the inverse of its covariance, q_c and q_-c the normal distributions of d_c
+under q, and without site c,
+
+    log Z = log p(x^ | phi) + (n / 2) log 2 pi - (1 / 2) log |H_xx|
+            + sum_c [ nu_c' d^_c - d^_c' tau_c d^_c / 2 + log integral q_-c(d) p(y_c | d, psi) dd + A(q_-c) - A(q_c) ],
+
+A(N(m, C)) = (log |C| + m' C^-1 m) / 2. Where sites do not change any more it has the derivatives of its explicit
+arguments alone: by psi the sum of those of the integrals, by a spread the mean of that of log p(x | phi) under q.
+
+The values that stay are at the maximum of log Z + log p(psi | phi). With l the log likelihood of a cell, means under
+q_-c times the likelihood, minus the second derivatives of all values have
+
+    tau_c by d_c,    - E l_d psi by both,    - E l_psi psi - Cov(l_psi, l_psi) + E l_psi d Cov(d) E l_d psi by psi:
+
+with x eliminated that is Louis's identity (1982, Journal of the Royal Statistical Society B 44) for the information
+that incomplete data hold, whose covariances between cells come from what is linear in d. In the limit of sharp
+answers it is the matrix of Laplace's method.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.infer.nested.arrow import Factor, factor_of
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.marginal import Given
+from voirdire.infer.nested.mixing import Mixing
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.infer.nested.sites import Sites, between, first, laid_out, positive
+from voirdire.infer.nested.tilted import Means, Normals, inverse, means, moments, slopes, times
+from voirdire.typing import Floats
+
+SWEEPS = 60  # at most
+CLOSE = (
+    2e-3  # change of the predictors' means and variances in a sweep, of the latter: root of the mean square
+)
+COMMON_PART = (
+    0.05  # of the sum of what they change by, in the standard deviation of a sum of independent changes
+)
+NEAR = 0.1  # change of a sweep from which the values that stay are moved
+CLOSE_STAY = 1e-4  # squared standard deviations that a step would move the values that stay
+ANEW = 1.0  # and from which their second derivatives are made anew
+FURTHEST = 1.0  # standard deviations that it moves them at once, of each
+SHORTEST = 0.2  # steps of sites that swing
+BACK = 6  # times that a step is halved where sites are no density
+SMALLEST = 1e-9  # variance of a predictor
+SHARE = 0.05  # of the variance of a predictor that its cavity's precision leaves, at least
+
+
+class NotConverged(Exception):
+    """Sites that still change after many sweeps, or no normal approximation at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Propagated(Given):
+    """The latent values given spreads, by expectation propagation: the mean, and the factor of all values together.
+
+    ``log_joint`` holds all of the log evidence but the determinant; ``tilt`` is zero.
+
+    Attributes
+    ----------
+    sites : Sites
+    change : float
+        That of the predictors' means in the last sweep, in standard deviations: root of the mean square.
+    """
+
+    sites: Sites
+    change: float
+
+
+def wide(model: Field) -> list[int]:
+    """Which predictors of a cell depend on values that are integrated out."""
+    others = model.others
+    return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
+
+
+def applies(model: Field) -> bool:
+    """Whether answers are known in closed form, and one or two of their predictors are integrated over."""
+    return model.answers.by_hand is not None and 1 <= len(wide(model)) <= 2
+
+
+def propagated(
+    model: Field, hyper: Floats, x: Floats, sites: Sites | None = None, sweeps: int = SWEEPS
+) -> Propagated:
+    """Latent values given spreads, from ``x`` and ``sites``; at most so many ``sweeps``.
+
+    Raises
+    ------
+    NotConverged
+    """
+    return _Run(model, hyper, x, sites).done(sweeps)
+
+
+class _Run:
+    def __init__(self, model: Field, hyper: Floats, x: Floats, sites: Sites | None) -> None:
+        self.model, self.hyper, self.x = model, hyper, np.array(x)
+        self.wide = wide(model)
+        self.sites = sites or first(model, self.wide, x)
+        self.step = 1.0
+        self.held: Sites | None = None
+        self.memory = Mixing()
+        self.newton: tuple[Factor, dict[tuple[int, int], Floats]] | None = None
+        self.prior = model.prior(x, hyper)
+
+    def done(self, sweeps: int) -> Propagated:
+        """Sweeps until neither sites nor the values that stay change."""
+        few, change, still = self.model.few, math.inf, True
+        for turn in range(sweeps):
+            before, (change, new) = change, self._sweep()
+            size = 0.0
+            if few.any() and change < NEAR:
+                step, size = self._newton()
+                still = size < CLOSE_STAY
+            if (change < CLOSE and still) or turn == sweeps - 1:
+                break
+            self.step = max(0.7 * self.step, SHORTEST) if change > before else self.step
+            here = self._state()
+            self._renew(new)
+            if few.any() and change < NEAR:
+                self._settle(step)
+            if change < NEAR:
+                self._take(self.memory.next(here, self._state(), self._weights()))
+            change = change if size < CLOSE_STAY else math.inf
+        if sweeps == SWEEPS and not (change < CLOSE and still):
+            raise NotConverged(f"a change of {change:.2g} standard deviations after {sweeps} sweeps")
+        return self._found(self._full(self._means()), change)
+
+    def _solve(self) -> None:
+        """q of the sites: its mean in ``x``, and the predictors' means and covariances."""
+        model, pattern, few = self.model, self.model.others, self.model.few
+        self.prior = model.prior(self.x, self.hyper)
+        diagonal = np.where(few, 1.0, self.prior.precision)
+        for back in range(BACK + 1):
+            try:
+                curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+                self.factor = _factor(pattern, diagonal, curvature)
+                break
+            except NotConverged:
+                if self.held is None or back == BACK:
+                    raise
+                # sites of surprising answers are negative: half of the way from those that were a density
+                self.sites, self.step = between(self.held, self.sites, 0.5), max(0.5 * self.step, SHORTEST)
+        self.held = self.sites
+        # a Newton step of a quadratic function
+        sums = model.pattern.predictors(self.x)
+        slope = np.zeros_like(sums)
+        slope[self.wide] = self.sites.shift - times(self.sites.precision, sums[self.wide])
+        gradient = pattern.gathered(slope) + np.where(few, 0.0, self.prior.slope)
+        self.x = self.x + np.where(few, 0.0, self.factor.solve(gradient))
+        self.sums = model.pattern.predictors(self.x)
+        covariance = self.factor.marginals()[1].transpose(1, 2, 0)[np.ix_(self.wide, self.wide)]
+        at = np.arange(len(self.wide))
+        covariance[at, at] = np.maximum(covariance[at, at], SMALLEST)
+        self.near = Normals(self.sums[self.wide], covariance)
+        self._cavities()
+
+    def _cavities(self) -> None:
+        """What the others say of each cell's predictors; where that is no density, a wide one in its place."""
+        precision, size = inverse(self.near.covariance)
+        shift = times(precision, self.near.mean)
+        left = precision - self.sites.precision
+        self.good = positive(left, SHARE * precision)
+        left = np.where(self.good, left, SHARE * precision)
+        covariance, its_size = inverse(left)
+        mean = times(covariance, np.where(self.good, shift - self.sites.shift, SHARE * shift))
+        self.cavity = Normals(mean, covariance)
+        self.log_sizes = 0.5 * (
+            -np.log(its_size)
+            - np.log(size)
+            + (mean * times(left, mean)).sum(axis=0)
+            - (self.near.mean * shift).sum(axis=0)
+        )
+
+    def _sweep(self) -> tuple[float, Sites]:
+        """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
+        self._solve()
+        self.found = found = moments(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+        precision, _ = inverse(found.covariance)
+        left, _ = inverse(self.cavity.covariance)
+        shift = times(precision, found.mean) - times(left, self.cavity.mean)
+        at = np.arange(len(self.wide))
+        near, its = self.near.covariance[at, at], found.covariance[at, at]
+        moved, wider = (found.mean - self.near.mean) / np.sqrt(near), 1.0 - its / near
+        # what all cells have in common counts as all of them
+        alike = abs(float(wider.sum())) + abs(float((moved * self.near.mean / np.sqrt(near)).sum()))
+        change = math.sqrt(float((moved**2 + wider**2).mean()))
+        return max(change, COMMON_PART * alike / math.sqrt(wider.size)), Sites(shift, precision - left)
+
+    def _renew(self, new: Sites) -> None:
+        self.sites = between(self.sites, new, np.where(self.good, self.step, 0.0))
+
+    def _state(self) -> Floats:
+        return np.concatenate(
+            [self.sites.shift.ravel(), self.sites.precision.ravel(), self.x[self.model.few]]
+        )
+
+    def _weights(self) -> Floats:
+        """Standard deviations by which sites are told from each other; the values that stay go along with them."""
+        sd = np.sqrt(self.near.covariance[np.arange(len(self.wide)), np.arange(len(self.wide))])
+        return np.concatenate([sd.ravel(), (sd * sd[:, None]).ravel(), np.zeros(int(self.model.few.sum()))])
+
+    def _take(self, state: Floats) -> None:
+        first, second = self.sites.shift.size, self.sites.precision.size
+        shift, precision, few = np.split(state, [first, first + second])
+        self.sites = Sites(
+            shift.reshape(self.sites.shift.shape), precision.reshape(self.sites.precision.shape)
+        )
+        self.x = self.x.copy()
+        self.x[self.model.few] = few
+
+    def _means(self) -> Means:
+        return means(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+
+    def _full(self, found: Means) -> Factor:
+        pattern = self.model.pattern
+        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+        for (u, v), each in found.second.items():
+            if not (u in self.wide and v in self.wide):
+                curvature[:, u, v] = curvature[:, v, u] = -each
+        for (u, v), each in found.left.items():
+            curvature[:, u, v] -= each
+            if u != v:
+                curvature[:, v, u] -= each
+        return _factor(pattern, self.prior.precision, curvature)
+
+    def _by_slopes(self, found: Means) -> Factor:
+        """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
+        pattern = self.model.pattern
+        curvature = laid_out(self.sites.precision, self.wide, pattern.kinds)
+        for u in range(pattern.kinds):
+            for v in range(pattern.kinds):
+                if u not in self.wide and v not in self.wide:
+                    curvature[:, u, v] = found.slope[u] * found.slope[v]
+        return _factor(pattern, self.prior.precision, curvature)
+
+    def _newton(self) -> tuple[Floats, float]:
+        """A step of the values that stay; how large it is, in squared standard deviations.
+
+        By second derivatives that were made once, until a step by them is farther than a standard deviation.
+        """
+        few = self.model.few
+        slope = self._slope() if self.newton is not None else None
+        if slope is None or self._size(slope) > ANEW:
+            found = self._means()
+            slope = found.slope
+            try:
+                full = self._full(found)
+            except NotConverged:  # far from the maximum
+                full = self._by_slopes(found)
+            self.newton = full, found.second
+        assert self.newton is not None
+        gradient = self._gradient(slope)
+        step = self.newton[0].solve(gradient)
+        share = min(1.0, FURTHEST / max(np.abs(step[few]).max(), 1e-300))
+        return np.where(few, share * step, 0.0), float(gradient @ step)
+
+    def _gradient(self, slope: Floats) -> Floats:
+        return np.where(self.model.few, self.model.pattern.gathered(slope) + self.prior.slope, 0.0)
+
+    def _size(self, slope: Floats) -> float:
+        assert self.newton is not None
+        gradient = self._gradient(slope)
+        return float(gradient @ self.newton[0].solve(gradient))
+
+    def _slope(self) -> Floats:
+        return slopes(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+
+    def _settle(self, step: Floats) -> None:
+        """Take the step; sites follow, to first order."""
+        assert self.newton is not None
+        self.x = self.x + step
+        moved = self.model.pattern.predictors(step)
+        for i, u in enumerate(self.wide):
+            for v in range(len(moved)):
+                if v not in self.wide:
+                    self.sites.shift[i] += self.newton[1].get((min(u, v), max(u, v)), 0.0) * moved[v]
+
+    def _found(self, full: Factor, change: float) -> Propagated:
+        mean, sites = self.near.mean, self.sites
+        exponents = (mean * (sites.shift - 0.5 * times(sites.precision, mean))).sum(axis=0)
+        value = float(self.model.prior(self.x, self.hyper).log.sum())
+        value += float((exponents + self.found.log_mass + self.log_sizes).sum())
+        return Propagated(self.hyper, self.x, self.sums, value, full, np.zeros(len(self.x)), sites, change)
+
+
+def _factor(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
+    try:
+        return factor_of(pattern, diagonal, curvature)
+    except np.linalg.LinAlgError as error:
+        raise NotConverged("no normal approximation") from error

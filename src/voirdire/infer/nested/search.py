@@ -1,0 +1,122 @@
+"""Quasi-Newton search for spreads, by any function that gives their density with its gradient."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.marginal import Given, Marginal
+from voirdire.infer.nested.propagation import Propagated
+from voirdire.typing import Floats
+
+TOLERANCE = 0.1  # of the gradient by logarithms of spreads, in their standard deviations
+ROUGH = 0.5  # that of a first search
+SEARCHES = 60
+FURTHEST = 1.0  # that a logarithm moves in one step
+LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
+BY_PROPAGATION = (
+    "Votes say little of each item in a context: what items are worth there was integrated out by expectation "
+    "propagation."
+)
+BY_PART = "Spreads were learned from {some:,} of {all:,} contexts, drawn at random, and all else from all."
+
+
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Where the search of the spreads ended.
+
+    Attributes
+    ----------
+    model : Field
+    found : Given
+        Spreads and latent values at the maximum.
+    slope : float
+        Largest component of the gradient there, in standard deviations.
+    evaluations : int
+    inverse : array, shape (hypers, hypers)
+        The search's own estimate of the inverse curvature.
+    value : float
+        Log density of the spreads there, up to a constant.
+    missing : array, shape (hypers,), or None
+        What a gradient of the evidence leaves out; see :mod:`.sparse`.
+    by_part : int
+        Number of blocks that spreads were learned from, in a table so large that little is done again; 0 where it was
+        all.
+    amiss : str
+        Why propagation, which the table calls for, was not what found them; empty where it was, or is not called for.
+    """
+
+    model: Field
+    found: Given
+    slope: float
+    evaluations: int
+    inverse: Floats
+    value: float
+    missing: Floats | None = None
+    by_part: int = 0
+    amiss: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done, in words."""
+        if isinstance(self.found, Propagated):
+            said = (BY_PROPAGATION,)
+            blocks = int(self.model.pattern.block.max(initial=-1)) + 1
+            return (*said, BY_PART.format(some=self.by_part, all=blocks)) if self.by_part else said
+        return ()
+
+
+def searched(
+    marginal: Marginal, here: Floats, inverse: Floats, tolerance: float, slack: float = 0.0
+) -> Nested:
+    """From ``here``, with a guess of the ``inverse`` curvature, until the gradient is below ``tolerance``.
+
+    ``tolerance`` in standard deviations; values that are higher by ``slack`` are as good.
+    """
+    value, slope = marginal(here)
+    known = marginal.last, marginal.moves
+    for _ in range(SEARCHES):
+        step = -inverse @ slope
+        if math.sqrt(max(-float(slope @ step), 0.0)) < tolerance or not len(here):
+            break
+        step *= min(1.0, FURTHEST / max(np.abs(step).max(), 1e-300))
+        for _ in range(8):
+            there = np.clip(here + step, LOWEST, HIGHEST)
+            # where latent values have several modes, from that of the last step
+            marginal.last, marginal.moves = known
+            new_value, new_slope = marginal(there)
+            if new_value < value + 1e-4 * slope @ (there - here) + slack:
+                break
+            step *= 0.3
+        else:
+            break
+        moved, turned = there - here, new_slope - slope
+        inverse = _updated(inverse, moved, turned)
+        here, value, slope = there, new_value, new_slope
+        known = marginal.last, marginal.moves
+    best = marginal.best
+    assert best is not None  # it was evaluated once at least
+    size = math.sqrt(max(float(slope @ inverse @ slope), 0.0))
+    return Nested(marginal.model, best, size, marginal.evaluations, inverse, -marginal.best_value)
+
+
+def sizes(model: Field) -> Floats:
+    """Number of latent values that tell each spread."""
+    names = [hyper.name for hyper in model.hypers]
+    total = np.zeros(len(names))
+    for group in model.groups:
+        for of in (group.spread, group.mean):
+            if of in names:
+                total[names.index(of)] += group.size
+    return total
+
+
+def _updated(inverse: Floats, moved: Floats, turned: Floats) -> Floats:
+    along = float(moved @ turned)
+    if along <= 1e-10 * float(np.linalg.norm(moved) * np.linalg.norm(turned)):
+        return inverse
+    left = np.eye(len(moved)) - np.outer(moved, turned) / along
+    return np.asarray(left @ inverse @ left.T + np.outer(moved, moved) / along)

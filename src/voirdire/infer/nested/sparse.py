@@ -1,0 +1,124 @@
+"""Spreads of sparse answers at the maximum of their evidence; of very many blocks on some of them.
+
+A few hundred blocks (prompts) tell spreads well: where there are more the spreads are learned from so many, drawn at
+random, with the uncertainty that those leave, and all else from all, the spreads given. What the gradient of the
+evidence leaves out (see :mod:`.evidence`) is found by the differences that give its curvature, as what values of the
+evidence have more than the integral of its gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.nested.evidence import Evidence
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.marginal import Given
+from voirdire.infer.nested.propagation import NotConverged, applies, propagated
+from voirdire.infer.nested.search import LOWEST, ROUGH, TOLERANCE, Nested, searched, sizes
+from voirdire.typing import Floats, Ints
+
+FEW = 8.0  # answers for each value that is integrated out, below which Laplace's method is off by too much
+SOME = 300  # blocks that spreads are learned from
+MANY = 450  # of a table of so many
+STEP = 0.1  # of a logarithm of a spread, of differences
+SLACK = 0.02  # of the evidence, which ends of sweeps differ by
+WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
+
+
+def is_sparse(model: Field) -> bool:
+    """Whether answers say so little of each value that Laplace's method does not hold, and propagation applies."""
+    return 0.0 < answers_each(model) < FEW and applies(model)
+
+
+def answers_each(model: Field) -> float:
+    """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
+    pattern = model.others
+    answered = max(float(np.sum(counts)) for counts in model.answers.counts)
+    used = np.unique(pattern.index[pattern.coefficients != 0])
+    own = used[pattern.block[used] >= 0]
+    entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])
+    return float(answered * entries / max(len(pattern.index), 1) / len(own)) if len(own) else 0.0
+
+
+def by_evidence(model: Field, x: Floats, hyper: Floats) -> Nested:
+    """Search for the spreads from latent values ``x``.
+
+    Raises
+    ------
+    NotConverged
+        Sites still change after many sweeps.
+    """
+    if not is_large(model):
+        return _whole(model, x, hyper)
+    part, places = _some(model)
+    some = _whole(part, x[places], hyper)
+    start = np.array(x)
+    start[places] = some.found.x
+    found = propagated(model, some.found.hyper, start)
+    return replace(some, model=model, found=found, value=_value(model, found), by_part=SOME)
+
+
+def _value(model: Field, found: Given) -> float:
+    return found.log_marginal + float(model.hyper_prior(found.hyper)[0])
+
+
+def is_large(model: Field) -> bool:
+    """Whether there are so many blocks that spreads are learned from some of them."""
+    return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
+
+
+def gain(nested: Nested, x: Floats) -> float:
+    """By how much the log evidence is higher where it is searched from latent values ``x``, the spreads as they are.
+
+    Of very many blocks on some of them.
+    """
+    model, hyper, value = nested.model, nested.found.hyper, nested.found.log_marginal
+    try:
+        if is_large(model):
+            model, places = _some(model)
+            x, value = x[places], propagated(model, hyper, nested.found.x[places]).log_marginal
+        return propagated(model, hyper, x).log_marginal - value
+    except NotConverged:
+        return -np.inf
+
+
+def _some(model: Field) -> tuple[Field, Ints]:
+    """The field of some of the blocks, always the same ones, and the places of its latent values."""
+    kept = np.zeros(int(model.pattern.block.max()) + 1, dtype=bool)
+    kept[np.random.default_rng(0).permutation(len(kept))[:SOME]] = True
+    return model.part(kept)
+
+
+def _whole(model: Field, x: Floats, hyper: Floats) -> Nested:
+    evidence = Evidence(model, propagated(model, hyper, x))
+    first = np.diag(1.0 / (1.0 + 0.5 * sizes(model)))
+    rough = searched(evidence, hyper, first, ROUGH, SLACK)
+    if not len(hyper):
+        return rough
+    inverse, missing = _differences(evidence, rough)
+    again = Evidence(model, rough.found, missing=missing)
+    found = searched(again, rough.found.hyper, inverse, TOLERANCE, SLACK)
+    total = rough.evaluations + found.evaluations
+    return replace(found, evaluations=total, missing=missing, inverse=inverse)
+
+
+def _differences(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
+    """Inverse curvature of the evidence by the spreads, and what its gradient leaves out."""
+    centre = rough.found.hyper
+    evidence.last = rough.found
+    value, slope = evidence(centre)
+    start, moves = evidence.last, evidence.moves
+    curvature, missing = np.empty((len(centre), len(centre))), np.empty(len(centre))
+    for a in range(len(centre)):
+        step = np.zeros(len(centre))
+        step[a] = STEP if centre[a] < LOWEST + 1.0 else -STEP
+        evidence.last, evidence.moves = start, moves
+        there, its_slope = evidence(centre + step)
+        if not np.isfinite(there):
+            raise NotConverged("no curvature of the evidence")
+        curvature[a] = (its_slope - slope) / step[a]
+        missing[a] = (there - value) / step[a] - 0.5 * (slope + its_slope)[a]
+    values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
+    return (vectors / np.maximum(values, WIDEST**-2)) @ vectors.T, -missing

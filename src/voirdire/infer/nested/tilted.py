@@ -1,0 +1,233 @@
+"""Means, variances and masses of one cell's answers over a normal distribution of its predictors, by quadrature.
+
+Expectation propagation (:mod:`.propagation`) asks of each cell for the integral of its likelihood over a normal
+distribution of its predictors d (the cavity: what all other cells and the prior say of them), for the mean and the
+covariance of d under the product, and for the means of the likelihood's slopes and second derivatives there. They are
+sums over Gauss-Hermite nodes laid out by another normal distribution, which is near the product already,
+
+    integral N(d; m, C) p(y | d) dd = sum_k w_k p(y | d_k) N(d_k; m, C) / N(d_k; m', C'),   d_k = m' + C'^(1/2) z_k
+
+(Liu and Pierce 1994, Biometrika 81), so that few nodes are right however sharp the answers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.typing import Floats
+
+NODES = (14, 12)  # of one predictor, and of each of two
+TOGETHER = 50_000  # nodes of cells that are looked at together
+
+
+class Normals(NamedTuple):
+    """A normal distribution of each cell's predictors.
+
+    Attributes
+    ----------
+    mean : array, shape (predictors, cells)
+    covariance : array, shape (predictors, predictors, cells)
+    """
+
+    mean: Floats
+    covariance: Floats
+
+
+class Moments(NamedTuple):
+    """Of a cell's likelihood times a normal density.
+
+    Attributes
+    ----------
+    log_mass : array, shape (cells,)
+        Logarithm of the integral.
+    mean : array, shape (predictors, cells)
+    covariance : array, shape (predictors, predictors, cells)
+    """
+
+    log_mass: Floats
+    mean: Floats
+    covariance: Floats
+
+
+class Means(NamedTuple):
+    """Means of what the likelihood says of all predictors of a cell.
+
+    Attributes
+    ----------
+    slope : array, shape (all predictors, cells)
+    second : dict of (int, int) to array, shape (cells,)
+        Second derivatives, by pairs of predictors u <= v.
+    left : dict of (int, int) to array, shape (cells,)
+        Covariances of the slopes, less what is linear in the predictors that are integrated over.
+    """
+
+    slope: Floats
+    second: dict[tuple[int, int], Floats]
+    left: dict[tuple[int, int], Floats]
+
+
+def inverse(matrices: Floats) -> tuple[Floats, Floats]:
+    """Inverses of one-by-one or two-by-two symmetric matrices, shape (size, size, cells), and their determinants.
+
+    Examples
+    --------
+    >>> inverse(np.array([[[2.0], [1.0]], [[1.0], [1.0]]]))[0][..., 0].tolist()
+    [[1.0, -1.0], [-1.0, 2.0]]
+    """
+    if len(matrices) == 1:
+        return 1.0 / matrices, matrices[0, 0]
+    (a, b), (_, c) = matrices
+    determinant = a * c - b * b
+    return np.stack([np.stack([c, -b]), np.stack([-b, a])]) / determinant, determinant
+
+
+def times(matrices: Floats, vectors: Floats) -> Floats:
+    """Products of matrices, shape (size, size, cells), and vectors, shape (size, ..., cells)."""
+    return np.stack([sum(row[j] * vectors[j] for j in range(len(vectors))) for row in matrices])
+
+
+@lru_cache(maxsize=4)
+def _nodes(predictors: int) -> tuple[Floats, Floats]:
+    """Nodes of standard normal predictors, shape (predictors, nodes), and the logarithms of their weights."""
+    z, weight = np.polynomial.hermite_e.hermegauss(NODES[predictors - 1])
+    grid = np.stack([part.ravel() for part in np.meshgrid(*[z] * predictors, indexing="ij")])
+    log = np.log(weight / weight.sum())
+    return grid, np.sum([part.ravel() for part in np.meshgrid(*[log] * predictors, indexing="ij")], axis=0)
+
+
+def moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
+    """Mass, mean and covariance of each cell's likelihood times the cavity's density.
+
+    Parameters
+    ----------
+    answers : Answers
+    wide : sequence of int
+        The one or two predictors that are integrated over.
+    fixed : array, shape (all predictors, cells)
+        The values of the others; those of ``wide`` are not looked at.
+    cavity, near : Normals
+        Of the ``wide`` ones; ``near`` lays out the nodes.
+    """
+    parts = [
+        _moments(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
+        for at, chunk in _chunks(answers, len(wide))
+    ]
+    log_mass, mean, covariance = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    return Moments(log_mass, mean, covariance)
+
+
+def means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
+    """Means of slopes and second derivatives by all predictors; arguments as of :func:`moments`."""
+    parts = [
+        _means(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
+        for at, chunk in _chunks(answers, len(wide))
+    ]
+    slope = np.concatenate([part.slope for part in parts], axis=-1)
+    second, left = (
+        {
+            pair: np.concatenate([getattr(part, name)[pair] for part in parts])
+            for pair in getattr(parts[0], name)
+        }
+        for name in ("second", "left")
+    )
+    return Means(slope, second, left)
+
+
+def slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Floats:
+    """Means of the slopes alone, shape (all predictors, cells)."""
+    parts = []
+    for at, chunk in _chunks(answers, len(wide)):
+        placed = _placed(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
+        assert answers.by_hand is not None
+        found = answers.by_hand.slopes(placed.sums, chunk.counts)
+        parts.append(np.stack([(placed.weight * each).sum(axis=0) for each in found]))
+    return np.concatenate(parts, axis=-1)
+
+
+def _chunks(answers: Answers, predictors: int) -> list[tuple[slice, Answers]]:
+    counts = np.asarray(answers.counts)
+    step = max(1, TOGETHER // NODES[predictors - 1] ** predictors)
+    cuts = [slice(at, at + step) for at in range(0, counts.shape[-1], step)]
+    return [(cut, answers.of(counts[..., cut])) for cut in cuts]
+
+
+def _of(normals: Normals, cells: slice) -> Normals:
+    return Normals(normals.mean[:, cells], normals.covariance[..., cells])
+
+
+class _Placed(NamedTuple):
+    """Nodes, their weights (which sum to one), the integral, and what was added to the mean at each node."""
+
+    sums: list[Floats]
+    weight: Floats
+    log_mass: Floats
+    away: Floats
+
+
+def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> _Placed:
+    z, log_weight = _nodes(len(wide))
+    away = _spread(near.covariance, z)
+    sums: list[Floats] = list(fixed)
+    for i, predictor in enumerate(wide):
+        sums[predictor] = near.mean[i] + away[i]
+    precision, size = inverse(cavity.covariance)
+    its_size = inverse(near.covariance)[1]
+    gap = away + (near.mean - cavity.mean)[:, None]
+    turned = times(precision, gap)
+    log = log_weight[:, None] - 0.5 * (gap * turned).sum(axis=0) + 0.5 * (z * z).sum(axis=0)[:, None]
+    assert answers.by_hand is not None
+    log += answers.by_hand.log_likelihoods(sums, answers.counts)
+    top = log.max(axis=0)
+    log -= top
+    weight = np.exp(log, out=log)
+    total = weight.sum(axis=0)
+    weight /= total
+    return _Placed(sums, weight, top + np.log(total) + 0.5 * np.log(its_size / size), away)
+
+
+def _spread(covariance: Floats, z: Floats) -> Floats:
+    """Nodes spread by a root of covariances, shape (predictors, nodes, cells)."""
+    first = np.sqrt(covariance[0, 0])
+    if len(z) == 1:
+        return np.asarray((z[0][:, None] * first)[None])
+    below = covariance[0, 1] / first
+    other = np.sqrt(np.maximum(covariance[1, 1] - below**2, 0.0))
+    return np.stack([z[0][:, None] * first, z[0][:, None] * below + z[1][:, None] * other])
+
+
+def _moments(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Moments:
+    placed = _placed(answers, wide, fixed, cavity, near)
+    shift, covariance = _covariance(placed)
+    return Moments(placed.log_mass, near.mean + shift, covariance)
+
+
+def _covariance(placed: _Placed) -> tuple[Floats, Floats]:
+    weight, away = placed.weight, placed.away
+    shift = (weight * away).sum(axis=1)
+    centred = away - shift[:, None]
+    weighted = weight * centred
+    return shift, np.stack([[(one * other).sum(axis=0) for other in centred] for one in weighted])
+
+
+def _means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
+    placed = _placed(answers, wide, fixed, cavity, near)
+    weight, (_, covariance) = placed.weight, _covariance(placed)
+    assert answers.by_hand is not None
+    found = answers.by_hand.curved(placed.sums, answers.counts)
+    slope = [(weight * each).sum(axis=0) for each in found.slope]
+    second = {pair: (weight * each).sum(axis=0) for pair, each in found.second.items()}
+    kept = [u for u in range(len(slope)) if u not in wide]
+    turned = {u: np.stack([second.get((min(u, v), max(u, v)), 0.0 * slope[0]) for v in wide]) for u in kept}
+    left = {}
+    for i, u in enumerate(kept):
+        beside = times(covariance, turned[u])
+        weighted = weight * (found.slope[u] - slope[u])
+        for v in kept[i:]:
+            whole = (weighted * (found.slope[v] - slope[v])).sum(axis=0)
+            left[u, v] = whole - (beside * turned[v]).sum(axis=0)
+    return Means(np.stack(slope), second, left)

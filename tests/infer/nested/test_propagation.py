@@ -1,0 +1,181 @@
+"""Expectation propagation beside quadrature, the closed forms of normal answers, and tables whose spread is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.arrow import factor_of
+from voirdire.infer.nested.evidence import Evidence
+from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.marginal import given, settled
+from voirdire.infer.nested.nested import draws, maximise
+from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.propagation import Propagated, propagated
+from voirdire.infer.nested.sparse import answers_each, is_sparse
+from voirdire.infer.nested.tilted import Normals, means, moments
+from voirdire.kinds.votes.field import BY_HAND
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.specs import load_model
+from voirdire.tables.votes import read_votes
+
+
+def table(
+    contexts: int, items: int, votes: int, spread: float, ties: float = 0.0, seed: int = 0
+) -> pd.DataFrame:
+    """Votes of three good judges on random pairs within contexts."""
+    rng, total = np.random.default_rng(seed), contexts * votes
+    worth = rng.normal(0, 1.5, items)[:, None] + rng.normal(0, spread, (items, contexts))
+    judge, first, context = (rng.integers(0, n, total) for n in (3, items, contexts))
+    second = (first + rng.integers(1, items, total)) % items
+    d = worth[first, context] - worth[second, context]
+    right = rng.random(total) < np.array([0.95, 0.9, 0.85])[judge]
+    winner = np.where((rng.random(total) < expit(d)) == right, "first", "second").astype(object)
+    winner[rng.random(total) < ties] = "tie"
+    columns = {"judge": judge, "first": first, "second": second, "context": context}
+    letters = {"judge": "j", "first": "i", "second": "i", "context": "c"}
+    named = {name: np.char.add(letters[name], column.astype(str)) for name, column in columns.items()}
+    return pd.DataFrame({**named, "winner": winner})
+
+
+def field(votes: pd.DataFrame) -> tuple[Field, np.ndarray, np.ndarray]:
+    problem = pose(load_model("crowd-bt-contexts"), read_votes(votes))
+    model = problem.density.field(problem.data)
+    return model, *model.latent(problem.density.starts(problem.data)[0])
+
+
+@pytest.mark.parametrize("wide", [[0], [0, 3]])
+def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
+    model, _, _ = field(table(2, 3, 30, 1.0, ties=0.3))
+    answers, rng = model.answers, np.random.default_rng(1)
+    cells, size = answers.counts.shape[-1], len(wide)
+    fixed = rng.normal(1.0, 0.5, (4, cells))
+    root = rng.normal(0, 0.7, (cells, size, size))
+    covariance = (root @ root.transpose(0, 2, 1) + 0.5 * np.eye(size)).transpose(1, 2, 0)
+    cavity = Normals(rng.normal(0, 1, (size, cells)), covariance)
+    found = moments(answers, wide, fixed, cavity, cavity)
+    again = moments(answers, wide, fixed, cavity, Normals(found.mean, found.covariance))
+    slope = means(answers, wide, fixed, cavity, Normals(found.mean, found.covariance)).slope
+    grid = np.stack([g.ravel() for g in np.meshgrid(*[np.linspace(-12, 12, 481)] * size, indexing="ij")])
+    step = (24 / 480) ** size
+    assert answers.by_hand is not None
+    for cell in range(0, cells, 3):
+        sums = [np.full(grid.shape[1:], value)[:, None] for value in fixed[:, cell]]
+        for i, predictor in enumerate(wide):
+            sums[predictor] = grid[i][:, None]
+        one = answers.of(answers.counts[..., cell : cell + 1])
+        log = answers.by_hand.log_likelihoods(sums, one.counts)[:, 0]
+        density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
+            log
+        )
+        mass = density.sum() * step
+        assert again.log_mass[cell] == pytest.approx(np.log(mass), abs=2e-4)
+        mean = grid @ density * step / mass
+        np.testing.assert_allclose(again.mean[:, cell], mean, atol=2e-3)
+        gap = grid - mean[:, None]
+        np.testing.assert_allclose(
+            again.covariance[..., cell], (gap * density) @ gap.T * step / mass, rtol=5e-3, atol=2e-3
+        )
+        expected = [
+            float(each[:, 0] @ density * step / mass) for each in answers.by_hand.slopes(sums, one.counts)
+        ]
+        np.testing.assert_allclose(slope[:, cell], expected, atol=3e-3)
+
+
+def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> None:
+    """Five votes of a judge with two coins that vary a little, who sees three items in each context."""
+    first, second = np.array([0, 1, 0, 3, 4]), np.array([1, 2, 2, 4, 5])
+    won = np.array([1.0, 0.0, 1.0, 0.0, 2.0])
+    lost = np.array([0.0, 1.0, 1.0, 1.0, 0.0])
+    index = np.stack([first, second, np.full(5, 6), np.full(5, 7)], axis=1)
+    pattern = Pattern(
+        np.array([0, 0, 0, 1, 1, 1, COMMON, COMMON]),
+        index,
+        np.broadcast_to([1.0, -1.0, 1.0, 1.0], index.shape),
+        np.array([0, 0, 1, 2]),
+    )
+    groups = Group("own", 6, "spread"), Group("coin", 2, 0.3, 2.0, few=True)
+    chances = field(table(2, 3, 30, 1.0))[0].answers.chances
+    answers = Answers(chances, [np.stack([won, lost])], BY_HAND)
+    model = Field(groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x)
+    z, weight = np.polynomial.hermite_e.hermegauss(24)
+    u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
+    w = (
+        np.prod(np.stack(np.meshgrid(weight, weight, weight, indexing="ij")), axis=0).ravel()
+        / weight.sum() ** 3
+    )
+    nodes, share = np.polynomial.hermite_e.hermegauss(7)
+    for spread in (0.3, 1.0, 2.0):
+        exact = 0.0
+        for a, of_a in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
+            for b, of_b in zip(expit(2.0 + 0.3 * nodes), share / share.sum(), strict=True):
+                s = expit(spread * (u[first % 3] - u[second % 3]))
+                each = (a * s + (1 - b) * (1 - s)) ** won[:, None] * ((1 - a) * s + b * (1 - s)) ** lost[
+                    :, None
+                ]
+                exact += of_a * of_b * (each[:3].prod(axis=0) @ w) * (each[3:].prod(axis=0) @ w)
+        x = np.array([0.0] * 6 + [2.0, 2.0])
+        found = propagated(model, np.log([spread]), x)
+        off = abs(found.log_marginal - np.log(exact))
+        assert off < 0.01
+        # a control that must fail: Laplace's method is off by much more
+        assert spread < 0.5 or abs(given(model, np.log([spread]), x).log_marginal - np.log(exact)) > 3 * off
+
+
+def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
+    model, x, hyper = field(table(3, 3, 4000, 1.0))
+    assert not is_sparse(model)
+    near, found = settled(model, given(model, hyper, x)), propagated(model, hyper, x)
+    assert model.answers.by_hand is not None
+    curvature = np.zeros((found.predictors.shape[1], 3, 3))
+    for (u, v), each in model.answers.by_hand.curved(found.predictors, model.answers.counts).second.items():
+        curvature[:, u, v] = curvature[:, v, u] = -each
+    observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
+    sd = np.sqrt(found.factor.variances())
+    np.testing.assert_allclose(sd, np.sqrt(observed.variances()), rtol=0.1)
+    assert np.abs((found.x - near.x) / sd).max() < 0.5
+
+
+@pytest.mark.parametrize("ties", [0.0, 0.25])
+def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_differences(ties: float) -> None:
+    model, x, hyper = field(table(30, 8, 16, 1.0, ties))
+    assert is_sparse(model)
+    assert answers_each(model) == pytest.approx(2 * 16 / 8, rel=0.4)
+    evidence = Evidence(model, propagated(model, hyper, x))
+    slope, start = evidence(hyper)[1], evidence.last
+    at = [h.name for h in model.hypers].index("log_context_spread[0]")
+    step = np.zeros(len(hyper))
+    step[at] = 0.1
+    values = []
+    for sign in (1.0, -1.0):
+        evidence.last = start
+        values.append(evidence(hyper + sign * step)[0])
+    # but for how the determinant of what stays moves, of the order of one answer
+    assert slope[at] == pytest.approx((values[0] - values[1]) / 0.2, abs=1.5)
+
+
+def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() -> None:
+    """3,600 votes on 60 items: the spread is within two standard deviations (a fifth of itself each) of the truth."""
+    model, x, hyper = field(table(60, 60, 60, 1.0, seed=3))
+    found = maximise(model, x, hyper)
+    assert isinstance(found.found, Propagated)
+    assert not found.amiss
+    at = [h.name for h in model.hypers].index("log_context_spread[0]")
+    assert 0.6 < np.exp(found.found.hyper[at]) < 1.5
+    _, spreads = draws(found, 400, np.random.default_rng(0))
+    assert 0.05 < spreads[:, at].std() < 0.5
+
+
+def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
+    model, x, _ = field(table(30, 8, 16, 1.0))
+    kept = np.arange(30) % 3 == 0
+    part, places = model.part(kept)
+    other, rest = model.part(~kept)
+    whole = model.answers.both(model.pattern.predictors(x))[0]
+    parts = [m.answers.both(m.pattern.predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
+    assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
+    assert part.size + other.size == model.size + len(model.pattern.common)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,6 +24,32 @@ TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked
 BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
 
 Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+
+
+class CellAnswers(Protocol):
+    """What a nested approximation asks of answers: of a few alternatives (:class:`Answers`) or numbers (:mod:`.normal`).
+
+    See :class:`Answers` for each; predictors and gradients have the shape (..., predictors, cells).
+    """
+
+    @property
+    def size(self) -> float:
+        """Number of cells, as far as they cost time."""
+
+    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors."""
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, compiled."""
+
+    def turned(self, predictors: Floats, change: Floats) -> Floats:
+        """How the gradient turns along a change of the predictors."""
+
+    def information(self, predictors: Floats) -> Floats:
+        """What answers say of the predictors on average, shape (cells, predictors, predictors)."""
+
+    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
 
 
 @dataclass(frozen=True, eq=False)

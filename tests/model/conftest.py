@@ -128,7 +128,7 @@ class ScoreCase(Case):
         )
         if ties:
             self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
-        if name == "rating-continuous":  # between the ends too
+        if name.startswith("rating-continuous"):  # between the ends too
             self.scores["score"] = np.where(
                 rng.random(len(judge)) < 0.6, rng.uniform(1, 4, len(judge)), self.scores["score"]
             )

@@ -54,7 +54,7 @@ def test_information_is_the_mean_of_products_of_slopes() -> None:
         expected = outer(-0.5, -1) * stats.norm.cdf(-0.5, mean, noise)
         expected = expected + outer(0.5, 1) * stats.norm.sf(0.5, mean, noise)
         between, _ = integrate.quad_vec(
-            lambda y, mean=mean, noise=noise: outer(y, 0) * stats.norm.pdf(y, mean, noise),  # noqa: B023
+            lambda y, mean=mean, noise=noise: outer(y, 0) * stats.norm.pdf(y, mean, noise),
             -0.5,
             0.5,
             epsabs=1e-12,
@@ -124,7 +124,7 @@ def exact(y: np.ndarray, hyper: np.ndarray) -> float:
 
 def test_the_marginal_likelihood_is_that_of_the_normal_distribution(table: np.ndarray) -> None:
     model = field(table)
-    for hyper in (HYPER, HYPER + [0.5, -0.7, 0.4, 0.0]):
+    for hyper in (HYPER, HYPER + np.array([0.5, -0.7, 0.4, 0.0])):
         found = given(model, hyper, np.zeros(model.size))
         assert found.log_marginal == pytest.approx(exact(table, hyper), abs=1e-6)
 
@@ -169,7 +169,7 @@ def test_moves_follow_the_gradient_of_the_density(table: np.ndarray) -> None:
     found = maximise(model, np.zeros(model.size), np.full(4, -2.0))
     where = coordinates(found, spread_covariance(found))
     z = np.random.default_rng(1).normal(size=(3, where.size))
-    value, slope = where.energy(z)
+    _, slope = where.energy(z)
     for along in np.random.default_rng(2).normal(size=(4, where.size)):
         ahead, behind = (where.energy(z + sign * 1e-5 * along)[0] for sign in (1, -1))
         np.testing.assert_allclose(slope @ along, (ahead - behind) / 2e-5, rtol=1e-5, atol=1e-5)

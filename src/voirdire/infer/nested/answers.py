@@ -27,7 +27,7 @@ Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
 
 
 class CellAnswers(Protocol):
-    """What a nested approximation asks of answers: of a few alternatives (:class:`Answers`) or numbers (:mod:`.normal`).
+    """What a nested approximation asks of answers: of a few alternatives each, or numbers (:mod:`.normal`).
 
     See :class:`Answers` for each; predictors and gradients have the shape (..., predictors, cells).
     """

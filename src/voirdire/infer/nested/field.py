@@ -103,7 +103,7 @@ class Field:
         sums = self.pattern.predictors(x)
         if self.scales is None:
             return sums
-        return sums + np.asarray(self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:])
+        return np.asarray(sums + (self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:]))
 
     @cached_property
     def few(self) -> Bools:

@@ -23,7 +23,8 @@ ROUGH = 0.5  # that of a first search, before the values that stay are moved
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
-POINTS = 20  # at which latent values are found anew, at most
+POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
+AXES = 40  # of them
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
@@ -145,7 +146,7 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
     covariance = spread_covariance(nested)
     size = len(covariance)
     # along both directions of every axis, so far that the variance is that of the normal distribution
-    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: POINTS // 2]
+    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: max(POINTS // 2, min(size, AXES))]
     normal = math.sqrt(size) * np.concatenate([axes, -axes]) if size else np.zeros((1, 0))
     points = len(normal)
     root = np.linalg.cholesky(covariance) if size else covariance

@@ -1,25 +1,34 @@
 """Systems over contexts: what is scored is a system's answer in a context, what is asked is which system is better.
 
-Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx. The fit draws all items
-towards one mean, theta ~ Normal(0, pi), which would draw systems together, too: the posterior of a normal strength is
-Normal(b y, b e^2), b = pi^2 / (pi^2 + e^2), with y and e the mean and the standard deviation by its answers alone. So
-the means of a system's items, less that over all systems, are freed of the prior in each draw,
+Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx, under each criterion.
+The fit draws all items towards one mean, theta ~ Normal(0, Sigma) over criteria, which would draw systems together,
+too: the posterior of a normal strength is
 
-    M = y + (m / b - y) sqrt(b),   y the mean of m / b over draws,
+    Normal(B y, B E),   B = Sigma (Sigma + E)^-1 = 1 - V Sigma^-1,   V = B E,
 
-which is the posterior under a flat prior of mu, over these contexts; what severities and the other unknowns leave open
-stays in it, with its covariances.
+with y and E the mean and the covariance by its answers alone: what judges make of an item under all criteria alike errs
+under all of them alike. So the means of a system's items, less that over all systems, are freed of the prior in each
+draw,
+
+    M = y + B^(1/2) (B^-1 m - y),   y the mean of B^-1 m over draws,
+
+which has the covariance E (f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts; what
+severities and the other unknowns leave open stays in it, with its covariances.
 
 Over contexts like these, each draw also reweighs the contexts, all systems alike (Bayesian bootstrap, Rubin 1981,
 Annals of Statistics 9):
 
     mu_s = M_s + f sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),   f^2 = 1 - mean_sx e_sx^2 / var(d),
 
-with d_sx the items' deviations from their system's mean and e_sx^2 their error, both freed of the prior as above: f
-leaves to d what truly differs between contexts, as M has the error already.
+with d_sx the items' deviations from their system's mean and e_sx^2 their error, both over criteria and freed of the
+prior as above: f leaves to d what truly differs between contexts, as M has the error already. What contexts add to all
+systems alike moves scores on a scale of points. In log-odds only differences are known, strengths sum to zero over the
+items of any table, and it moves none: there the sum is taken from its mean over systems.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,42 +63,87 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
     systems, count = len(problem.table.systems), np.bincount(where.system)
     member = (where.system[:, None] == np.arange(systems)) / count
     share = weights(problem.density, values)
-    theta, kept = values["strength"], _kept(problem, values)
+    theta, freed = values["strength"], freeing(problem, values)
     mean = theta @ member
     middle = mean.mean(axis=-1, keepdims=True)
-    free = (mean - middle) / kept[..., None]
-    centre = free.mean(axis=0)
-    free = middle + centre + (free - centre) * np.sqrt(kept[..., None])
-    found = np.einsum("dc,dcs->ds", share, free)
+    found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
-        y = np.einsum("dc,dci->i", share / kept, theta - middle) / len(theta)
-        error = theta.var(axis=0, ddof=1) / kept.mean(axis=0)[:, None]
+        items = freed.of(theta - middle, share)
         rng = np.random.default_rng((seed, OWN))
-        found = found + _elsewhere(y, share.mean(axis=0) ** 2 @ error, where, rng, len(theta))
+        more = _elsewhere(items.mean(axis=0), items.var(axis=0, ddof=1), where, rng, len(theta))
+        found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
 
 
-def _kept(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
-    """What part of an item's strength its prior leaves to it, in each draw and criterion, shape (draws, criteria).
+class Freeing(NamedTuple):
+    """What frees strengths of their prior: B^-1 and B^(1/2), shape (draws or 1, criteria, criteria) each."""
 
-    Where pi is learned, b = l / (l + 1 / pi^2) with l the information of an item's answers, as in the units of
-    :class:`.Spread`. Where it is given, or learned with all else integrated out, 1 - b is the mean posterior variance
-    of items as a part of the prior's.
+    inverse: Floats
+    half: Floats
+
+    def of(self, x: Floats, share: Floats) -> Floats:
+        """Sums over criteria of draws that are freed, shape (draws, n).
+
+        Parameters
+        ----------
+        x : array, shape (draws, criteria, n)
+            Strengths, or means of some, from the mean of their prior.
+        share : array, shape (draws, criteria)
+            Weights of the criteria.
+
+        Examples
+        --------
+        >>> x = np.random.default_rng(0).normal(1.0, 0.1, (1000, 1, 1))
+        >>> found = Freeing(np.full((1, 1, 1), 4.0), np.full((1, 1, 1), 0.5)).of(x, np.ones((1000, 1)))
+        >>> [float(np.round(of(found) / of(x), 6)) for of in (np.mean, np.std)]
+        [4.0, 2.0]
+        """
+        size = len(x)
+        inverse, half = (np.broadcast_to(part, (size, *part.shape[1:])) for part in self)
+        y = np.einsum("dce,den->cn", inverse, x, optimize=True) / size
+        own = np.einsum("dc,dce->de", share, half)
+        rows = np.einsum("dc,dce->de", own, inverse)
+        return np.asarray(share @ y + np.einsum("de,den->dn", rows, x) - own @ y)
+
+
+def freeing(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
+    """What frees the strengths of a problem of their prior, in each draw or in all.
+
+    Where spreads are learned with all else integrated out, or given, V is the mean posterior covariance of an item over
+    criteria. Where pi is learned with the strengths B = l / (l + 1 / pi^2) under each criterion, l the information of
+    an item's answers, as in the units of :class:`.Spread`.
     """
     theta = values["strength"]
-    shape = theta.shape[:2]
+    criteria = theta.shape[1]
     prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
-    left = theta.var(axis=0, ddof=1).mean(axis=-1)
-    if problem.density.is_nested:
-        spread = np.exp(2.0 * values["log_spread"]) + np.exp(2.0 * values["log_general_spread"])[:, None]
-        left = left / spread.mean(axis=0)
-    elif isinstance(prior, Spread) and prior.of:
+    if not problem.density.is_nested and isinstance(prior, Spread) and prior.of:
         information = problem.density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
-        return np.asarray(np.broadcast_to(told / (1.0 + told), shape))
-    else:
-        left = left / prior.sd**2  # type: ignore[union-attr]
-    return np.asarray(np.broadcast_to(np.maximum(1.0 - left, LEAST), shape))
+        kept = np.maximum(np.broadcast_to(told / (1.0 + told), theta.shape[:2]), LEAST)
+        one = np.eye(criteria)
+        return Freeing(one / kept[..., None], one * np.sqrt(kept)[..., None])
+    centred = theta - theta.mean(axis=0)
+    left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
+    if not problem.density.is_nested:
+        return of_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
+    sigma = np.diag(np.exp(2.0 * values["log_spread"]).mean(axis=0))
+    if "log_general_spread" in values:
+        sigma = sigma + np.exp(2.0 * values["log_general_spread"]).mean()
+    return of_covariances(sigma, left)
+
+
+def of_covariances(sigma: Floats, left: Floats) -> Freeing:
+    """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
+
+    With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
+    """
+    root = np.linalg.cholesky(sigma)
+    white = np.linalg.solve(root, np.linalg.solve(root, left).T)
+    values, vectors = np.linalg.eigh(0.5 * (white + white.T))
+    kept = np.clip(1.0 - values, LEAST, 1.0)
+    along = root @ vectors
+    back = np.linalg.inv(along)
+    return Freeing((along / kept @ back)[None], (along * np.sqrt(kept) @ back)[None])
 
 
 def _elsewhere(y: Floats, error: Floats, where: Placed, rng: np.random.Generator, size: int) -> Floats:

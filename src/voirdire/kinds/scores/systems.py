@@ -15,13 +15,18 @@ draw,
 which has the covariance E (f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts; what
 severities and the other unknowns leave open stays in it, with its covariances.
 
-Over contexts like these, each draw also reweighs the contexts, all systems alike (Bayesian bootstrap, Rubin 1981,
-Annals of Statistics 9):
+Over contexts like these, what is new in a context is the item, what each judge makes of it, and noise alike: all of it
+is in how a system's items scatter, whatever the model says of its parts. So there each draw reweighs the contexts, all
+systems alike (Bayesian bootstrap, Rubin 1981, Annals of Statistics 9), and of the posterior there stays what all
+contexts have in common (severities, cutpoints, the scale):
 
-    mu_s = M_s + f sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),   f^2 = 1 - mean_sx e_sx^2 / var(d),
+    mu_s = y_s + r_s (M_s - y_s) + ((n + 1) / c_s)^(1/2) sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),
+    c_s ~ Chi-squared(n - 1),
+    r_s^2 = 1 - e_s^2 / (n var M_s),   e_s^2 = n / (n - 1) mean_x var(theta_sx - M_s),
 
-with d_sx the items' deviations from their system's mean and e_sx^2 their error, both over criteria and freed of the
-prior as above: f leaves to d what truly differs between contexts, as M has the error already. What contexts add to all
+with n the contexts of a system, d_sx the items' deviations from its mean, over criteria and freed of the prior as
+above, so that the reweighed mean has about Student's distribution of a mean of n whose variance is not known, and e_s^2
+what draws of its items have by themselves (of fewer than four contexts c as if of four). What contexts add to all
 systems alike moves scores on a scale of points. In log-odds only differences are known, strengths sum to zero over the
 items of any table, and it moves none: there the sum is taken from its mean over systems.
 """
@@ -41,6 +46,7 @@ from voirdire.model.terms.parameters import Spread
 from voirdire.typing import Floats
 
 LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
+FEWEST = 3.0  # degrees of freedom of a variance between contexts
 OWN = 1981  # of random numbers that no simulation with the same seed has drawn
 
 
@@ -69,8 +75,10 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
     found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
         items = freed.of(theta - middle, share)
-        rng = np.random.default_rng((seed, OWN))
-        more = _elsewhere(items.mean(axis=0), items.var(axis=0, ddof=1), where, rng, len(theta))
+        found, more = (
+            _in_common(found, items, where),
+            _elsewhere(items, where, np.random.default_rng((seed, OWN))),
+        )
         found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
 
@@ -146,18 +154,36 @@ def of_covariances(sigma: Floats, left: Floats) -> Freeing:
     return Freeing((along / kept @ back)[None], (along * np.sqrt(kept) @ back)[None])
 
 
-def _elsewhere(y: Floats, error: Floats, where: Placed, rng: np.random.Generator, size: int) -> Floats:
-    """What other contexts would add to the mean of every system, shape (size, systems), from items and their errors."""
+def _in_common(found: Floats, items: Floats, where: Placed) -> Floats:
+    """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
     count = np.bincount(where.system)
+    mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
+    own = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
+        count - 1, 1
+    )
+    kept = np.sqrt(np.clip(1.0 - own / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0))
+    centre = found.mean(axis=0)
+    return np.asarray(centre + kept * (found - centre))
+
+
+def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
+    """What other contexts would add to the mean of every system, shape (draws, systems), from draws of its items."""
+    count = np.bincount(where.system)
+    y = items.mean(axis=0)
     d = y - (np.bincount(where.system, y) / count)[where.system]
-    spread = float((d**2).sum() / max(len(d) - len(count), 1))
-    f = np.sqrt(max(0.0, 1.0 - float(error.mean()) / max(spread, 1e-300)))
     contexts = int(where.context.max()) + 1
     table, there = np.zeros((2, contexts, len(count)))
     np.add.at(table, (where.context, where.system), d)
     np.add.at(there, (where.context, where.system), 1.0)
-    g = rng.exponential(size=(size, contexts))
-    return np.asarray(f * (g @ table) / np.maximum(g @ there, 1e-300))
+    g = rng.exponential(size=(len(items), contexts))
+    freedom = np.maximum(count - 1.0, FEWEST)
+    wider = np.sqrt(
+        (count + 1.0)
+        / np.maximum(count - 1.0, 1.0)
+        * freedom
+        / rng.chisquare(freedom, (len(items), len(count)))
+    )
+    return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 
 def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:

@@ -91,7 +91,8 @@ def fit(
             "large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-severity for scores (rating-halo under several criteria, rating-continuous between "
-            "levels, rating-continuous-halo for both, rating-families for families of judges), joint-position for votes and scores.",
+            "levels, rating-continuous-halo for both, rating-families for families of judges), "
+            "joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

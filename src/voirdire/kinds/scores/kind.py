@@ -19,7 +19,7 @@ from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.halo import no_halo, no_shared_errors
+from voirdire.kinds.scores.halo import no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
@@ -78,9 +78,11 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
-        without = no_halo(table) if request.anchors is None else ""
+        without: str | None = ""
         if request.levels is None and (table.score != np.round(table.score)).any():
             why = "the table has scores that are not whole numbers"
+            if request.anchors is None:
+                without = no_continuous_halo(table)
             if without is None:
                 return "rating-continuous-halo", f"{why}, of the same items under several criteria"
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
@@ -91,6 +93,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-families", f"{why} of families of judges"
         if alone:
             why += f"; errors that families share are left out: {alone}"
+        if request.anchors is None:
+            without = no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         return "rating-severity", f"{why}; tastes are left out: {without}" if without else why

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.model.terms.arrays import normal_hazard
 from voirdire.model.terms.censored import HALF, log_score
 from voirdire.typing import Floats, Ints
 
@@ -125,14 +126,7 @@ class NormalAnswers:
     def _beyond(self, predictors: Floats) -> tuple[Floats, Floats]:
         """How far the mean is beyond the end that a score stands at, in noises, and phi / Phi there."""
         t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
-        return t, _hazard(t)
-
-
-def _hazard(t: Floats) -> Floats:
-    """phi(t) / Phi(t)."""
-    from scipy.special import log_ndtr
-
-    return np.asarray(np.exp(-0.5 * t * t - 0.5 * np.log(2.0 * np.pi) - log_ndtr(t)))
+        return t, normal_hazard(t)
 
 
 def _information(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
@@ -142,7 +136,7 @@ def _information(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Float
     noise = np.exp(log_noise)
     a, b = (-HALF - mean) / noise, (HALF - mean) / noise
     at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
-    low, high = at_a * _hazard(a), at_b * _hazard(-b)
+    low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
     # of the two tails the smaller, so that no difference of numbers near one is taken
     inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
     mm = inside - b * at_b + a * at_a + high + low

@@ -150,8 +150,8 @@ class ScoreCase(Case):
         self.density = self.problem.density
         rng, more = np.random.default_rng(3), np.random.default_rng(6)
         size = sum(math.prod(p.free_shape(self.density.sizes)) for p in of_people(self.density))
-        # of noise by criterion less wide: a score 3,000 noises beyond an end leaves differences no digits
-        wide = 1.3 if self.model.reliability.kind == "rater-noise-by-criterion" else 2.0
+        # of noise by criterion no wide one: of scores thousands of noises beyond an end differences keep no digits
+        wide = 1.0 if self.model.reliability.kind == "rater-noise-by-criterion" else 2.0
         panel = [rng.normal(size=self.density.size - size) * scale for scale in (1.0, 1.0, wide, 0.0)]
         self.points = [np.append(x, more.normal(size=size) * np.any(x)) for x in panel]
 

@@ -128,7 +128,7 @@ class ScoreCase(Case):
         )
         if ties:
             self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
-        if name == "rating-continuous":  # between the ends too
+        if name.startswith("rating-continuous"):  # between the ends too
             self.scores["score"] = np.where(
                 rng.random(len(judge)) < 0.6, rng.uniform(1, 4, len(judge)), self.scores["score"]
             )
@@ -150,7 +150,9 @@ class ScoreCase(Case):
         self.density = self.problem.density
         rng, more = np.random.default_rng(3), np.random.default_rng(6)
         size = sum(math.prod(p.free_shape(self.density.sizes)) for p in of_people(self.density))
-        panel = [rng.normal(size=self.density.size - size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+        # of noise by criterion no wide one: of scores thousands of noises beyond an end differences keep no digits
+        wide = 1.0 if self.model.reliability.kind == "rater-noise-by-criterion" else 2.0
+        panel = [rng.normal(size=self.density.size - size) * scale for scale in (1.0, 1.0, wide, 0.0)]
         self.points = [np.append(x, more.normal(size=size) * np.any(x)) for x in panel]
 
 

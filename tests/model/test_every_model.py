@@ -304,6 +304,7 @@ SCORE_EQUATIONS: dict[str, Any] = {
     "rating-discrimination": (scaled, own_limits),
     "rating-maple": (scaled, own_limits),
     "rating-continuous": (as_it_is, None),
+    "rating-continuous-halo": (as_it_is, None),
     "mean-score": statistics.mean,
     "median-score": statistics.median,
 }
@@ -325,6 +326,11 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
         scores = rows["score"].tolist()
+        if case.name == "rating-continuous-halo":
+            noise = math.exp(v["log_noise_criterion"][k][c])
+            mu = eta - v["severity_criterion"][c][k]
+            total += sum(one_tobit((y - 2.5) / 3, mu, noise) for y in scores)
+            continue
         if limits is None:
             total += tobit(
                 scores, eta, math.exp(v["log_noise"][k]), v["log_judge_item"][k] if case.ties else None
@@ -358,10 +364,7 @@ def human_scores(case: Any, v: dict[str, Any]) -> float:
         sharpness = math.exp(float(v["log_people"])) if "log_people" in v else 1.0
         eta = sharpness * v["strength"][c][problem.items.index(item)] - v["severity_people"][c]
         if case.name == "rating-continuous":
-            y, noise = (score - 2.5) / 3, math.exp(float(v["log_noise_people"]))
-            below, above = (stats.norm.logcdf((sign * eta - 0.5) / noise) for sign in (-1, 1))
-            inside = stats.norm.logpdf(y, eta, noise)
-            total += float(below if y == -0.5 else above if y == 0.5 else inside)
+            total += one_tobit((score - 2.5) / 3, eta, math.exp(float(v["log_noise_people"])))
             continue
         cut = [-math.inf, *shared_limits(v, 0, c), math.inf]
         low, high = cut[score - 1] - eta, cut[score] - eta
@@ -403,6 +406,12 @@ def ruled(function: Callable[[float], float]) -> float:
     points = [-5 + number / 4 for number in range(41)]
     weights = [math.exp(-z * z / 2) for z in points]
     return sum(w * function(z) for z, w in zip(points, weights, strict=True)) / sum(weights)
+
+
+def one_tobit(y: float, mu: float, noise: float) -> float:
+    """A score from -1/2 to 1/2: a normal density, at the ends what lies beyond."""
+    below, above = (stats.norm.logcdf((sign * mu - 0.5) / noise) for sign in (-1, 1))
+    return float(below if y == -0.5 else above if y == 0.5 else stats.norm.logpdf(y, mu, noise))
 
 
 def tobit(scores: list[float], mu: float, sigma: float, log_tau: float | None) -> float:
@@ -606,6 +615,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         "log_spread": lambda v: normal(v, strength["mean"], strength["sd"]),
         "level": lambda v: normal(v, 0.0, strength["level_sd"]),
         "log_noise": lambda v: normal(v, coin["mean"], coin["sd"]),
+        "log_noise_criterion": lambda v: normal(v, coin["mean"], coin["sd"]),
         "weight": lambda v: zero_sum(v, file["weights"]["sd"]),
         "class_share": lambda v: zero_sum(v, file["classes"]["sd"]),
         "tendency": lambda v: zero_sum(v, file["classes"]["sd"]),
@@ -659,7 +669,8 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         return lambda value: float(stats.norm.logpdf(np.asarray(value) / np.exp(v[of])).sum())
 
     def strengths(value: Any) -> float:
-        standard = (np.asarray(value) - v.get("general", 0.0)) / np.exp(v["log_spread"])[:, None]
+        level = np.reshape(v.get("level", 0.0), (-1, 1))
+        standard = (np.asarray(value) - v.get("general", 0.0) - level) / np.exp(v["log_spread"])[:, None]
         return float(stats.norm.logpdf(standard).sum() - len(standard) * stats.norm.logpdf(0))
 
     def coins(value: Any) -> float:
@@ -676,7 +687,17 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         standard = np.asarray(value) / np.exp(v["log_general_spread"])
         return float(stats.norm.logpdf(standard).sum() - stats.norm.logpdf(0))
 
+    def tastes(value: Any) -> float:
+        return float(
+            stats.norm.logpdf(np.asarray(value) / np.reshape(np.exp(v["log_taste_spread"]), (-1, 1))).sum()
+        )
+
+    def by_criterion(value: Any) -> float:
+        standard = np.asarray(value) / np.exp(v["log_severity_spread"])
+        return float(stats.norm.logpdf(standard).sum() - len(standard) * stats.norm.logpdf(0))
+
     found = {
+        "severity_criterion": by_criterion,
         "strength": strengths,
         "general": general,
         "coin_first": coins,
@@ -686,6 +707,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
     rates = {
         "log_spread": file["strength"]["rate"],
         "log_general_spread": file["strength"]["rate"],
+        "log_severity_spread": file.get("severity", {}).get("rate"),
         "log_coin_mean": file["reliability"].get("mean_rate"),
         "log_coin_spread": file["reliability"].get("spread_rate"),
         "log_tie_spread": file.get("ties", {}).get("rate"),
@@ -696,6 +718,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
     for section, name in (("context", "context_strength"), ("taste", "taste")):
         found[name] = over(f"log_{section}_spread")
         rates[f"log_{section}_spread"] = file.get(section, {}).get("rate")
+    found["taste"] = tastes
     if "judge_slope" in v:
         found["judge_slope"] = lambda value: float(
             stats.norm.logpdf(np.asarray(value) / np.exp(v["log_slope_spread"])[:, None]).sum()

@@ -90,8 +90,9 @@ def fit(
             "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position with anchors "
             "and for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
-            "judges); rating-severity for scores (rating-halo under several criteria, rating-families for "
-            "families of judges), joint-position for votes and scores.",
+            "judges); rating-severity for scores (rating-halo under several criteria, rating-continuous between "
+            "levels, rating-continuous-halo for both, rating-families for families of judges), "
+            "joint-position for votes and scores.",
         ),
     ] = None,
     method: Annotated[

@@ -77,8 +77,9 @@ def fit(
         ``maple-position`` and ``crowd-bt-position`` with anchors and for large tables (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); for labels ``hierarchical-dawid-skene``, or
         ``ordered-labels`` where they are levels in order; for scores ``rating-severity``
-        (``rating-halo`` under several criteria, ``rating-families`` with ``families``, ``rating-maple`` with
-        ``criteria``), for votes and scores ``joint-position`` (``joint-maple-position`` with ``criteria``).
+        (``rating-halo`` under several criteria, ``rating-continuous`` between levels, ``rating-continuous-halo`` for
+        both, ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
+        ``joint-position`` (``joint-maple-position`` with ``criteria``).
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
         MAPLE's paper (the likelihood alone, 5,000 epochs, no intervals), for votes without ties and models with at most

@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from voirdire.model.terms.arrays import normal_hazard
 from voirdire.typing import Floats
 
 Linear: TypeAlias = Callable[[Floats], Floats]
@@ -226,7 +227,7 @@ class _Taped:
         if not isinstance(x, Node):
             return log_ndtr(x)
         out = log_ndtr(x.value)
-        slope = np.exp(-0.5 * x.value**2 - 0.5 * np.log(2.0 * np.pi) - out)
+        slope = normal_hazard(x.value)
         return Node(out, ((x, lambda g: g * slope, None),), lambda: [(x, x, -slope * (x.value + slope))])
 
     def logaddexp(self, x: Any, y: Any) -> Any:

@@ -65,7 +65,8 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
             pm.Potential(f"{parameter.name}_skew", skew.sum())
         return pm.Deterministic(parameter.name, value, dims=parameter.dims)
     if isinstance(prior, LogExponential):
-        return pt.log(pm.Exponential(parameter.name, prior.rate, dims=parameter.dims))
+        # a plain float would be rounded to single precision
+        return pt.log(pm.Exponential(parameter.name, np.float64(prior.rate), dims=parameter.dims))
     if isinstance(prior, LogitBeta):
         if prior.reversed == 0:
             probability = pm.Beta(parameter.name, prior.a, prior.b, dims=parameter.dims)

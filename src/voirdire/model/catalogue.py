@@ -29,6 +29,7 @@ _JUDGES = {
     "one-coin-label": "one coin",
     "alike-raters": "severity",
     "rater-noise": "severity and noise",
+    "rater-noise-by-criterion": "severity and noise by criterion",
     "rater-discrimination": "discrimination, severity and cutpoints",
     "linked": "severity",
     "linked-discrimination": "sharpness and severity",

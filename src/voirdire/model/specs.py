@@ -30,6 +30,8 @@ from voirdire.model.terms import (
     WEIGHTS,
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.structure import JudgeTaste
 from voirdire.renamed import DATA, MODELS, name_now
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
 
@@ -67,7 +69,7 @@ GRAMMARS = {
             "weights": WEIGHTS,
             "anchors": ANCHORS,
             "context": CONTEXT,
-            "taste": TASTE,
+            "taste": {JudgeTaste.kind: TASTE[JudgeTaste.kind]},
             "covariates": COVARIATES,
         },
         ("strength", "reliability"),
@@ -91,7 +93,7 @@ GRAMMARS = {
     "joint": Grammar(
         {
             "strength": STRENGTH,
-            "severity": SEVERITY,
+            "severity": {Severity.kind: SEVERITY[Severity.kind]},
             "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
             "reliability": LINKED,
             "ties": TIES,

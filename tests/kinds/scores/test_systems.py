@@ -13,7 +13,7 @@ import voirdire
 from voirdire.cli import app
 from voirdire.errors import InputError
 from voirdire.fit.store import load, save
-from voirdire.kinds.scores.systems import draws
+from voirdire.kinds.scores.systems import draws, of_covariances
 
 MU = np.linspace(-1.0, 1.0, 5)
 
@@ -154,3 +154,54 @@ def test_systems_of_judges_with_tastes() -> None:
     assert found.model.name == "rating-halo"
     assert np.polyfit(2.0 * MU, gap(found.systems()), 1)[0] == pytest.approx(1.0, abs=0.3)
     assert set(found.as_dict()["spreads"][-1]) >= {"name", "value"}
+
+
+def test_strengths_are_freed_of_their_prior_exactly_where_they_are_normal() -> None:
+    """Of y = theta + error and theta ~ Normal(0, Sigma): y and the covariance of the error, from draws of theta."""
+    rng = np.random.default_rng(0)
+    sigma = np.diag([1.0, 0.5, 2.0]) + 0.8
+    root = rng.normal(size=(3, 3))
+    error, y, share = root @ root.T + 0.3, np.array([1.0, -2.0, 0.5]), np.array([0.5, 0.3, 0.2])
+    b = sigma @ np.linalg.inv(sigma + error)
+    drawn = b @ y + rng.multivariate_normal(np.zeros(3), b @ error, size=100_000)
+    found = of_covariances(sigma, b @ error).of(drawn[..., None], np.broadcast_to(share, drawn.shape))
+    assert found.mean() == pytest.approx(share @ y, abs=3 * np.sqrt(share @ error @ share / 1e5) / 0.1)
+    assert found.var() == pytest.approx(share @ error @ share, rel=0.02)
+
+
+def opinions(seed: int, own: float, contexts: int = 12) -> pd.DataFrame:
+    """Levels that three judges with tastes give three systems under four criteria; contexts differ for all alike."""
+    rng = np.random.default_rng(seed)
+    shape = (3, contexts, 3, 4)
+    theta = np.array([-1.0, 0.0, 1.0])[:, None] + own * rng.normal(size=(3, contexts))
+    taste = 1.5 * rng.normal(size=shape[:3])
+    common = 3.0 * rng.normal(size=contexts)
+    seen = theta[:, :, None, None] + taste[..., None] + common[:, None, None] + rng.logistic(size=shape)
+    s, x, k, c = (part.ravel() for part in np.indices(shape))
+    level = (seen.ravel()[:, None] > np.linspace(-4, 4, 6)).sum(axis=1)
+    names = {"judge": k, "context": x, "system": s, "criterion": c}
+    table = pd.DataFrame({name: [f"{name[0]}{one:02d}" for one in code] for name, code in names.items()})
+    return table.assign(score=level + 1)
+
+
+def test_what_contexts_add_to_all_systems_moves_none_in_log_odds() -> None:
+    """Of systems that differ by their means alone the error is that of tastes and noise: 0.3, with contexts 0.9."""
+    found = fitted(opinions(1, 0.0), model="rating-halo", levels=[1, 2, 3, 4, 5, 6, 7])
+    assert found.systems()["sd"].max() < 0.55
+
+
+@pytest.mark.slow
+def test_intervals_of_systems_hold_where_judges_have_tastes() -> None:
+    """Twelve tables of three systems (mcse 5%)."""
+    z = []
+    for seed in range(12):
+        worth, sd = apart(fitted(opinions(seed, 0.7, 16), model="rating-halo", levels=[1, 2, 3, 4, 5, 6, 7]))
+        z.append((worth - np.array([-1.0, 0.0, 1.0])) / sd)
+    assert 0.78 <= (np.abs(np.array(z)) < 1.645).mean() <= 0.99
+    assert 0.75 <= np.sqrt((np.array(z) ** 2).mean()) <= 1.35
+
+
+def test_a_category_of_items_is_no_criterion() -> None:
+    table = scored(0).assign(criterion=lambda t: np.where(t["context"] < "x10", "maths", "writing"))
+    with pytest.raises(InputError, match="criterion is then a category of items; give it another name"):
+        fitted(table)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voirdire.model.terms.arrays import log_sigmoid, sigmoid, zero_sum, zero_sum_free
+from voirdire.model.terms.arrays import log_sigmoid, normal_hazard, sigmoid, zero_sum, zero_sum_free
 
 getcontext().prec = 250
 numbers = st.floats(-500, 500)
@@ -45,3 +45,19 @@ def test_all_levels_are_treated_alike(size: int) -> None:
     matrix = zero_sum(np.eye(size - 1), size, np)
     np.testing.assert_allclose(matrix.T @ matrix, np.eye(size) - 1 / size, atol=1e-12)
     np.testing.assert_allclose(matrix @ matrix.T, np.eye(size - 1), atol=1e-12)
+
+
+def test_the_slope_of_the_log_normal_distribution_function_keeps_its_digits_far_out() -> None:
+    """Beside its continued fraction in the lower tail (|x| + 1 / (|x| + 2 / (|x| + ...))), and SciPy in the middle."""
+    from scipy import stats
+
+    for x in (-5.0, -50.0, -3e3, -1e5):
+        fraction = Decimal(-x)
+        for n in range(400, 0, -1):
+            fraction = Decimal(-x) + n / fraction
+        away = float(fraction - Decimal(-x))
+        assert float(normal_hazard(np.array(x))) + x == pytest.approx(away, abs=4e-16 * abs(x))
+    middle = np.linspace(-4, 6, 21)
+    np.testing.assert_allclose(
+        normal_hazard(middle), stats.norm.pdf(middle) / stats.norm.cdf(middle), rtol=1e-12
+    )

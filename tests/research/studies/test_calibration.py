@@ -73,6 +73,7 @@ STUDIES = [
     "calibration-joint",
     "calibration-contexts",
     "calibration-halo",
+    "calibration-continuous-halo",
     "calibration-families",
 ]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -69,6 +69,32 @@ class ByHand(NamedTuple):
     curved: Callable[[Sequence[Floats], Any], Curved]
     information: Callable[[Sequence[Floats], Any], Pairs]
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]
+
+
+class CellAnswers(Protocol):
+    """What a nested approximation asks of answers: of a few alternatives each, or numbers (:mod:`.normal`).
+
+    See :class:`Answers` for each; predictors and gradients have the shape (..., predictors, cells).
+    """
+
+    @property
+    def size(self) -> float:
+        """Number of cells, as far as they cost time."""
+
+    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors."""
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, compiled."""
+
+    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """How the gradient turns along changes of the predictors, as a function of them."""
+
+    def information(self, predictors: Floats) -> Floats:
+        """What answers say of the predictors on average, shape (cells, predictors, predictors)."""
+
+    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ class Coordinates:
         parts = self._parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
         answers = model.answers.compiled if self.compiled else model.answers.both
-        likelihood, slope = answers(model.pattern.predictors(x))
+        likelihood, slope = answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
         by_x = model.pattern.gathered(slope) + slope_of_prior
@@ -99,6 +99,8 @@ class Coordinates:
         by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
         if means.any():
             by_hyper += (by_x * parts.mean * (1.0 - self._said * parts.reach)) @ means
+        if model.scales is not None:
+            by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
         white = self._white(by_x * width)

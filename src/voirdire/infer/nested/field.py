@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.answers import Answers, CellAnswers
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Bools, Floats, Ints
 
@@ -44,10 +44,15 @@ class Group(NamedTuple):
 
 
 class Hyper(NamedTuple):
-    """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``)."""
+    """A spread or mean that is learned, by its logarithm; its prior Exponential(``rate``).
+
+    Where there is an ``sd`` the prior of the logarithm is Normal(``mean``, ``sd``) instead.
+    """
 
     name: str
     rate: float
+    mean: float = 0.0
+    sd: float = 0.0
 
 
 class Prior(NamedTuple):
@@ -72,7 +77,7 @@ class Field:
     hypers : tuple of Hyper
     pattern : Pattern
         Which latent values make the predictors of each cell of answers.
-    answers : Answers
+    answers : CellAnswers
         Of the cells, given their predictors.
     latent : callable
         Latent values and logarithms of spreads of flat vectors of the density.
@@ -81,15 +86,25 @@ class Field:
     near_normal : bool
         Whether answers say enough of each latent value that a trial tells where the approximation holds, however small
         the table.
+    scales : sparse matrix, shape (predictors * cells, hypers), or None
+        With which logarithms of spreads enter predictors: those of noise, of answers that are numbers.
     """
 
     groups: tuple[Group, ...]
     hypers: tuple[Hyper, ...]
     pattern: Pattern
-    answers: Answers
+    answers: CellAnswers
     latent: Callable[[Floats], tuple[Floats, Floats]]
     flat: Callable[[Floats, Floats], Floats]
     near_normal: bool = False
+    scales: Any = None
+
+    def predictors(self, x: Floats, hyper: Floats) -> Floats:
+        """Predictors of all cells, shape (..., predictors, cells), of latent values and logarithms of spreads."""
+        sums = self.pattern.predictors(x)
+        if self.scales is None:
+            return sums
+        return np.asarray(sums + (self.scales @ hyper.T).T.reshape(*hyper.shape[:-1], *sums.shape[-2:]))
 
     @cached_property
     def few(self) -> Bools:
@@ -133,8 +148,14 @@ class Field:
             pattern.predictor,
             pattern.least,
         )
-        counts = np.asarray(self.answers.counts)[..., cells]
-        return replace(self, groups=groups, pattern=its, answers=self.answers.of(counts)), places
+        counts = np.asarray(self.counted.counts)[..., cells]
+        return replace(self, groups=groups, pattern=its, answers=self.counted.of(counts)), places
+
+    @property
+    def counted(self) -> Answers:
+        """The answers where they are counts of alternatives, which propagation is of."""
+        assert isinstance(self.answers, Answers)
+        return self.answers
 
     @property
     def size(self) -> int:
@@ -226,9 +247,13 @@ class Field:
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
         """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
-        rates = np.array([h.rate for h in self.hypers])
-        values = np.exp(hyper)
-        return (np.log(rates) + hyper - rates * values).sum(axis=-1), 1.0 - rates * values
+        rates, means, sds = np.array([h[1:] for h in self.hypers]).reshape(-1, 3).T
+        values, normal = np.exp(hyper), sds > 0
+        z = (hyper - means) / np.where(normal, sds, 1.0)
+        of_normal = -0.5 * z * z - np.log(np.where(normal, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
+        of_exponential = np.log(np.where(normal, 1.0, rates)) + hyper - rates * values
+        log = np.where(normal, of_normal, of_exponential)
+        return log.sum(axis=-1), np.where(normal, -z / np.where(normal, sds, 1.0), 1.0 - rates * values)
 
 
 class Skew(NamedTuple):

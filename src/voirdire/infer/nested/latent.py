@@ -10,9 +10,11 @@ import numpy as np
 from voirdire.infer.nested.field import PLAIN, Group, Hyper
 from voirdire.infer.nested.pattern import COMMON
 from voirdire.model.density import LogDensity
-from voirdire.model.terms.parameters import Around, LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats, Ints
+
+LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
 
 
 def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
@@ -28,6 +30,8 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
         if isinstance(prior, LogExponential):
             for row in range(size):
                 hypers.append(Hyper(f"{p.name}[{row}]", prior.rate))
+        elif isinstance(prior, LogNormal):
+            hypers += [Hyper(f"{p.name}[{row}]", 0.0, prior.mean, prior.sd) for row in range(size)]
         elif isinstance(prior, Spread):
             rows = size if prior.axes >= len(shape) or not prior.of else size // shape[0]
             for row in range(size // rows):
@@ -48,9 +52,7 @@ class Places:
 
     def __init__(self, density: LogDensity) -> None:
         self.shapes = {
-            p.name: p.shape(density.sizes)
-            for p in density.parameters
-            if not isinstance(p.prior, LogExponential)
+            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LEARNED)
         }
         self.dims = {p.name: p.dims for p in density.parameters}
         self.start, at = {}, 0
@@ -86,7 +88,7 @@ def _gathered(density: LogDensity, values: dict[str, Any], learned: bool) -> Flo
     parts = [
         np.reshape(values[p.name], (*_lead(values[p.name], p), -1))
         for p in density.parameters
-        if isinstance(p.prior, LogExponential) is learned
+        if isinstance(p.prior, LEARNED) is learned
     ]
     return np.concatenate(parts, axis=-1)
 
@@ -106,7 +108,7 @@ def flat_of(
     values: Values = {}
     at = {False: 0, True: 0}
     for p in density.parameters:
-        learned = isinstance(p.prior, LogExponential)
+        learned = isinstance(p.prior, LEARNED)
         shape = p.shape(density.sizes)
         size = int(np.prod(shape))
         row = (hyper if learned else latent)[..., at[learned] : at[learned] + size]

@@ -132,7 +132,9 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
     pattern, answers = model.pattern, model.answers
 
     def whitened(x: Floats) -> Factor:
-        return factor_of(pattern, model.prior(x, hyper).precision, answers.information(pattern.predictors(x)))
+        return factor_of(
+            pattern, model.prior(x, hyper).precision, answers.information(model.predictors(x, hyper))
+        )
 
     factor = whitened(x)
     for _ in range(ROUNDS_OF_STEPS):
@@ -140,7 +142,7 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
 
         def both(z: Floats, place: Any = place, factor: Factor = factor) -> tuple[float, Floats]:
             there = place(z.tobytes())
-            likelihood, slope = answers.both(pattern.predictors(there))
+            likelihood, slope = answers.both(model.predictors(there, hyper))
             prior = model.prior(there, hyper)
             value = float(likelihood) + float(prior.log.sum()) - float(tilt @ there)
             gradient = factor.whitened(pattern.gathered(slope) + prior.slope - tilt)
@@ -149,7 +151,7 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
         @lru_cache(maxsize=1)
         def bent(z: bytes, place: Any = place) -> tuple[Floats, Callable[[Floats], Floats]]:
             there = place(z)
-            return model.curvature_of_prior(there, hyper), answers.turning(pattern.predictors(there))
+            return model.curvature_of_prior(there, hyper), answers.turning(model.predictors(there, hyper))
 
         def times(z: Floats, change: Floats, bent: Any = bent, factor: Factor = factor) -> Floats:
             (curvature, turned), step = bent(z.tobytes()), factor.draws(change)
@@ -172,7 +174,7 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
         factor = whitened(x)
         if found.success:
             break
-    predictors = pattern.predictors(x)
+    predictors = model.predictors(x, hyper)
     value = float(answers.both(predictors)[0]) + float(model.prior(x, hyper).log.sum())
     return Given(hyper, x, predictors, value, factor, tilt)
 
@@ -225,15 +227,38 @@ def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
     """Gradient of the log marginal likelihood, and how the mode moves, shape (size, hypers)."""
     variances, covariances = found.factor.marginals()
     x, hyper = found.x, found.hyper
-    turned = model.pattern.gathered(model.answers.bend(found.predictors, covariances))
+    bend = model.answers.bend(found.predictors, covariances)
+    turned = model.pattern.gathered(bend)
     steps = STEP * np.eye(len(hyper))
     ahead, behind = ([model.prior(x, hyper + sign * step) for step in steps] for sign in (1.0, -1.0))
     widths = np.array([variances @ (a.precision - b.precision) for a, b in zip(ahead, behind, strict=True)])
     pushes = np.array([a.slope - b.slope for a, b in zip(ahead, behind, strict=True)]).reshape(len(hyper), -1)
     pushes /= 2.0 * STEP
+    direct = model.slopes_of_prior(x, hyper)[2]
+    if model.scales is not None:
+        away = model.answers.both(found.predictors)[1] - bend
+        direct = direct + model.scales.T @ away.ravel()
+        pushes = pushes + _pushes_of_scales(model, found)
     back = _through_the_mode(model, found, found.tilt - turned)
-    slope = model.slopes_of_prior(x, hyper)[2] - widths / (4.0 * STEP) + pushes @ back
+    slope = direct - widths / (4.0 * STEP) + pushes @ back
     return slope, found.factor.solve(pushes.T)
+
+
+def _pushes_of_scales(model: Field, found: Given) -> Floats:
+    """How the gradient by the latent values turns with hyperparameters in predictors, shape (hypers, size)."""
+    from scipy.sparse import diags_array, vstack
+
+    kinds, cells = found.predictors.shape
+    total = np.zeros((len(found.hyper), len(found.x)))
+    for kind in range(kinds):
+        own = model.scales[kind * cells : (kind + 1) * cells]
+        if not own.nnz:
+            continue
+        one = np.zeros_like(found.predictors)
+        one[kind] = 1.0
+        turned = model.answers.turning(found.predictors)(one)  # cells are apart
+        total += (model.pattern.columns @ vstack([diags_array(row) @ own for row in turned])).toarray().T
+    return total
 
 
 def _through_the_mode(model: Field, found: Given, slope: Floats) -> Floats:

@@ -23,7 +23,8 @@ from voirdire.infer.nested.sparse import by_evidence, is_sparse
 from voirdire.typing import Floats
 
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
-POINTS = 20  # at which latent values are found anew, at most
+POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
+AXES = 40  # of them
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
 HEAVIEST = 3.0  # times its share that a point may weigh
@@ -99,7 +100,7 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
     covariance = spread_covariance(nested)
     size = len(covariance)
     # along both directions of every axis, so far that the variance is that of the normal distribution
-    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: POINTS // 2]
+    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: max(POINTS // 2, min(size, AXES))]
     normal = math.sqrt(size) * np.concatenate([axes, -axes]) if size else np.zeros((1, 0))
     root = np.linalg.cholesky(covariance) if size else covariance
     hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)

@@ -39,6 +39,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import Factor, factor_of
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given
@@ -94,7 +95,11 @@ def wide(model: Field) -> list[int]:
 
 def applies(model: Field) -> bool:
     """Whether answers are known in closed form, and one or two of their predictors are integrated over."""
-    return model.answers.by_hand is not None and 1 <= len(wide(model)) <= 2
+    return (
+        isinstance(model.answers, Answers)
+        and model.answers.by_hand is not None
+        and 1 <= len(wide(model)) <= 2
+    )
 
 
 def propagated(
@@ -192,7 +197,7 @@ class _Run:
     def _sweep(self) -> tuple[float, Sites]:
         """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
         self._solve()
-        self.found = found = moments(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+        self.found = found = moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
         precision, _ = inverse(found.covariance)
         left, _ = inverse(self.cavity.covariance)
         shift = times(precision, found.mean) - times(left, self.cavity.mean)
@@ -227,7 +232,7 @@ class _Run:
         self.x[self.model.few] = few
 
     def _means(self) -> Means:
-        return means(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+        return means(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
     def _full(self, found: Means) -> Factor:
         pattern = self.model.pattern
@@ -281,7 +286,7 @@ class _Run:
         return float(gradient @ self.newton[0].solve(gradient))
 
     def _slope(self) -> Floats:
-        return slopes(self.model.answers, self.wide, self.sums, self.cavity, self.near)
+        return slopes(self.model.counted, self.wide, self.sums, self.cavity, self.near)
 
     def _settle(self, step: Floats) -> None:
         """Take the step; sites follow, to first order."""

@@ -111,7 +111,7 @@ def sizes(model: Field) -> Floats:
         for of in (group.spread, group.mean):
             if of in names:
                 total[names.index(of)] += group.size
-    return total
+    return total if model.scales is None else total + abs(model.scales).sum(axis=0)
 
 
 def _updated(inverse: Floats, moved: Floats, turned: Floats) -> Floats:

@@ -29,13 +29,13 @@ WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 def is_sparse(model: Field) -> bool:
     """Whether answers say so little of each value that Laplace's method does not hold, and propagation applies."""
-    return 0.0 < answers_each(model) < FEW and applies(model)
+    return applies(model) and 0.0 < answers_each(model) < FEW
 
 
 def answers_each(model: Field) -> float:
     """Answers for each value of a block that is integrated out, of those that answers depend on; 0 without."""
     pattern = model.others
-    answered = max(float(np.sum(counts)) for counts in model.answers.counts)
+    answered = max(float(np.sum(counts)) for counts in model.counted.counts)
     used = np.unique(pattern.index[pattern.coefficients != 0])
     own = used[pattern.block[used] >= 0]
     entries = np.count_nonzero(pattern.coefficients * np.append(pattern.block >= 0, False)[pattern.index])

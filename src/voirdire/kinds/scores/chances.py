@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
 from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import log_every_level, normal_rule
 from voirdire.model.terms.reliability import Values
@@ -50,7 +51,7 @@ def by_effect(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) ->
         Of each effect of a rule of points; one effect where judges score an item once.
     """
     density, (judge, criterion, item) = problem.density, rows
-    felt = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)[:, None]
+    felt = perceived(density, values, problem.judge_group, judge, criterion, item)[:, None]
     cuts: Any = ordinal.cutpoints(density, values, np)
     weight = np.ones(1)
     if "log_judge_item" in values:

@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.latent import LEARNED, Places
+from voirdire.infer.nested.normal import NormalAnswers
+from voirdire.kinds.scores.cells import SAME, Cells
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.perceived import perceived
 from voirdire.model.density import Data
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.censored import HALF, log_score, log_scores
 from voirdire.model.terms.parameters import Normal
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats, Ints
 
 SMALLEST_SPREAD = 0.03  # of the first guess
+FIRST_SPREAD = 0.1  # of tastes and severities there
 
 
 def encode(
@@ -67,12 +72,12 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     """Log density of each score, or of each judge's scores of one item, and its weight."""
     part = data["scores"]
     judge = part["judge"]
-    severity = severity_of(values, data["panel"]["group"])
-    mu = values["strength"][..., part["criterion"], part["item"]] - severity[..., judge]
-    log_noise = values["log_noise"][..., judge]
+    criterion = part["criterion"]
+    mu = perceived(density, values, data["panel"]["group"], judge, criterion, part["item"], xp)
+    noise = log_noise(values)[..., judge, criterion if "log_noise_criterion" in values else 0]
     if density.repeats:
-        return log_scores(part, mu, log_noise, values["log_judge_item"][..., judge], xp), part["weight"]
-    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+        return log_scores(part, mu, noise, values["log_judge_item"][..., judge], xp), part["weight"]
+    return log_score(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
 def people_information(values: Values, xp: Any) -> Array:
@@ -88,8 +93,8 @@ def people_part(
     strength = values["strength"][..., part["criterion"], part["item"]]
     term = SCORE_ANCHORS[density.model.anchors.kind]
     mu = term.perceived(values, strength, part["criterion"], xp)
-    log_noise = values["log_noise_people"][..., None]
-    return log_score(part["score"], part["end"], mu, log_noise, xp), part["weight"]
+    noise = values["log_noise_people"][..., None]
+    return log_score(part["score"], part["end"], mu, noise, xp), part["weight"]
 
 
 def information(density: ScoresLayout, values: Values, xp: Any) -> Array:
@@ -115,6 +120,40 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
         if isinstance(parameter.prior, Normal):
             found[parameter.name] += parameter.prior.mean
     strength = mean.reshape(density.criteria, density.items)
-    found |= {"strength": strength, "level": strength.mean(axis=1)}
+    found["level"] = strength.mean(axis=1)
+    found["strength"] = strength
+    if "general" in found:
+        found["general"] = (strength - strength.mean(axis=1, keepdims=True)).mean(axis=0)
+        found["log_general_spread"] = np.log(np.maximum(found["general"].std(), SMALLEST_SPREAD))
+        strength = strength - found["general"]
     found["log_spread"] = np.log(np.maximum(strength.std(axis=1), SMALLEST_SPREAD))
+    for name in ("log_taste_spread", "log_severity_spread"):
+        if name in found:
+            found[name] += np.log(FIRST_SPREAD)
     return [found]
+
+
+def cells(density: ScoresLayout, data: Data, places: Places) -> Cells:
+    """Every score by itself: what its mean and the logarithm of its noise depend on, beside strengths and tastes."""
+    from scipy.sparse import csr_array
+
+    part = data["scores"]
+    judge, criterion, item = part["judge"], part["criterion"], part["item"]
+    level = places.of("level", criterion)
+    nothing = np.full(len(judge), places.size)  # no latent value enters the noise
+    learned = [p for p in density.parameters if isinstance(p.prior, LEARNED)]
+    ends = np.cumsum([0, *(int(np.prod(p.shape(density.sizes))) for p in learned)])
+    start = int(ends[[p.name for p in learned].index("log_noise_criterion")])
+    rows, ones = len(judge) + np.arange(len(judge)), np.ones(len(judge))
+    shape = (2 * len(judge), int(ends[-1]))
+    return Cells(
+        judge,
+        criterion,
+        item,
+        [(0, 1.0, level), (1, SAME, nothing)],
+        NormalAnswers(part["score"], part["end"], part["weight"]),
+        "level",
+        1.0,
+        frozenset(),
+        csr_array((ones, (rows, start + judge * density.criteria + criterion)), shape=shape),
+    )

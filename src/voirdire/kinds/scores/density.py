@@ -54,8 +54,8 @@ from voirdire.model.terms import (
 )
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter, Spread
+from voirdire.model.terms.raters import RaterNoise
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.strength import LearnedScale, SharedStrength
 from voirdire.typing import Floats
 
 
@@ -74,10 +74,7 @@ class ScoresDensity(ScoresLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        # under one criterion there is nothing that items are worth under all alike beside what they are worth
-        alone = model.strength.kind == SharedStrength.kind and self.criteria == 1
-        kind = LearnedScale.kind if alone else model.strength.kind
-        found: tuple[Parameter, ...] = SCORE_STRENGTH[kind].parameters(model.strength.numbers)
+        found = self._parameters(SCORE_STRENGTH, model.strength)
         if self.repeats and model.strength.kind == "normal":
             # else the mode of strengths and judges' own components together would let strengths follow one judge
             found = (replace(found[0], prior=Spread("", sd=model.strength.numbers["sd"])),)
@@ -91,11 +88,18 @@ class ScoresDensity(ScoresLayout):
             (FAMILIES, model.families if self.families else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
-            found += () if section is None else _parameters(registry, section)
+            found += () if section is None else self._parameters(registry, section)
         nothing = {
             name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
         }
         return tuple(p for p in found if not nothing & set(p.dims))
+
+    def _parameters(self, registry: Any, section: Section) -> tuple[Parameter, ...]:
+        """Of a term; some have less to tell under one criterion."""
+        term = registry[section.kind]
+        term = getattr(term, "alone", term) if self.criteria == 1 else term
+        found: tuple[Parameter, ...] = term.parameters(section.numbers)
+        return found
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """About what the answers say of an item's strength, shape (..., criteria or 1, 1, 1).
@@ -130,7 +134,7 @@ class ScoresDensity(ScoresLayout):
 
     def field(self, data: Data) -> Field:
         """See :func:`.scores.field.field_of`."""
-        return field_of(self, data)
+        return field_of(self, data, self.form.cells)
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
@@ -204,9 +208,4 @@ def form_of(model: Model) -> Any:
     """
     if model.cutpoints is not None:
         return ordinal
-    return continuous if model.reliability.kind == "rater-noise" else baseline
-
-
-def _parameters(registry: Any, section: Section) -> tuple[Parameter, ...]:
-    found: tuple[Parameter, ...] = registry[section.kind].parameters(section.numbers)
-    return found
+    return continuous if isinstance(RATERS[model.reliability.kind], RaterNoise) else baseline

@@ -12,8 +12,10 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.scores import Scores
 
@@ -31,13 +33,14 @@ def draw(problem: ScoresProblem, values: Values, rng: np.random.Generator) -> Sc
     if form not in (ordinal, continuous):
         raise InputError(f"model {problem.model.name} gives no probability of single scores: nothing to draw")
     judge, criterion, item = table.judge, table.criterion, table.item
-    felt = ordinal.perceived(density, values, problem.judge_group, judge, criterion, item)
+    felt = perceived(density, values, problem.judge_group, judge, criterion, item)
     if "log_judge_item" in values:
         unit = (judge * len(table.criteria) + criterion) * len(table.items) + item
         units, place = np.unique(unit, return_inverse=True)
         felt = felt + np.exp(values["log_judge_item"])[judge] * rng.standard_normal(len(units))[place]
     if form is continuous:
-        noisy = felt + np.exp(values["log_noise"])[judge] * rng.normal(size=len(judge))
+        noise = np.broadcast_to(log_noise(values), (density.judges, density.criteria))
+        noisy = felt + np.exp(noise[judge, criterion]) * rng.normal(size=len(judge))
         middle = 0.5 * (scale.low + scale.high)
         return replace(table, score=np.asarray(middle + scale.range * np.clip(noisy, -HALF, HALF)))
     cuts = ordinal.cutpoints(density, values, np)

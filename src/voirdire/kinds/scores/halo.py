@@ -10,6 +10,7 @@ from voirdire.tables.scores import Scores
 
 MOST_LATENT = 20_000  # strengths and tastes of a default
 MOST_SCORES = 50_000
+MOST_NOISES = 200  # of judges under each criterion, likewise
 SHARED = 0.5  # share of judges' items above which must be scored under several criteria, of items by several judges
 
 
@@ -65,3 +66,21 @@ def no_halo(table: Scores) -> str | None:
     if criteria * items + judges * items > MOST_LATENT or table.rows > MOST_SCORES:
         return f"{judges:,} judges and {items:,} items would take many minutes"
     return None
+
+
+def no_continuous_halo(table: Scores) -> str | None:
+    """As :func:`no_halo`, of scores between levels, where each judge has a noise to be learned under each criterion.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(f"j{n}", item, criterion, 1.5) for n in range(101) for item in "xy" for criterion in "cd"]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
+    >>> no_halo(table), no_continuous_halo(table)
+    (None, '101 judges under 2 criteria would take many minutes')
+    """
+    why, judges, criteria = no_halo(table), len(table.judges), len(table.criteria)
+    if why is None and judges * criteria > MOST_NOISES:
+        return f"{judges:,} judges under {criteria:,} criteria would take many minutes"
+    return why

@@ -24,6 +24,9 @@ from voirdire.tables.scores import Scores
 from voirdire.typing import Ints
 
 DRAWS = 100
+DENSITY_DRAWS = (
+    1000  # of a density, which is sharper than the spread of what a judge was not seen to make of items
+)
 
 
 def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] | None = None) -> Seen:
@@ -50,7 +53,8 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
         asked = {name: code[here] for name, code in names.items()}
         # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
         if form is continuous:
-            log[here] = points.log_predicted(whole, every[0], table.score[here], **asked)
+            logs = [points.log_predicted(whole, one, table.score[here], **asked) for one in every]
+            log[here] = np.logaddexp.reduce(logs) - np.log(len(logs))
         else:
             chance[here] = np.mean([chances(whole, one, tuple(asked.values())) for one in every], axis=0)
     if form is continuous:
@@ -63,4 +67,5 @@ def _values(problem: ScoresProblem) -> list[Values]:
     mode, density = find_mode(problem), problem.density
     if not isinstance(mode, NestedMode):
         return [density.values(mode.x, np)]
-    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), DRAWS)]
+    count = DENSITY_DRAWS if problem.in_points else DRAWS
+    return [density.values(x, np) for x in nested_draws(mode, np.random.default_rng(0), count)]

@@ -19,7 +19,7 @@ from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.halo import no_halo, no_shared_errors
+from voirdire.kinds.scores.halo import no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
@@ -72,13 +72,20 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
-        ``rating-continuous`` of scores that are not whole numbers; ``rating-halo`` where judges score items under
-        several criteria, and no people do; ``rating-families`` where families of judges are named.
+        ``rating-halo`` where judges score items under several criteria, and no people do; ``rating-families`` where
+        families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not whole
+        numbers.
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
+        without: str | None = ""
         if request.levels is None and (table.score != np.round(table.score)).any():
-            return "rating-continuous", "the table has scores that are not whole numbers"
+            why = "the table has scores that are not whole numbers"
+            if request.anchors is None:
+                without = no_continuous_halo(table)
+            if without is None:
+                return "rating-continuous-halo", f"{why}, of the same items under several criteria"
+            return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
         why = "the table has scores"
         named = {} if request.families is None else read_families(request.families, table.judges)
         alone = no_shared_errors(table, named) if request.anchors is None else ""
@@ -86,7 +93,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-families", f"{why} of families of judges"
         if alone:
             why += f"; errors that families share are left out: {alone}"
-        without = no_halo(table) if request.anchors is None else ""
+        if request.anchors is None:
+            without = no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         return "rating-severity", f"{why}; tastes are left out: {without}" if without else why

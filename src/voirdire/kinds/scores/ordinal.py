@@ -15,16 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.latent import Places
+from voirdire.kinds.scores.cells import Cells
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.perceived import perceived
 from voirdire.model.density import Data
-from voirdire.model.terms import CUTPOINTS, RATERS, SCORE_ANCHORS
+from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
-from voirdire.model.terms.cutpoints import SharedCutpoints
+from voirdire.model.terms.cutpoints import SharedCutpoints, spread
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import discrimination, slopes
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats, Ints
 
 SMOOTHING = 0.5  # scores added to each level of the first guess
@@ -32,6 +35,7 @@ SMALLEST_GAP = 0.2  # of the first guess
 SMALLEST_SPREAD = 0.3  # likewise
 LOGISTIC = math.pi**2 / 3.0  # variance of the standard logistic distribution
 SWEEPS = 50
+TOLD = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 
 
 def encode(
@@ -79,27 +83,6 @@ def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
         "criterion": cell // items % criteria,
         "item": cell % items,
     }
-
-
-def perceived(
-    density: ScoresLayout,
-    values: Values,
-    group: Array,
-    judge: Array,
-    criterion: Array,
-    item: Array,
-    xp: Any = np,
-) -> Array:
-    """eta = a_k theta_c,i - severity_k of each answer, elementwise; theta with its and its family's taste."""
-    strength = values["strength"][..., criterion, item]
-    if "taste" in values:
-        strength = strength + values["taste"][..., judge, item]
-    if "family_item" in values:
-        family = np.array(density.families)[judge]
-        shared = values["family_item"][..., np.maximum(family, 0), item]
-        strength = strength + (family >= 0) * shared
-    seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
-    return seen - severity_of(values, group)[..., judge] if "severity" in values else seen
 
 
 def by_judge(density: ScoresLayout) -> bool:
@@ -255,3 +238,32 @@ def agreement_signs(density: ScoresLayout, part: dict[str, Any], net: Floats, we
 def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
     total = np.bincount(code, weight, size)
     return np.asarray(np.bincount(code, weight * value, size) / np.maximum(total, 1e-300))
+
+
+def cells(density: ScoresLayout, data: Data, places: Places) -> Cells:
+    """Distinct (judge, criterion, item), with what their scores depend on beside strengths and tastes: cutpoints."""
+    part = data["scores"]
+    unit = (part["judge"] * density.criteria + part["criterion"]) * density.items + part["item"]
+    units, row = np.unique(unit, return_inverse=True)
+    counts = np.zeros((len(units), density.levels))
+    np.add.at(counts, (row, part["level"]), part["weight"])
+    where = _places(units, density.criteria, density.items)
+    criterion = where["criterion"]
+    parts = [(0, -1.0, places.of("cut_location", criterion))]
+    parts += [
+        (1 + g, 1.0, places.of("log_gap", criterion, 0 * criterion + g)) for g in range(density.levels - 2)
+    ]
+    answers = Answers(_chances(density.levels), [counts.T])
+    return Cells(where["judge"], criterion, where["item"], parts, answers, "cut_location", -1.0, TOLD)
+
+
+def _chances(levels: int) -> Any:
+    """Of the sums of each cell, what is perceived from the middle of the cutpoints and log gaps, every level's log."""
+
+    def chances(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
+        seen = sums[..., 0, :]
+        gaps = [sums[..., 1 + gap, :] for gap in range(levels - 2)]
+        cuts = spread(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
+        return [tuple(log_every_level(seen, cuts, levels, xp))]
+
+    return chances

@@ -10,6 +10,7 @@ from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.censored import HALF
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.severity import severity_of
 from voirdire.trust.drift import OverTime
 from voirdire.trust.walk import Habit
@@ -39,7 +40,7 @@ def _habits(problem: ScoresProblem, posterior: Posterior) -> tuple[Habit, ...]:
     if "severity" not in values or form not in (ordinal, continuous):
         return ()
     codes, one = (table.judge, table.criterion, table.item), problem.unit[1]
-    unit = float(np.exp(values["log_noise"].mean())) if form is continuous else 1.0
+    unit = float(np.exp(log_noise(values).mean())) if form is continuous else 1.0
     given = None if form is continuous else problem.given(table)
     own = severity_of(values, problem.judge_group)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.arrays import log_normal_cdf
 from voirdire.model.terms.censored import HALF, log_score
+from voirdire.model.terms.raters import log_noise
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats, Ints
 
 
@@ -31,11 +32,12 @@ def predicted(
     problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints
 ) -> tuple[Floats, Floats]:
     """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
-    mu = values["strength"][criterion, item] - severity_of(values, problem.judge_group)[judge]
-    variance = np.exp(2.0 * values["log_noise"])
+    density = problem.density
+    mu = perceived(density, values, problem.judge_group, judge, criterion, item)
+    variance = np.exp(2.0 * log_noise(values))
     if "log_judge_item" in values:
-        variance = variance + np.exp(2.0 * values["log_judge_item"])
-    return mu, np.sqrt(variance)[judge]
+        variance = variance + np.exp(2.0 * values["log_judge_item"])[:, None]
+    return mu, np.sqrt(np.broadcast_to(variance, (density.judges, density.criteria))[judge, criterion])
 
 
 def log_predicted(

@@ -325,6 +325,14 @@ def unrated(table: Scores, problems: Problems) -> None:
     """Report items that no judge scored, or not under every criterion."""
     counts = np.zeros((len(table.items), len(table.criteria)), dtype=np.int64)
     np.add.at(counts, (table.item, table.criterion), 1)
+    given = counts > 0
+    if len(table.criteria) > 1 and (given.sum(axis=1) == 1).all() and (given.sum(axis=0) > 1).all():
+        problems.table(
+            f"every item has scores under one criterion alone, such as {table.items[0]!r} under "
+            f"{table.criteria[int(counts[0].argmax())]!r}: the column criterion is then a category of items; give it "
+            "another name (category), or leave it out"
+        )
+        return
     for criterion, name in enumerate(table.criteria):
         missing = [table.items[item] for item in np.flatnonzero(counts[:, criterion] == 0)]
         if not missing:

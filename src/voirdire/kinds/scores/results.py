@@ -13,7 +13,7 @@ from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.votes import results as summaries
 from voirdire.model.terms.arrays import log_normal_cdf
 from voirdire.model.terms.cumulative import log_every_level
-from voirdire.model.terms.raters import slopes
+from voirdire.model.terms.raters import log_noise, slopes
 from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import severity_of
 from voirdire.typing import Floats
@@ -46,7 +46,8 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
     chance. ``discrimination`` a_k has root mean square 1 over judges; it is 0 for one that scores at random, negative
     for one that scores against the rest. ``severity`` is on the scale of the strengths (log-odds), positive for a
     severe judge. Of a continuous scale, severity and ``noise``, the standard deviation of the judge's scores around
-    what it perceives, are in points of the scale, and the components below in their squares.
+    what it perceives (root mean square over criteria), are in points of the scale, and the components below in their
+    squares.
     With repeated scores, ``variance_item``, ``variance_judge_item`` and ``variance_run`` are the components of the
     judge's scores on that scale: differences between items (as the judge perceives them), what the judge alone makes of
     an item in all its runs, and noise from run to run, which is pi^2 / 3 by the definition of log-odds.
@@ -160,13 +161,14 @@ def judge_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
     if own is not None:
         slope = own
         found |= {"reliability": right, "discrimination": slope}
-    if "log_noise" in values:
-        found |= {"reliability": right, "noise": one * np.exp(values["log_noise"])}
+    if form_of(problem.model) is continuous:
+        noise = np.sqrt(np.exp(2.0 * log_noise(values)).mean(axis=-1))
+        found |= {"reliability": right, "noise": one * noise}
     if "log_judge_item" in values:
         item = slope**2 * strength.var(axis=-1, ddof=1).mean(axis=-1)[..., None]
         run = (
             np.exp(2.0 * values["log_noise"])
-            if "log_noise" in values
+            if form_of(problem.model) is continuous
             else np.full_like(slope, ordinal.LOGISTIC)
         )
         found["variance_item"] = one**2 * item
@@ -182,11 +184,12 @@ def p_right(problem: ScoresProblem, values: Values) -> Floats:
     """
     density, strength = problem.density, values["strength"]
     gap = summaries.MEDIAN_GAP * strength.std(axis=-1)[..., None, :]  # (..., 1, criteria)
-    if "log_noise" in values:
-        noise = np.exp(2.0 * values["log_noise"])
-        if "log_judge_item" in values:
-            noise = noise + np.exp(2.0 * values["log_judge_item"])
-        return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise)[..., None], np)).mean(axis=-1))
+    if form_of(problem.model) is continuous:
+        noise = np.exp(2.0 * log_noise(values))
+        for component in ("log_judge_item", "log_taste_spread"):
+            if component in values:
+                noise = noise + np.exp(2.0 * values[component])[..., None]
+        return np.asarray(np.exp(log_normal_cdf(gap / np.sqrt(2.0 * noise), np)).mean(axis=-1))
     slope = np.ones((density.judges, 1))
     own = slopes(values, np)
     if own is not None:

@@ -19,6 +19,9 @@ term stands the mean of (V_j + w_i) (y_ki - m_i)^2 and (V_k + w_i) (y_ji - m_i)^
 so that z = sum_i D / sqrt(sum_i Var D) tests a pair, and rho = sum_i D / sum_i sqrt(V_j V_k), at most 1, is the size of
 what it finds. It takes four judges of an item, two of them others.
 
+Of models with tastes (a judge's errors in an item go together under all criteria) the errors of a judge are averaged
+over the criteria of an item first, so that an item counts once.
+
 Severities are found by least squares. A score at an end of the scale stands for what lies beyond it, by its conditional
 expectation. A judge's scores of one item are averaged first.
 """
@@ -115,8 +118,29 @@ def _errors(problem: ScoresProblem, posterior: Posterior) -> Floats:
     count = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
     total = np.bincount(place, seen, shape[0] * shape[1]).reshape(shape)
     y = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    some, judges = (count > 0).any(axis=0), (count > 0).any(axis=1)
+    if "taste" in values:
+        y = _over_criteria(y.reshape(len(y), len(problem.criteria), -1))
+    some, judges = np.isfinite(y).any(axis=0), np.isfinite(y).any(axis=1)
     for _ in range(SWEEPS):
         y[:, some] -= np.nanmean(y[:, some], axis=0)
         y[judges] -= np.nanmean(y[judges], axis=1, keepdims=True)
     return np.asarray(y)
+
+
+def _over_criteria(y: Floats) -> Floats:
+    """Means over the criteria of an item, shape (judges, items), of scores without what judge and criterion add.
+
+    Parameters
+    ----------
+    y : array, shape (judges, criteria, items)
+        NaN where there is no score.
+    """
+    given = np.isfinite(y)
+    y = y.copy()
+    for _ in range(SWEEPS):
+        for axis in (0, 2):
+            count = given.sum(axis=axis, keepdims=True)
+            total = np.where(given, y, 0.0).sum(axis=axis, keepdims=True)
+            y -= total / np.maximum(count, 1)
+    count = given.sum(axis=1)
+    return np.where(count > 0, np.where(given, y, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)

@@ -1,25 +1,39 @@
 """Systems over contexts: what is scored is a system's answer in a context, what is asked is which system is better.
 
-Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx. The fit draws all items
-towards one mean, theta ~ Normal(0, pi), which would draw systems together, too: the posterior of a normal strength is
-Normal(b y, b e^2), b = pi^2 / (pi^2 + e^2), with y and e the mean and the standard deviation by its answers alone. So
-the means of a system's items, less that over all systems, are freed of the prior in each draw,
+Items are worth what their system is worth and what is theirs alone, theta_sx = mu_s + delta_sx, under each criterion.
+The fit draws all items towards one mean, theta ~ Normal(0, Sigma) over criteria, which would draw systems together,
+too: the posterior of a normal strength is
 
-    M = y + (m / b - y) sqrt(b),   y the mean of m / b over draws,
+    Normal(B y, B E),   B = Sigma (Sigma + E)^-1 = 1 - V Sigma^-1,   V = B E,
 
-which is the posterior under a flat prior of mu, over these contexts; what severities and the other unknowns leave open
-stays in it, with its covariances.
+with y and E the mean and the covariance by its answers alone: what judges make of an item under all criteria alike errs
+under all of them alike. So the means of a system's items, less that over all systems, are freed of the prior in each
+draw,
 
-Over contexts like these, each draw also reweighs the contexts, all systems alike (Bayesian bootstrap, Rubin 1981,
-Annals of Statistics 9):
+    M = y + B^(1/2) (B^-1 m - y),   y the mean of B^-1 m over draws,
 
-    mu_s = M_s + f sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),   f^2 = 1 - mean_sx e_sx^2 / var(d),
+which has the covariance E (f(B) E = E f(B)'): the posterior under a flat prior of mu, over these contexts; what
+severities and the other unknowns leave open stays in it, with its covariances.
 
-with d_sx the items' deviations from their system's mean and e_sx^2 their error, both freed of the prior as above: f
-leaves to d what truly differs between contexts, as M has the error already.
+Over contexts like these, what is new in a context is the item, what each judge makes of it, and noise alike: all of it
+is in how a system's items scatter, whatever the model says of its parts. So there each draw reweighs the contexts, all
+systems alike (Bayesian bootstrap, Rubin 1981, Annals of Statistics 9), and of the posterior there stays what all
+contexts have in common (severities, cutpoints, the scale):
+
+    mu_s = y_s + r_s (M_s - y_s) + ((n + 1) / c_s)^(1/2) sum_x g_x d_sx / sum_x g_x,   g_x ~ Exponential(1),
+    c_s ~ Chi-squared(n - 1),
+    r_s^2 = 1 - e_s^2 / (n var M_s),   e_s^2 = n / (n - 1) mean_x var(theta_sx - M_s),
+
+with n the contexts of a system, d_sx the items' deviations from its mean, over criteria and freed of the prior as
+above, so that the reweighed mean has about Student's distribution of a mean of n whose variance is not known, and e_s^2
+what draws of its items have by themselves (of fewer than four contexts c as if of four). What contexts add to all
+systems alike moves scores on a scale of points. In log-odds only differences are known, strengths sum to zero over the
+items of any table, and it moves none: there the sum is taken from its mean over systems.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +46,7 @@ from voirdire.model.terms.parameters import Spread
 from voirdire.typing import Floats
 
 LEAST = 0.1  # part of a strength that a prior must leave to it for something to be known beside the prior
+FEWEST = 3.0  # degrees of freedom of a variance between contexts
 OWN = 1981  # of random numbers that no simulation with the same seed has drawn
 
 
@@ -54,56 +69,121 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
     systems, count = len(problem.table.systems), np.bincount(where.system)
     member = (where.system[:, None] == np.arange(systems)) / count
     share = weights(problem.density, values)
-    theta, kept = values["strength"], _kept(problem, values)
+    theta, freed = values["strength"], freeing(problem, values)
     mean = theta @ member
     middle = mean.mean(axis=-1, keepdims=True)
-    free = (mean - middle) / kept[..., None]
-    centre = free.mean(axis=0)
-    free = middle + centre + (free - centre) * np.sqrt(kept[..., None])
-    found = np.einsum("dc,dcs->ds", share, free)
+    found = freed.of(mean - middle, share) + np.einsum("dc,dcs->ds", share, middle)
     if problem.over == "new":
-        y = np.einsum("dc,dci->i", share / kept, theta - middle) / len(theta)
-        error = theta.var(axis=0, ddof=1) / kept.mean(axis=0)[:, None]
-        rng = np.random.default_rng((seed, OWN))
-        found = found + _elsewhere(y, share.mean(axis=0) ** 2 @ error, where, rng, len(theta))
+        items = freed.of(theta - middle, share)
+        found, more = (
+            _in_common(found, items, where),
+            _elsewhere(items, where, np.random.default_rng((seed, OWN))),
+        )
+        found = found + (more if problem.in_points else more - more.mean(axis=1, keepdims=True))
     return np.asarray(zero + one * found)
 
 
-def _kept(problem: ScoresProblem, values: dict[str, Floats]) -> Floats:
-    """What part of an item's strength its prior leaves to it, in each draw and criterion, shape (draws, criteria).
+class Freeing(NamedTuple):
+    """What frees strengths of their prior: B^-1 and B^(1/2), shape (draws or 1, criteria, criteria) each."""
 
-    Where pi is learned, b = l / (l + 1 / pi^2) with l the information of an item's answers, as in the units of
-    :class:`.Spread`. Where it is given, or learned with all else integrated out, 1 - b is the mean posterior variance
-    of items as a part of the prior's.
+    inverse: Floats
+    half: Floats
+
+    def of(self, x: Floats, share: Floats) -> Floats:
+        """Sums over criteria of draws that are freed, shape (draws, n).
+
+        Parameters
+        ----------
+        x : array, shape (draws, criteria, n)
+            Strengths, or means of some, from the mean of their prior.
+        share : array, shape (draws, criteria)
+            Weights of the criteria.
+
+        Examples
+        --------
+        >>> x = np.random.default_rng(0).normal(1.0, 0.1, (1000, 1, 1))
+        >>> found = Freeing(np.full((1, 1, 1), 4.0), np.full((1, 1, 1), 0.5)).of(x, np.ones((1000, 1)))
+        >>> [float(np.round(of(found) / of(x), 6)) for of in (np.mean, np.std)]
+        [4.0, 2.0]
+        """
+        size = len(x)
+        inverse, half = (np.broadcast_to(part, (size, *part.shape[1:])) for part in self)
+        y = np.einsum("dce,den->cn", inverse, x, optimize=True) / size
+        own = np.einsum("dc,dce->de", share, half)
+        rows = np.einsum("dc,dce->de", own, inverse)
+        return np.asarray(share @ y + np.einsum("de,den->dn", rows, x) - own @ y)
+
+
+def freeing(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
+    """What frees the strengths of a problem of their prior, in each draw or in all.
+
+    Where spreads are learned with all else integrated out, or given, V is the mean posterior covariance of an item over
+    criteria. Where pi is learned with the strengths B = l / (l + 1 / pi^2) under each criterion, l the information of
+    an item's answers, as in the units of :class:`.Spread`.
     """
     theta = values["strength"]
-    shape = theta.shape[:2]
+    criteria = theta.shape[1]
     prior = next(one.prior for one in problem.density.parameters if one.name == "strength")
-    left = theta.var(axis=0, ddof=1).mean(axis=-1)
-    if problem.density.is_nested:
-        spread = np.exp(2.0 * values["log_spread"]) + np.exp(2.0 * values["log_general_spread"])[:, None]
-        left = left / spread.mean(axis=0)
-    elif isinstance(prior, Spread) and prior.of:
+    if not problem.density.is_nested and isinstance(prior, Spread) and prior.of:
         information = problem.density.information("strength", values, np)[..., 0, 0]
         told = information * np.exp(2.0 * np.asarray(prior.log_sd(values)))[..., 0]
-        return np.asarray(np.broadcast_to(told / (1.0 + told), shape))
-    else:
-        left = left / prior.sd**2  # type: ignore[union-attr]
-    return np.asarray(np.broadcast_to(np.maximum(1.0 - left, LEAST), shape))
+        kept = np.maximum(np.broadcast_to(told / (1.0 + told), theta.shape[:2]), LEAST)
+        one = np.eye(criteria)
+        return Freeing(one / kept[..., None], one * np.sqrt(kept)[..., None])
+    centred = theta - theta.mean(axis=0)
+    left = np.einsum("dci,dei->ce", centred, centred, optimize=True) / (theta.shape[2] * (len(theta) - 1))
+    if not problem.density.is_nested:
+        return of_covariances(np.eye(criteria) * prior.sd**2, np.diag(left.diagonal()))  # type: ignore[union-attr]
+    sigma = np.diag(np.exp(2.0 * values["log_spread"]).mean(axis=0))
+    if "log_general_spread" in values:
+        sigma = sigma + np.exp(2.0 * values["log_general_spread"]).mean()
+    return of_covariances(sigma, left)
 
 
-def _elsewhere(y: Floats, error: Floats, where: Placed, rng: np.random.Generator, size: int) -> Floats:
-    """What other contexts would add to the mean of every system, shape (size, systems), from items and their errors."""
+def of_covariances(sigma: Floats, left: Floats) -> Freeing:
+    """B = 1 - V Sigma^-1 of Sigma ``sigma`` and V ``left``, shape (criteria, criteria) each.
+
+    With R a root of Sigma and R^-1 V R'^-1 = U diag(1 - b) U', B = (R U) diag(b) (R U)^-1.
+    """
+    root = np.linalg.cholesky(sigma)
+    white = np.linalg.solve(root, np.linalg.solve(root, left).T)
+    values, vectors = np.linalg.eigh(0.5 * (white + white.T))
+    kept = np.clip(1.0 - values, LEAST, 1.0)
+    along = root @ vectors
+    back = np.linalg.inv(along)
+    return Freeing((along / kept @ back)[None], (along * np.sqrt(kept) @ back)[None])
+
+
+def _in_common(found: Floats, items: Floats, where: Placed) -> Floats:
+    """Draws of systems, shape (draws, systems), with what their contexts have in common alone."""
     count = np.bincount(where.system)
+    mean = np.stack([items[:, where.system == s].mean(axis=1) for s in range(len(count))], axis=1)
+    own = np.bincount(where.system, (items - mean[:, where.system]).var(axis=0, ddof=1)) / np.maximum(
+        count - 1, 1
+    )
+    kept = np.sqrt(np.clip(1.0 - own / count / np.maximum(found.var(axis=0, ddof=1), 1e-300), 0.0, 1.0))
+    centre = found.mean(axis=0)
+    return np.asarray(centre + kept * (found - centre))
+
+
+def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
+    """What other contexts would add to the mean of every system, shape (draws, systems), from draws of its items."""
+    count = np.bincount(where.system)
+    y = items.mean(axis=0)
     d = y - (np.bincount(where.system, y) / count)[where.system]
-    spread = float((d**2).sum() / max(len(d) - len(count), 1))
-    f = np.sqrt(max(0.0, 1.0 - float(error.mean()) / max(spread, 1e-300)))
     contexts = int(where.context.max()) + 1
     table, there = np.zeros((2, contexts, len(count)))
     np.add.at(table, (where.context, where.system), d)
     np.add.at(there, (where.context, where.system), 1.0)
-    g = rng.exponential(size=(size, contexts))
-    return np.asarray(f * (g @ table) / np.maximum(g @ there, 1e-300))
+    g = rng.exponential(size=(len(items), contexts))
+    freedom = np.maximum(count - 1.0, FEWEST)
+    wider = np.sqrt(
+        (count + 1.0)
+        / np.maximum(count - 1.0, 1.0)
+        * freedom
+        / rng.chisquare(freedom, (len(items), len(count)))
+    )
+    return np.asarray(wider * (g @ table) / np.maximum(g @ there, 1e-300))
 
 
 def systems(problem: ScoresProblem, posterior: Posterior, prob: float, seed: int = 0) -> Columns:

@@ -19,7 +19,7 @@ from voirdire.model.terms import ANCHORS, CONTEXT, COVARIATES, RELIABILITY, STRE
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import LogExponential, Parameter
 from voirdire.model.terms.reliability import Observations, Values
-from voirdire.model.terms.strength import LearnedScale, SharedStrength, difference
+from voirdire.model.terms.strength import difference
 from voirdire.model.terms.structure import habits, mirrored, perceived, tie_habits
 from voirdire.model.terms.ties import DavidsonByContext, log_tie_parts
 from voirdire.typing import Floats
@@ -42,9 +42,9 @@ class VotesDensity(VotesLayout):
     def parameters(self) -> tuple[Parameter, ...]:
         """All parameters, in the order of the flat vector."""
         model = self.model
-        shared = model.strength.kind == SharedStrength.kind
-        kind = LearnedScale.kind if shared and self.criteria == 1 else model.strength.kind
-        found = STRENGTH[kind].parameters(model.strength.numbers)
+        term = STRENGTH[model.strength.kind]
+        term = getattr(term, "alone", term) if self.criteria == 1 else term
+        found = term.parameters(model.strength.numbers)
         if model.weights is not None:
             found += WEIGHTS[model.weights.kind].parameters(model.weights.numbers)
         found += RELIABILITY[model.reliability.kind].parameters(model.reliability.numbers)

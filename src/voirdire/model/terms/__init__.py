@@ -18,23 +18,31 @@ from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosi
 from voirdire.model.terms.one_coin import OneCoin
 from voirdire.model.terms.one_coin_by_criterion import OneCoinByCriterion
 from voirdire.model.terms.person import NormalPerson, Person
-from voirdire.model.terms.raters import AlikeRaters, RaterDiscrimination, RaterNoise, Raters
+from voirdire.model.terms.raters import (
+    AlikeRaters,
+    RaterDiscrimination,
+    RaterNoise,
+    RaterNoiseByCriterion,
+    Raters,
+)
 from voirdire.model.terms.reliability import Reliability
 from voirdire.model.terms.repeats import JudgeItem
 from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, ScoringPeople, ScoringPerson
-from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.severity import Severity, SeverityByCriterion
 from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
     LearnedLevelStrength,
     LearnedScale,
+    LearnedScaleLevel,
     LearnedStrength,
     LevelStrength,
     NormalStrength,
     SharedStrength,
+    SharedStrengthLevel,
     UniformWeights,
     VotedWeights,
 )
-from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste
+from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach
 from voirdire.model.terms.ties import (
     Davidson,
     DavidsonByContext,
@@ -55,6 +63,8 @@ SCORE_STRENGTH = {
         LearnedScale(),
         SharedStrength(),
         LearnedLevelStrength(),
+        LearnedScaleLevel(),
+        SharedStrengthLevel(),
         LevelStrength(),
     )
 }
@@ -92,11 +102,12 @@ SHARED_ERRORS: dict[str, SharedErrors] = {
 CONFUSION: dict[str, Confusion | SharedErrors] = {**MATRICES, **SHARED_ERRORS}
 CUTPOINTS: dict[str, Cutpoints] = {term.kind: term for term in (SharedCutpoints(), JudgeCutpoints())}
 RATERS: dict[str, Raters] = {
-    term.kind: term for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), *_LINKED)
+    term.kind: term
+    for term in (AlikeRaters(), RaterDiscrimination(), RaterNoise(), RaterNoiseByCriterion(), *_LINKED)
 }
-SEVERITY = {term.kind: term for term in (Severity(),)}
+SEVERITY: dict[str, Severity] = {term.kind: term for term in (Severity(), SeverityByCriterion())}
 REPEATS = {term.kind: term for term in (JudgeItem(),)}
 CONTEXT = {ItemContext.kind: ItemContext()}
-TASTE = {JudgeTaste.kind: JudgeTaste()}
+TASTE: dict[str, JudgeTaste] = {term.kind: term for term in (JudgeTaste(), JudgeTasteEach())}
 FAMILIES = {FamilyItem.kind: FamilyItem()}
 COVARIATES: dict[str, Slopes | LearnedSlopes] = {term.kind: term for term in (Slopes(), LearnedSlopes())}

@@ -33,6 +33,15 @@ class Normal:
 
 
 @dataclass(frozen=True)
+class LogNormal(Normal):
+    """Normal prior on the logarithm x of a standard deviation that is learned as spreads are.
+
+    A density as of :class:`Normal`. Where spreads are found by their marginal likelihood
+    (:mod:`voirdire.infer.nested`) so is this one, with all that scatters by it integrated out.
+    """
+
+
+@dataclass(frozen=True)
 class LogitBeta:
     """Prior on a probability p, (1 - reversed) Beta(a, b) + reversed Beta(b, a), as a density of its log-odds x.
 
@@ -194,6 +203,23 @@ class Around(Spread):
     def mean(self, values: dict[str, Array], xp: Any) -> Array:
         """The mean, broadcasting with x."""
         return values[self.level][..., None, :]
+
+
+@dataclass(frozen=True)
+class AroundBoth(Around):
+    """As :class:`Around`, with a mean of each row, too: in row c and column i ``level``_i + ``rows``_c."""
+
+    words: ClassVar[str] = (
+        "Normal(m_i + l_c, s) in units of u: the coordinate is psi = (x - m_i - l_c) / u, u a function of the others "
+        "and the table: "
+        "-(psi u / s)^2 / 2 + log(u / s) - log(2 pi) / 2"
+    )
+
+    rows: str = ""
+
+    def mean(self, values: dict[str, Array], xp: Any) -> Array:
+        """The mean, broadcasting with x."""
+        return values[self.level][..., None, :] + values[self.rows][..., :, None]
 
 
 @dataclass(frozen=True)

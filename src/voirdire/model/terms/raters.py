@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Normal, Parameter, TwoSided
+from voirdire.model.terms.parameters import LogNormal, Normal, Parameter, TwoSided
 from voirdire.model.terms.reliability import Values
 
 SMOOTH = 0.01
@@ -105,6 +105,40 @@ class RaterNoise(AlikeRaters):
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
         """Return ``log_noise``, one per judge."""
         return (Parameter("log_noise", ("judge",), Normal(prior["mean"], prior["sd"])),)
+
+
+class RaterNoiseByCriterion(RaterNoise):
+    """As :class:`RaterNoise`, with a noise of each judge under each criterion.
+
+    What judges call by one name they may see with unequal care, or score in units of their own, so that a judge's
+    noise under one criterion says little of that under another. ``log_noise_criterion`` ~ Normal(mean, sd).
+
+    Examples
+    --------
+    >>> RaterNoiseByCriterion().parameters({"mean": -2.0, "sd": 0.7})[0].dims
+    ('judge', 'criterion')
+    """
+
+    kind: ClassVar[str] = "rater-noise-by-criterion"
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_noise_criterion``, one per judge and criterion."""
+        noise = LogNormal(prior["mean"], prior["sd"])
+        return (Parameter("log_noise_criterion", ("judge", "criterion"), noise),)
+
+
+def log_noise(values: Values) -> Array:
+    """Logarithms of judges' noise, shape (..., judges, criteria), or (..., judges, 1) where criteria have it in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> log_noise({"log_noise": np.zeros(3)}).shape, log_noise({"log_noise_criterion": np.zeros((3, 2))}).shape
+    ((3, 1), (3, 2))
+    """
+    return (
+        values["log_noise_criterion"] if "log_noise_criterion" in values else values["log_noise"][..., None]
+    )
 
 
 def discrimination(raw: Array) -> Array:

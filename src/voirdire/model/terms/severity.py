@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
@@ -32,6 +32,32 @@ class Severity:
         return (
             Parameter("severity", ("judge",), Normal(0.0, prior["sd"]), zero_sum=True),
             Parameter("severity_group", ("group",), Normal(0.0, prior["group_sd"]), zero_sum=True),
+        )
+
+
+class SeverityByCriterion(Severity):
+    """Under criterion c judge k takes off severity_criterion_c,k more, ~ Normal(0, s), s ~ Exponential(rate).
+
+    Judges who score in units of their own, or ask more by one criterion than by another, differ so; the sum over
+    judges is zero under each criterion.
+
+    Examples
+    --------
+    >>> [p.name for p in SeverityByCriterion().parameters({"sd": 0.15, "group_sd": 0.1, "rate": 6.0})]
+    ['severity', 'severity_group', 'severity_criterion', 'log_severity_spread']
+    """
+
+    kind: ClassVar[str] = "severity-by-criterion"
+    keys: ClassVar[dict[str, str]] = {"sd": "positive", "group_sd": "positive", "rate": "positive"}
+    alone: ClassVar[Severity] = Severity()  # of one criterion
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return those of :class:`Severity`, ``severity_criterion``, (criterion, judge), and its spread."""
+        own = Spread("log_severity_spread", axes=2)
+        return (
+            *super().parameters(prior),
+            Parameter("severity_criterion", ("criterion", "judge"), own, zero_sum=True),
+            Parameter("log_severity_spread", (), LogExponential(prior["rate"])),
         )
 
 

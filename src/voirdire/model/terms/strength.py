@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
-from voirdire.model.terms.parameters import Around, LogExponential, Normal, Parameter, Spread
+from voirdire.model.terms.parameters import Around, AroundBoth, LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
 
@@ -109,6 +109,9 @@ class SharedStrength(LearnedScale):
     """
 
     kind: ClassVar[str] = "shared-scale"
+    alone: ClassVar[LearnedScale] = (
+        LearnedScale()
+    )  # of one criterion: nothing beside what items are worth by it
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "normal": lambda values: {
             **values,
@@ -164,6 +167,53 @@ class LearnedLevelStrength:
             Parameter("log_spread", ("criterion",), Normal(prior["mean"], prior["sd"])),
             Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
         )
+
+
+class LearnedScaleLevel(LearnedScale):
+    """theta_c,i ~ Normal(level_c, s_c), theta_c - level_c with sum zero over items; s_c ~ Exponential(rate).
+
+    On the scale of the scores, from its middle and in parts of its length; level_c ~ Normal(0, level_sd).
+
+    Examples
+    --------
+    >>> [p.name for p in LearnedScaleLevel().parameters({"rate": 3.0, "level_sd": 0.3})]
+    ['strength', 'log_spread', 'level']
+    """
+
+    kind: ClassVar[str] = "learned-scale-level"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive", "level_sd": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``strength``, shape (criterion, item), ``log_spread`` and ``level``, shape (criterion,)."""
+        return (
+            Parameter("strength", ("criterion", "item"), Spread("log_spread", level="level"), zero_sum=True),
+            Parameter("log_spread", ("criterion",), LogExponential(prior["rate"])),
+            Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"])),
+        )
+
+
+class SharedStrengthLevel(LearnedScaleLevel):
+    """theta_c,i ~ Normal(level_c + g_i, s_c), g_i ~ Normal(0, s), as :class:`SharedStrength` has it of log-odds.
+
+    g and theta_c - level_c have sum zero over items; s and s_c ~ Exponential(rate), level_c ~ Normal(0, level_sd), on
+    the scale of the scores, from its middle and in parts of its length.
+
+    Examples
+    --------
+    >>> [p.name for p in SharedStrengthLevel().parameters({"rate": 3.0, "level_sd": 0.3})]
+    ['strength', 'log_spread', 'general', 'log_general_spread', 'level']
+    """
+
+    kind: ClassVar[str] = "shared-scale-level"
+    alone: ClassVar[LearnedScaleLevel] = LearnedScaleLevel()
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return those of :class:`SharedStrength`, and ``level``, shape (criterion,)."""
+        around = AroundBoth("log_spread", level="general", rows="level")
+        strength = Parameter("strength", ("criterion", "item"), around, zero_sum=True)
+        level = Parameter("level", ("criterion",), Normal(0.0, prior["level_sd"]))
+        return (strength, *SharedStrength().parameters(prior)[1:], level)
 
 
 class LevelStrength:

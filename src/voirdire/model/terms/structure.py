@@ -62,6 +62,27 @@ class JudgeTaste:
         )
 
 
+class JudgeTasteEach(JudgeTaste):
+    """As :class:`JudgeTaste`, each judge with a spread of its own: v_k,i ~ Normal(0, s_k), s_k ~ Exponential(rate).
+
+    A judge of strong tastes counts for less in what items are worth, as a noisy one does.
+
+    Examples
+    --------
+    >>> [p.dims for p in JudgeTasteEach().parameters({"rate": 6.0})]
+    [('judge', 'item'), ('judge',)]
+    """
+
+    kind: ClassVar[str] = "judge-item-each"
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``taste``, shape (judge, item), and ``log_taste_spread``, shape (judge,)."""
+        return (
+            Parameter("taste", ("judge", "item"), Spread("log_taste_spread")),
+            Parameter("log_taste_spread", ("judge",), LogExponential(prior["rate"])),
+        )
+
+
 class FamilyItem:
     """u_f,i ~ Normal(0, s_f): what all judges of family f make of item i, by any criterion; s_f ~ Exponential(rate).
 

@@ -1,0 +1,144 @@
+"""Answers that are numbers: normal around what is perceived, those at the ends of the scale all that lies beyond.
+
+With m the mean and l the log of the noise s, a score y between -1/2 and 1/2 has the density of Normal(m, s), one at an
+end the probability beyond it (Tobin 1958; :mod:`voirdire.model.terms.censored`). With a = (-1/2 - m) / s,
+b = (1/2 - m) / s and phi and Phi of the standard normal distribution, the information of (m, l) on average is
+(Amemiya 1973, Econometrica 41, of one end)
+
+    I_mm = s^-2 [Phi(b) - Phi(a) - b phi(b) + a phi(a) + phi(b)^2 / Phi(-b) + phi(a)^2 / Phi(a)]
+    I_ml = s^-1 [(a^2 + 1) phi(a) - (b^2 + 1) phi(b) + b phi(b)^2 / Phi(-b) + a phi(a)^2 / Phi(a)]
+    I_ll = 2 Phi(b) - 2 Phi(a) - (b^3 + b) phi(b) + (a^3 + a) phi(a) + b^2 phi(b)^2 / Phi(-b) + a^2 phi(a)^2 / Phi(a)
+
+which far from both ends is s^-2, 0 and 2. There the Laplace approximation is exact, the noise given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.terms.arrays import normal_hazard
+from voirdire.model.terms.censored import HALF, log_score
+from voirdire.typing import Floats, Ints
+
+STEP = 1e-5  # of differences of the information, by the mean in parts of the noise
+
+
+@dataclass(frozen=True, eq=False)
+class NormalAnswers:
+    """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
+
+    Parameters
+    ----------
+    score : array, shape (cells,)
+        From -1/2 to 1/2.
+    end : int array, shape (cells,)
+        -1 and 1 of scores at the ends, else 0.
+    weight : array, shape (cells,)
+        What each counts for.
+
+    Examples
+    --------
+    >>> answers = NormalAnswers(np.array([0.1]), np.array([0]), np.ones(1))
+    >>> answers.information(np.array([[0.0], [np.log(0.1)]])).round(1).tolist()
+    [[[100.0, 0.0], [0.0, 2.0]]]
+    """
+
+    score: Floats
+    end: Ints
+    weight: Floats
+
+    @property
+    def size(self) -> float:
+        """Number of cells."""
+        return float(len(self.score))
+
+    def log_likelihood(self, predictors: Any, xp: Any) -> Any:
+        """Log likelihood, shape (...)."""
+        log = log_score(self.score, self.end, predictors[..., 0, :], predictors[..., 1, :], xp)
+        return (log * self.weight).sum(axis=-1)
+
+    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        noise = np.exp(predictors[..., 1, :])
+        z = (self.score - predictors[..., 0, :]) / noise
+        t, hazard = self._beyond(predictors)
+        inner = self.end == 0
+        by_mean = np.where(inner, z, self.end * hazard) / noise
+        by_log = np.where(inner, z * z - 1.0, -t * hazard)
+        slope = self.weight * np.stack([by_mean, by_log], axis=-2)
+        return self.log_likelihood(predictors, np), slope
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, of points, shape (points, predictors, cells), compiled at the first call."""
+        from voirdire.infer import engine
+
+        with engine.double_precision():
+            value, slope = self._compiled(predictors)
+        return np.asarray(value), np.asarray(slope)
+
+    @cached_property
+    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
+        import jax
+        import jax.numpy as jnp
+
+        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
+
+    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        noise = np.exp(predictors[1])
+        z = (self.score - predictors[0]) / noise
+        t, hazard = self._beyond(predictors)
+        falls = hazard * (t + hazard)  # minus the hazard's derivative
+        inner = self.end == 0
+        mm = -np.where(inner, 1.0, falls) / noise**2
+        ml = np.where(inner, -2.0 * z, self.end * (t * falls - hazard)) / noise
+        ll = np.where(inner, -2.0 * z * z, t * hazard - t * t * falls)
+        mm, ml, ll = self.weight * mm, self.weight * ml, self.weight * ll
+        return lambda change: np.stack([mm * change[0] + ml * change[1], ml * change[0] + ll * change[1]])
+
+    def information(self, predictors: Floats) -> Floats:
+        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        mm, ml, ll = (self.weight * part for part in _information(*predictors))
+        return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
+
+    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, for C ``covariance`` and W :meth:`information`.
+
+        Shape (predictors, cells).
+        """
+        steps = np.stack([STEP * np.exp(predictors[1]), np.full(len(self.score), STEP)])
+        out = np.empty_like(predictors)
+        for row, step in enumerate(steps):
+            moved = np.zeros_like(predictors)
+            moved[row] = step
+            ahead, behind = (_information(*(predictors + sign * moved)) for sign in (1.0, -1.0))
+            mm, ml, ll = ((a - b) / (2.0 * step) for a, b in zip(ahead, behind, strict=True))
+            total = covariance[:, 0, 0] * mm + 2.0 * covariance[:, 0, 1] * ml + covariance[:, 1, 1] * ll
+            out[row] = 0.5 * self.weight * total
+        return out
+
+    def _beyond(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """How far the mean is beyond the end that a score stands at, in noises, and phi / Phi there."""
+        t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
+        return t, normal_hazard(t)
+
+
+def _information(mean: Floats, log_noise: Floats) -> tuple[Floats, Floats, Floats]:
+    """I_mm, I_ml and I_ll of the module, shape (cells,) each."""
+    from scipy.special import ndtr
+
+    noise = np.exp(log_noise)
+    a, b = (-HALF - mean) / noise, (HALF - mean) / noise
+    at_a, at_b = (np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (a, b))
+    low, high = at_a * normal_hazard(a), at_b * normal_hazard(-b)
+    # of the two tails the smaller, so that no difference of numbers near one is taken
+    inside = np.where(a > 0, ndtr(-a) - ndtr(-b), ndtr(b) - ndtr(a))
+    mm = inside - b * at_b + a * at_a + high + low
+    ml = (a * a + 1.0) * at_a - (b * b + 1.0) * at_b + b * high + a * low
+    ll = 2.0 * inside - (b**3 + b) * at_b + (a**3 + a) * at_a + b * b * high + a * a * low
+    return mm / noise**2, ml / noise, ll

@@ -68,7 +68,7 @@ def test_the_commands_of_the_documents_run(
         assert program == "voirdire"
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)
         assert result.exit_code == 0, (line, result.stderr)
-    assert voirdire.load("runs/second").model.name == "maple-position"
+    assert voirdire.load("runs/second").model.name == "maple-tastes"
 
 
 @pytest.mark.parametrize(

@@ -190,8 +190,11 @@ def test_without_a_model_the_columns_decide(votes: pd.DataFrame) -> None:
     assert any("No model was named: learned-crowd-bt-position" in note for note in alone.notes)
     by_criterion = votes.assign(criterion=np.where(np.arange(len(votes)) % 2, "good", "short"))
     other = fit(by_criterion, method="map")
-    assert other.model.name == "maple-position"
-    assert any("maple-position" in note for note in other.notes)
+    assert other.model.name == "maple-tastes"
+    assert any("maple-tastes" in note for note in other.notes)
+    assert fit(votes.assign(criterion="good"), method="map").model.name == "learned-maple-position"
+    said = by_criterion.head(3).drop(columns="judge")
+    assert fit(by_criterion, anchors=said, method="map").model.name == "maple-position"
     assert fit(votes, model="crowd-bt-position", method="map").notes == ()
 
 

@@ -484,7 +484,7 @@ def three_chances(
     return decided * first, decided * second, tie
 
 
-def in_context(v: dict[str, Any], k: int, c: int, i: int, j: int, x: int) -> tuple[float, float]:
+def in_context(v: dict[str, Any], k: int, c: int, i: int, j: int, x: int | None) -> tuple[float, float]:
     """What context x, and judge k's taste, add to the difference of items i and j, and to log nu."""
     more, habit = 0.0, 0.0
     if "context_strength" in v:
@@ -542,9 +542,10 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
             where, names = v["strength"][c], problem.items
         d = where[names.index(first)] - where[names.index(second)]
         habit = 0.0
-        if contexts and c is not None:
+        if c is not None:
             i, j = names.index(first), names.index(second)
-            more, habit = in_context(v, k, c, i, j, sorted(set(contexts)).index(contexts[number]))
+            x = sorted(set(contexts)).index(contexts[number]) if contexts else None
+            more, habit = in_context(v, k, c, i, j, x)
             d += more
         if sides and c is not None:
             d += by_covariates(v, k, *sides[number])
@@ -656,7 +657,7 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        if "context" in file or "taste" in file or strength.get("kind") == "learned-scale":
+        if "context" in file or "taste" in file or strength.get("kind") in ("learned-scale", "shared-scale"):
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
@@ -818,8 +819,8 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         votes = attached(votes, COVARIATES)
     votes = by_context(votes) if case.model.context is not None or case.covariates else votes
     separate = case.model.criteria == "separate"
-    for x in case.points:
-        values = case.values(x)
+    for one in case.points:
+        values = case.values(one)
         got = probabilities(case.model, case.density, [values], votes)
         assert (got >= 0).all()
         np.testing.assert_allclose(got.sum(axis=1), 1.0, rtol=1e-13)
@@ -827,8 +828,8 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
         cells = zip(votes.judge, votes.criterion, votes.first, votes.second, strict=True)
         for n, (row, (k, c, first, second)) in enumerate(zip(got, cells, strict=True)):
             theta, more, habit = values["strength"][c if separate else 0], 0.0, 0.0
-            if context is not None:
-                more, habit = in_context(values, k, c if separate else 0, first, second, context[n])
+            x = None if context is None else context[n]
+            more, habit = in_context(values, k, c if separate else 0, first, second, x)
             d = theta[first] - theta[second] + more
             if sides is not None:
                 d += by_covariates(values, k, *sides[n])

@@ -101,7 +101,7 @@ def turned(values: dict[str, Any]) -> dict[str, Any]:
     """Every strength and weight of opposite sign, every coin turned over."""
     out = {**values, "strength": -values["strength"]}
     for name in (
-        *("weight", "reliability", "reliability_deviation", "raw_discrimination"),
+        *("general", "weight", "reliability", "reliability_deviation", "raw_discrimination"),
         *("context_strength", "taste", "slope", "judge_slope"),
     ):
         if name in values:

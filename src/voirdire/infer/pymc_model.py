@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,12 +58,13 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
     if isinstance(prior, Spread):
         log_unit, log_ratio = density.log_unit(parameter, values, pt)
         name, sd, shape = f"{parameter.name}_free", pt.exp(-log_ratio), parameter.free_shape(density.sizes)
-        free = pm.Normal(name, 0.0, sd, shape=shape)
-        scaled = parameter.value(free, density.sizes, pt) * pt.exp(log_unit)
-        value = scaled + prior.mean(values, pt)
         if isinstance(prior, Population):
-            skew = prior.log_weight(value, pt) - prior.log_mean_weight(values, pt)
-            pm.Potential(f"{parameter.name}_skew", skew.sum())
+            # one term of the sum that is the density, of which there may not be more than thirty-one
+            learned = [values[of] for of in (prior.of, prior.level)]
+            free = pm.CustomDist(name, log_ratio, *learned, logp=_skewed(prior, pt), shape=shape)
+        else:
+            free = pm.Normal(name, 0.0, sd, shape=shape)
+        value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
         return pm.Deterministic(parameter.name, value, dims=parameter.dims)
     if isinstance(prior, LogExponential):
         # a plain float would be rounded to single precision
@@ -85,6 +87,15 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
         f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes)
     )
     return pm.Deterministic(parameter.name, parameter.value(free, density.sizes, pt), dims=parameter.dims)
+
+
+def _skewed(prior: Population, pt: Any) -> Callable[..., Any]:
+    """Log density of coordinates, of the log ratio of their unit and the logarithms of spread and mean."""
+
+    def log_density(psi: Any, log_ratio: Any, spread: Any, mean: Any) -> Any:
+        return prior.log_density(psi, log_ratio, {prior.of: spread, prior.level: mean}, pt)
+
+    return log_density
 
 
 def point(density: LogDensity, x: Floats) -> dict[str, Floats]:

@@ -72,6 +72,7 @@ STUDIES = [
     "calibration-scores",
     "calibration-joint",
     "calibration-contexts",
+    "calibration-tastes",
     "calibration-halo",
     "calibration-continuous-halo",
     "calibration-families",

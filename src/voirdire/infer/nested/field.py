@@ -196,6 +196,13 @@ class Field:
         ahead, behind = (self.prior(x + sign * STEP, hyper).slope for sign in (1.0, -1.0))
         return (behind - ahead) / (2.0 * STEP)
 
+    def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
+        found = np.array(self.prior(x, hyper).precision)
+        if self._skewed.size:
+            found[self._skewed] = np.maximum(found, self.curvature_of_prior(x, hyper))[self._skewed]
+        return found
+
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log prior of the latent values, shape (...), with gradients by them and by the logarithms, (..., hypers)."""
         log_t, m, _ = self._scales(hyper)

@@ -244,7 +244,7 @@ class _Run:
             curvature[:, u, v] -= each
             if u != v:
                 curvature[:, v, u] -= each
-        return _factor(pattern, self.prior.precision, curvature)
+        return _factor(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _by_slopes(self, found: Means) -> Factor:
         """Products of each cell's slopes in the place of second derivatives (Berndt, Hall, Hall and Hausman 1974)."""
@@ -254,7 +254,7 @@ class _Run:
             for v in range(pattern.kinds):
                 if u not in self.wide and v not in self.wide:
                     curvature[:, u, v] = found.slope[u] * found.slope[v]
-        return _factor(pattern, self.prior.precision, curvature)
+        return _factor(pattern, self.model.steepness_of_prior(self.x, self.hyper), curvature)
 
     def _newton(self) -> tuple[Floats, float]:
         """A step of the values that stay; how large it is, in squared standard deviations.

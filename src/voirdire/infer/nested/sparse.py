@@ -114,9 +114,13 @@ def _differences(evidence: Evidence, rough: Nested) -> tuple[Floats, Floats]:
     for a in range(len(centre)):
         step = np.zeros(len(centre))
         step[a] = STEP if centre[a] < LOWEST + 1.0 else -STEP
-        evidence.last, evidence.moves = start, moves
-        there, its_slope = evidence(centre + step)
-        if not np.isfinite(there):
+        for _ in range(2):  # on the other side, where propagation does not settle on this one
+            evidence.last, evidence.moves = start, moves
+            there, its_slope = evidence(centre + step)
+            if np.isfinite(there):
+                break
+            step = -step
+        else:
             raise NotConverged("no curvature of the evidence")
         curvature[a] = (its_slope - slope) / step[a]
         missing[a] = (there - value) / step[a] - 0.5 * (slope + its_slope)[a]

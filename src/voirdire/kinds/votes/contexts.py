@@ -10,9 +10,9 @@ import numpy as np
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
-MOST_LATENT = 60_000, 600_000  # latent values of a default; and where votes say little of each
+MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
 MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
-MOST_CELLS = 100_000, 600_000  # combinations of judge, pair and context, and likewise
+MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
 SPARSE = 8.0  # votes on an item in a context, below which they say little of each
 MOST_ALONE = 300, 5_000  # latent values and cells of a default where no contexts have to be told apart
 SHARED = 0.5  # share of the items above which must meet in several contexts

@@ -74,7 +74,7 @@ def one(contexts: int) -> dict[str, object]:
     }
 
 
-SIZES = (100, 500, 5000, 10000)
+SIZES = (100, 500)
 if sys.argv[1:]:
     print(json.dumps(one(int(sys.argv[1]))))
     raise SystemExit

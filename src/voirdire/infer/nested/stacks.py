@@ -7,14 +7,11 @@ and what is done with them is done by products of such arrays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from voirdire.typing import Floats, Ints
-
-if TYPE_CHECKING:
-    from voirdire.infer.nested.pattern import Pattern
 
 NUMBERS = 1 << 21  # of a stack's matrices, at most, but for single blocks
 SMALL = 24  # values up to which factors are made by columns
@@ -110,7 +107,39 @@ class Members:
         return np.stack([np.diff(self.starts), np.diff(self.edges)], axis=1)
 
 
-def members_of(pattern: Pattern) -> Members:
+class Meetings(Protocol):
+    """Which latent values meet in cells, as a :class:`.Pattern` has it."""
+
+    @property
+    def block(self) -> Ints:
+        """Block of each value, shape (size,)."""
+
+    @property
+    def index(self) -> Ints:
+        """Values of each cell, shape (cells, width)."""
+
+    @property
+    def coefficients(self) -> Floats:
+        """With which they enter, shape (cells, width)."""
+
+    @property
+    def common(self) -> Ints:
+        """Values that all blocks share."""
+
+    @property
+    def of_cell(self) -> Ints:
+        """Block of each cell."""
+
+    @property
+    def members(self) -> Members:
+        """Values of each block."""
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+
+
+def members_of(pattern: Meetings) -> Members:
     """Which values the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
@@ -133,7 +162,7 @@ def members_of(pattern: Pattern) -> Members:
     return Members(own, starts, keys, edges, place, alone)
 
 
-def plan_of(pattern: Pattern) -> Plan:
+def plan_of(pattern: Meetings) -> Plan:
     """Lay out the matrix of a pattern."""
     members, block = pattern.members, np.append(pattern.block, -1)
     sizes, of_cell = members.sizes, pattern.of_cell
@@ -149,7 +178,7 @@ def plan_of(pattern: Pattern) -> Plan:
     return Plan(stacks, members.alone, bare, members.place, _commons(pattern, block, members.place))
 
 
-def _stack(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
+def _stack(pattern: Meetings, some: Ints, order: Ints, bounds: Ints) -> Stack:
     """Blocks ``some``; cells sorted by block are ``order``, and those of each block begin at ``bounds``."""
     common, members = len(pattern.common), pattern.members
     place = members.place
@@ -181,7 +210,7 @@ def _stack(pattern: Pattern, some: Ints, order: Ints, bounds: Ints) -> Stack:
     return Stack(own, shared, cells, of, at, target[kept], flat[kept])
 
 
-def _commons(pattern: Pattern, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
+def _commons(pattern: Meetings, block: Ints, place: Ints) -> list[tuple[slice, Ints, Ints]]:
     one, other = np.tril_indices(pattern.index.shape[1])
     step = max(CHUNK // max(len(one), 1), 1)
     found = []

@@ -14,6 +14,7 @@ from voirdire.infer.nested.propagation import NotConverged, Propagated, propagat
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.sparse import gain, is_sparse
 from voirdire.infer.posterior_mode import Mode
+from voirdire.infer.threads import one_thread
 from voirdire.model.density import Data, LogDensity
 from voirdire.typing import Floats
 
@@ -51,6 +52,11 @@ def nested_mode(
 
     Where they are ``held`` the spreads stay those of ``start``.
     """
+    with one_thread():
+        return _found(density, data, start, held)
+
+
+def _found(density: LogDensity, data: Data, start: Floats | None, held: bool) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
     if held:
@@ -88,4 +94,5 @@ def nested_draws(mode: NestedMode, rng: np.random.Generator, most: int = MOST_DR
     """Draws of the posterior in flat coordinates, shape (draws, size); fewer of very many values."""
     model = mode.nested.model
     count = int(min(most, max(NUMBERS / max(model.size, 1), 200)))
-    return np.asarray(model.flat(*draws(mode.nested, count, rng)))
+    with one_thread():
+        return np.asarray(model.flat(*draws(mode.nested, count, rng)))

@@ -88,8 +88,8 @@ def propagation(amiss: str) -> list[Check]:
         return []
     message = (
         f"Answers say little of each latent value, and expectation propagation did not settle ({amiss}): spreads were "
-        "found by Laplace's method, which makes them too small, and intervals with them. Ask more about each item in "
-        "fewer contexts."
+        "found by Laplace's method, which makes them too small, and intervals with them. Ask more about fewer items, "
+        "or in fewer contexts."
     )
     return [Check("approximation", "warn", None, message)]
 

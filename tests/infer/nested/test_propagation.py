@@ -13,10 +13,11 @@ from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import given, settled
-from voirdire.infer.nested.nested import draws, maximise
+from voirdire.infer.nested.nested import _by_laplace, _settled, draws, maximise
 from voirdire.infer.nested.pattern import COMMON, Pattern
-from voirdire.infer.nested.propagation import Propagated, propagated
-from voirdire.infer.nested.sparse import answers_each, is_sparse
+from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
+from voirdire.infer.nested.search import Nested
+from voirdire.infer.nested.sparse import _differences, answers_each, is_sparse
 from voirdire.infer.nested.tilted import Normals, means, moments
 from voirdire.kinds.votes.field import BY_HAND
 from voirdire.kinds.votes.problem import pose
@@ -155,7 +156,12 @@ def test_the_gradient_of_the_evidence_with_what_is_missing_is_that_of_difference
         evidence.last = start
         values.append(evidence(hyper + sign * step)[0])
     # but for how the determinant of what stays moves, of the order of one answer
-    assert slope[at] == pytest.approx((values[0] - values[1]) / 0.2, abs=1.5)
+    differences = (values[0] - values[1]) / 0.2
+    assert slope[at] == pytest.approx(differences, abs=1.5)
+    evidence.last = start
+    _, missing = _differences(evidence, Nested(model, start, 0.0, 1, np.eye(len(hyper)), 0.0))
+    with_it = Evidence(model, start, missing=missing)
+    assert with_it(hyper)[1][at] == pytest.approx(differences, abs=0.3)
 
 
 def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() -> None:
@@ -166,6 +172,8 @@ def test_the_spread_of_sparse_answers_is_found_where_laplaces_method_loses_it() 
     assert not found.amiss
     at = [h.name for h in model.hypers].index("log_context_spread[0]")
     assert 0.6 < np.exp(found.found.hyper[at]) < 1.5
+    # a control that must fail: by Laplace's method
+    assert np.exp(_by_laplace(model, x, hyper).found.hyper[at]) < 0.6
     _, spreads = draws(found, 400, np.random.default_rng(0))
     assert 0.05 < spreads[:, at].std() < 0.5
 
@@ -179,3 +187,19 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     parts = [m.answers.both(m.pattern.predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
+
+
+def test_points_where_propagation_does_not_settle_come_nearer_to_the_centre() -> None:
+    model, x, hyper = field(table(30, 8, 16, 1.0))
+    centre = propagated(model, hyper, x)
+
+    class Narrow(Evidence):
+        def latent(self, hyper: np.ndarray) -> Propagated:
+            if np.abs(hyper - centre.hyper).max() > 0.3:
+                raise NotConverged("far")
+            return propagated(model, hyper, x)
+
+    marginal = Narrow(model, centre)
+    np.testing.assert_allclose(_settled(marginal, hyper + 1.0, centre).hyper, hyper + 0.25)
+    np.testing.assert_allclose(_settled(marginal, hyper + 0.2, centre).hyper, hyper + 0.2)
+    assert _settled(marginal, hyper + 9.0, centre) is centre

@@ -9,6 +9,7 @@ some spreads, and an approximation that divides by them goes to infinity there.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -97,8 +98,31 @@ class CellAnswers(Protocol):
         """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
 
 
+class Compiled(ABC):
+    """Gradients of answers at many points at once, compiled."""
+
+    @abstractmethod
+    def log_likelihood(self, predictors: Any, xp: Any) -> Any:
+        """Log likelihood, shape (...), of predictors, shape (..., predictors, cells)."""
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """Log likelihood and gradient of points, shape (points, predictors, cells); some seconds at the first call."""
+        from voirdire.infer import engine
+
+        with engine.double_precision():
+            value, slope = self._compiled(predictors)
+        return np.asarray(value), np.asarray(slope)
+
+    @cached_property
+    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
+        import jax
+        import jax.numpy as jnp
+
+        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
+
+
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(Compiled):
     """Answers of cells to questions with a few alternatives each.
 
     Parameters
@@ -156,21 +180,6 @@ class Answers:
                 ]
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
-
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, of points, shape (points, predictors, cells), compiled at the first call: some seconds."""
-        from voirdire.infer import engine
-
-        with engine.double_precision():
-            value, slope = self._compiled(predictors)
-        return np.asarray(value), np.asarray(slope)
-
-    @cached_property
-    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
-        import jax
-        import jax.numpy as jnp
-
-        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""

@@ -27,6 +27,7 @@ POINTS = 20  # at which latent values are found anew, at most; of many spreads a
 AXES = 40  # of them
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
+HALVED = 4  # times that a point is brought nearer to the centre, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
 
@@ -117,11 +118,7 @@ def _weighed(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     """Draws at points, as many as their density by the marginal likelihood says."""
     marginal, points = _marginal(nested), len(hypers)
     marginal(nested.found.hyper)
-    at = []
-    for hyper in hypers:
-        with suppress(NotConverged):
-            at.append(marginal.latent(hyper))
-    at = at or [nested.found]
+    at = [_settled(marginal, hyper, nested.found) for hyper in hypers]
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at])
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
@@ -136,9 +133,18 @@ def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     return [
-        _drawn(nested, marginal.latent(hyper), share, rng)
+        _drawn(nested, _settled(marginal, hyper, nested.found), share, rng)
         for hyper, share in zip(hypers, shares, strict=True)
     ]
+
+
+def _settled(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
+    """The latent values given spreads, half as far from the centre as often as propagation does not settle there."""
+    for _ in range(HALVED):
+        with suppress(NotConverged):
+            return marginal.latent(hyper)
+        hyper = 0.5 * (hyper + centre.hyper)
+    return centre
 
 
 def _drawn(nested: Nested, g: Given, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.answers import Compiled
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.model.terms.censored import HALF, log_score
 from voirdire.typing import Floats, Ints
@@ -29,7 +29,7 @@ STEP = 1e-5  # of differences of the information, by the mean in parts of the no
 
 
 @dataclass(frozen=True, eq=False)
-class NormalAnswers:
+class NormalAnswers(Compiled):
     """One number in each cell; a cell's predictors are its mean and the logarithm of its noise.
 
     Parameters
@@ -72,21 +72,6 @@ class NormalAnswers:
         by_log = np.where(inner, z * z - 1.0, -t * hazard)
         slope = self.weight * np.stack([by_mean, by_log], axis=-2)
         return self.log_likelihood(predictors, np), slope
-
-    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """As :meth:`both`, of points, shape (points, predictors, cells), compiled at the first call."""
-        from voirdire.infer import engine
-
-        with engine.double_precision():
-            value, slope = self._compiled(predictors)
-        return np.asarray(value), np.asarray(slope)
-
-    @cached_property
-    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
-        import jax
-        import jax.numpy as jnp
-
-        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""

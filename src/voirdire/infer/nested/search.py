@@ -18,10 +18,10 @@ SEARCHES = 60
 FURTHEST = 1.0  # that a logarithm moves in one step
 LOWEST, HIGHEST = -7.0, 4.0  # logarithms of spreads
 BY_PROPAGATION = (
-    "Votes say little of each item in a context: what items are worth there was integrated out by expectation "
-    "propagation."
+    "Answers say little of each value that is integrated out (an item's in a context, a judge's taste for it): these "
+    "were integrated out by expectation propagation."
 )
-BY_PART = "Spreads were learned from {some:,} of {all:,} contexts, drawn at random, and all else from all."
+BY_PART = "Spreads were learned from the answers of {some:,} of {all:,} contexts, drawn at random, all else from all."
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.nested.sparse import FEW
 from voirdire.tables.counts import Votes
 from voirdire.typing import Floats, Ints
 
 MOST_LATENT = 60_000, 200_000  # latent values of a default; and where votes say little of each
 MOST_SHARED = 4_000  # that all contexts, or all judges, have in common
 MOST_CELLS = 100_000, 200_000  # combinations of judge, pair and context, and likewise
-SPARSE = 8.0  # votes on an item in a context, below which they say little of each
 MOST_ALONE = 300, 5_000  # latent values and cells of a default where no contexts have to be told apart
 SHARED = 0.5  # share of the items above which must meet in several contexts
 
@@ -152,7 +152,7 @@ def too_large(votes: Votes, contexts: int, cells: int) -> str | None:
             return f"{judges:,} judges, {items:,} items and {cells:,} combinations of judge and pair would take minutes"
         return None
     shared = min(criteria * items * (1 + contexts), criteria * items + judges * (3 + items * (criteria > 1)))
-    sparse = int(2 * votes.rows < SPARSE * criteria * items * contexts)
+    sparse = int(2 * votes.rows < FEW * criteria * items * contexts)
     if latent > MOST_LATENT[sparse] or shared > MOST_SHARED:
         beside = f"{contexts:,} contexts" if contexts else f"{criteria:,} criteria"
         return f"{judges:,} judges, {items:,} items and {beside} would take many minutes"

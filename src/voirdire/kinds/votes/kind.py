@@ -92,7 +92,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if slow := too_large(table, 0, len(table.counts)):
             return f"{name}-position", f"{why}; how far items are apart is given, not learned: {slow}"
         if len(table.criteria) > 1:
-            return "maple-tastes", f"{why} of several criteria, under which judges may have tastes"
+            return (
+                "maple-tastes",
+                f"{why}, and judges may have tastes under its {len(table.criteria)} criteria",
+            )
         return f"learned-{name}-position", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:

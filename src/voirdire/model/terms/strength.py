@@ -109,9 +109,7 @@ class SharedStrength(LearnedScale):
     """
 
     kind: ClassVar[str] = "shared-scale"
-    alone: ClassVar[LearnedScale] = (
-        LearnedScale()
-    )  # of one criterion: nothing beside what items are worth by it
+    alone: ClassVar[LearnedScale] = LearnedScale()  # of one criterion: there is nothing beside
     lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
         "normal": lambda values: {
             **values,

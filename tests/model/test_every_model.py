@@ -92,6 +92,10 @@ EQUATIONS: dict[str, Judging] = {
     "crowd-bt-contexts": two_coin,
     "maple-contexts": two_coin,
     "maple-tastes": two_coin,
+    "learned-crowd-bt": one_coin,
+    "unordered-crowd-bt-contexts": one_coin,
+    "unordered-maple-contexts": one_coin,
+    "unordered-maple-tastes": one_coin,
     "bt-sigma": sharpness,
     "bt-sigma-position": sharpness_and_shift,
     "maple": one_coin,
@@ -715,6 +719,7 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "general": general,
         "coin_first": coins,
         "coin_second": coins,
+        "reliability": coins,
         "tie_judge": over("log_tie_spread"),
     }
     rates = {

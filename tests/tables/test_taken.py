@@ -52,7 +52,7 @@ def test_a_fit_says_what_it_took(tmp_path: Path) -> None:
     assert fit.ranking()["item"].tolist() == ["x", "y"]
     assert "the order of display is not in the file" in fit.notes
     # the order is unknown, so nothing is said of positions
-    assert fit.model.name == "crowd-bt"
+    assert fit.model.name == "learned-crowd-bt"
     with pytest.raises(InputError, match="which item was shown first is unknown"):
         voirdire.fit(tmp_path / "annotations.json", model="crowd-bt-position", method="map")
 

@@ -88,7 +88,8 @@ def fit(
             autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has "
             "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position with anchors "
-            "and for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts); "
+            "and for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one "
+            "coin a judge where the order is unknown (learned-crowd-bt, unordered-maple-tastes, unordered-...-contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-severity for scores (rating-halo under several criteria, rating-continuous between "
             "levels, rating-continuous-halo for both, rating-families for families of judges), "

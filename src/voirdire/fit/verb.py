@@ -75,7 +75,9 @@ def fit(
         A shipped model's name or a model file. By default the position-aware model that the table's columns call
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
         ``maple-position`` and ``crowd-bt-position`` with anchors and for large tables (``maple-contexts``,
-        ``crowd-bt-contexts`` where items meet in several contexts); for labels ``hierarchical-dawid-skene``, or
+        ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
+        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
+        ``hierarchical-dawid-skene``, or
         ``ordered-labels`` where they are levels in order; for scores ``rating-severity``
         (``rating-halo`` under several criteria, ``rating-continuous`` between levels, ``rating-continuous-halo`` for
         both, ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores

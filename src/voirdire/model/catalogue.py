@@ -14,6 +14,7 @@ from voirdire.model.terms.parameters import Parameter
 _JUDGES = {
     "fixed": "all alike",
     "one-coin": "one coin",
+    "pooled-one-coin": "one coin, of a learned population",
     "one-coin-by-criterion": "one coin per criterion",
     "two-coin": "two coins",
     "pooled-two-coin": "two coins, of a learned population",

@@ -216,7 +216,7 @@ def test_swapped_sides_say_the_same(given: tuple[pd.DataFrame, pd.DataFrame]) ->
 
 def test_an_order_that_is_not_known_leaves_positions_out(given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     found = voirdire.fit(given[0], order="unknown", method="map")
-    assert found.model.name == "crowd-bt"
+    assert found.model.name == "unordered-crowd-bt-contexts"
     refused(given, "order 'random' is none of shown, unknown", order="random")
     refused(
         given,

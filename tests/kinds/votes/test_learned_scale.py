@@ -62,7 +62,9 @@ def log_spread(problem: VotesProblem) -> float:
 
 
 def test_coins_of_a_given_population_go_with_no_learned_scale(learned: Any) -> None:
-    with pytest.raises(InputError, match="kind pooled-two-coin or fixed, not one-coin; take learned"):
+    with pytest.raises(
+        InputError, match="kind pooled-one-coin, pooled-two-coin or fixed, not one-coin; take learned"
+    ):
         pose(learned("crowd-bt"), read_votes(drawn(5, 3, 60, 1.0, seed=1)))
 
 
@@ -84,6 +86,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_scale_and_reliability_are_learned_together() -> None:
     """Eight judges all right on .85, items of sd 2: 90% intervals hold scale, scores and reliability."""
     table = drawn(20, 8, 600, 2.0, seed=6, eta=0.85)

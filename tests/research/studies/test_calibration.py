@@ -73,6 +73,8 @@ STUDIES = [
     "calibration-joint",
     "calibration-contexts",
     "calibration-tastes",
+    "calibration-unordered",
+    "calibration-unordered-contexts",
     "calibration-halo",
     "calibration-continuous-halo",
     "calibration-families",

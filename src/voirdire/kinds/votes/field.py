@@ -21,8 +21,7 @@ from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_lik
 from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods, slopes
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.model.density import Data
-from voirdire.model.terms import RELIABILITY
-from voirdire.model.terms.reliability import Observations, Values
+from voirdire.model.terms.reliability import Observations, Values, answered, flipped
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
@@ -70,7 +69,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         Answers(
             _chances(density),
             counts.T.reshape(2, 2, -1)[: 1 + density.ties],
-            BY_HAND if "coin_first" in places.start else None,
+            BY_HAND if _coins(density) else None,
         ),
         lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
@@ -113,7 +112,7 @@ def _cells(
         if density.ties:
             ties[2:4] = [places.of("tie_context", context), places.of("tie_judge_context", judge, context)]
             ties[4:] = [places.of("tie_item", item) for item in (first, second)]
-    coins = [places.of(coin, judge) for coin in ("coin_first", "coin_second")]
+    coins = [places.of(coin, judge) for coin in _coins(density)] or [none, none]
     slopes, z = _slopes(density, part, judge, pair, places)
     index = np.stack([*sums, *coins, *ties, *slopes], axis=1)
     signs = np.broadcast_to(np.array([1.0, -1.0] * 4 + [1.0] * 8), (len(cells), 16))
@@ -170,8 +169,7 @@ def _chances(density: VotesLayout) -> Any:
 
     They are the terms' own formulas, with a judge and a pair for every cell.
     """
-    reliability = RELIABILITY[density.model.reliability.kind]
-    no_coins = "coin_first" not in {parameter.name for parameter in density.parameters}
+    coins = bool(_coins(density))
 
     @lru_cache(maxsize=4)
     def observed(cells: int) -> Observations:
@@ -180,15 +178,24 @@ def _chances(density: VotesLayout) -> Any:
         return Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)
 
     def chances(sums: Any, xp: Any) -> list[tuple[Any, Any]]:
-        values = {} if no_coins else {"coin_first": sums[..., FIRST, :], "coin_second": sums[..., SECOND, :]}
         difference = sums[..., DIFFERENCE, :]
         cells = difference.shape[-1]
         obs = observed(cells)
-        decided = reliability.log_decided(values, difference, obs, xp)
+        if coins:
+            decided = flipped(sums[..., FIRST, :], sums[..., SECOND, :], obs.judge, difference, obs, xp)
+        else:
+            decided = answered(difference, obs, xp)
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(sums[..., TIE, :], difference, xp)] if density.ties else found
 
     return chances
+
+
+def _coins(density: VotesLayout) -> tuple[str, ...]:
+    """Names of the coin of a judge that is right of the first item and of that of the second, where there are any."""
+    names = {parameter.name for parameter in density.parameters}
+    pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
+    return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
 def _apart(values: Values) -> Values:

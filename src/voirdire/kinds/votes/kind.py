@@ -65,38 +65,42 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
 
         ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
-        ``maple-position``, whose scale is given, where people answer otherwise and of very large tables. Without
-        position where the order shown is unknown, or one item is always in one place; of one judge alone then
-        ``bradley-terry``, as nothing says how reliable it is.
+        ``maple-position``, whose scale is given, where people answer otherwise and of very large tables. All of them
+        with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ...) where the order shown is unknown,
+        or one item is always in one place; of one judge alone then ``bradley-terry``, as nothing says how reliable it
+        is.
         """
         table = shown(table, request)
         name, has = ("maple", "a") if table.has_criteria else ("crowd-bt", "no")
         why = f"the table has {has} criterion column"
         always = None if request.anchors is not None else one_place(table)
+        unordered, position = "", "-position"
         if table.order_unknown or always:
             order = always or "which item was shown first is unknown"
             why = f"{why} and position cannot be told: {order}"
-            if always and len(table.judges) == 1 and not table.has_criteria and request.anchors is None:
+            if always and len(table.judges) == 1 and not table.has_criteria:
                 return "bradley-terry", f"{why}; and there is one judge"
-            return name, why
+            unordered, position = "unordered-", ""
         if request.by is not None:
-            return f"{name}-contexts", f"{why} and items are compared by {request.by}"
+            return f"{unordered}{name}-contexts", f"{why} and items are compared by {request.by}"
         without = left_out(table)
         if without is None:
             without = _alone(table, request)
         if without is None:
-            return f"{name}-contexts", f"{why} and items meet in several contexts"
+            return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
         if request.anchors is not None:
-            return f"{name}-position", why
+            return f"{name}{position}", why
         if slow := too_large(table, 0, len(table.counts)):
-            return f"{name}-position", f"{why}; how far items are apart is given, not learned: {slow}"
+            return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {slow}"
         if len(table.criteria) > 1:
             return (
-                "maple-tastes",
+                f"{unordered}maple-tastes",
                 f"{why}, and judges may have tastes under its {len(table.criteria)} criteria",
             )
-        return f"learned-{name}-position", why
+        if unordered and table.has_criteria:  # of one criterion, so without tastes
+            return "unordered-maple-tastes", why
+        return f"learned-{name}{position}", why
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""

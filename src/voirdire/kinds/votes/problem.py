@@ -260,7 +260,8 @@ def _people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -
     return found | ({"context": context_of(people)} if in_contexts else {})
 
 
-SPREAD_WITH = ("pooled-two-coin", "fixed")  # kinds of reliability that go with a learned scale of strengths
+#: Kinds of reliability that go with a learned scale of strengths.
+SPREAD_WITH = ("pooled-one-coin", "pooled-two-coin", "fixed")
 
 
 def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:
@@ -272,7 +273,7 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: An
     if model.strength.kind in ("learned-scale", "shared-scale") and model.reliability.kind not in SPREAD_WITH:
         problems.append(
             f"model {model.name} learns the scale of strengths, which goes with reliability of kind "
-            f"{' or '.join(SPREAD_WITH)}, not {model.reliability.kind}; take "
+            f"{', '.join(SPREAD_WITH[:-1])} or {SPREAD_WITH[-1]}, not {model.reliability.kind}; take "
             "learned-crowd-bt-position, or a strength of kind normal"
         )
     people = None if anchors is None else anchors.votes

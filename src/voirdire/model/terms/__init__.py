@@ -15,7 +15,7 @@ from voirdire.model.terms.discrimination import Discrimination, DiscriminationPo
 from voirdire.model.terms.family_labels import FamilyConfusion
 from voirdire.model.terms.fixed import Fixed
 from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
-from voirdire.model.terms.one_coin import OneCoin
+from voirdire.model.terms.one_coin import OneCoin, PooledOneCoin
 from voirdire.model.terms.one_coin_by_criterion import OneCoinByCriterion
 from voirdire.model.terms.person import NormalPerson, Person
 from voirdire.model.terms.raters import (
@@ -75,6 +75,7 @@ RELIABILITY: dict[str, Reliability] = {
     for term in (
         Fixed(),
         OneCoin(),
+        PooledOneCoin(),
         TwoCoin(),
         PooledTwoCoin(),
         OneCoinByCriterion(),

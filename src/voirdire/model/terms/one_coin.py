@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, sigmoid
-from voirdire.model.terms.parameters import LogitBeta, Parameter
+from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population
 from voirdire.model.terms.reliability import Observations, Values, flipped
 
 
@@ -50,3 +50,32 @@ class OneCoin:
     def mirror(self, values: Values) -> Values | None:
         """Return eta -> 1 - eta."""
         return {"reliability": -values["reliability"]}
+
+
+class PooledOneCoin(OneCoin):
+    """One coin a judge, of a population whose mean m and spread t are learned.
+
+    The log-odds x of every judge's coin ~ Normal(m, t) times r + (1 - 2 r) Phi(x) over the mean of that, r = reversed
+    (:class:`.Population`); m ~ Exponential(mean_rate), t ~ Exponential(spread_rate). See :class:`.PooledTwoCoin`.
+
+    Examples
+    --------
+    >>> prior = {"mean_rate": 0.7, "spread_rate": 1.0, "reversed": 0.1}
+    >>> [p.name for p in PooledOneCoin().parameters(prior)]
+    ['reliability', 'log_coin_mean', 'log_coin_spread']
+    """
+
+    kind: ClassVar[str] = "pooled-one-coin"
+    keys: ClassVar[dict[str, str]] = {"mean_rate": "positive", "spread_rate": "positive", "reversed": "share"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "one-coin": lambda values: {**values, "log_coin_mean": 0.0, "log_coin_spread": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``reliability`` (log-odds of eta), one per judge, and the population's numbers."""
+        coin = Population("log_coin_spread", level="log_coin_mean", reversed=prior["reversed"])
+        return (
+            Parameter("reliability", ("judge",), coin),
+            Parameter("log_coin_mean", (), LogExponential(prior["mean_rate"])),
+            Parameter("log_coin_spread", (), LogExponential(prior["spread_rate"])),
+        )

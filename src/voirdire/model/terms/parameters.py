@@ -185,8 +185,7 @@ class Spread:
         return -0.5 * xp.log1p(information * variance).mean(axis=-1)
 
     def log_density(self, psi: Array, log_ratio: Array, values: dict[str, Array], xp: Any) -> Array:
-        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and "
-        "the spread."""
+        """Log density of coordinates, elementwise; ``values`` are those of what sets the mean and the spread."""
         return _standard(psi * xp.exp(log_ratio)) + log_ratio
 
 

@@ -83,6 +83,7 @@ class PooledTwoCoin(TwoCoin):
             "log_coin_mean": 0.0,
             "log_coin_spread": 0.0,
         },
+        "pooled-one-coin": TwoCoin.lifts["one-coin"],
     }
 
     def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from common import shared, show
+from common import halves, shared, show
 
 import voirdire
 from voirdire.kinds.kind import Request
@@ -30,26 +30,6 @@ def held_out(table: pd.DataFrame, model: str) -> dict[str, object]:
         "model": model,
         "log loss": round(float(-log.mean()), 4),
         "accuracy": round(float(right.mean()), 3),
-    }
-
-
-def halves(table: pd.DataFrame, model: str) -> dict[str, object]:
-    """Do scores of random halves of the prompts differ as much as their intervals say?"""
-    rng, names, z = np.random.default_rng(1), sorted(set(table["context"])), []
-    for _ in range(SPLITS):
-        one = table["context"].isin([names[i] for i in rng.permutation(len(names))[: len(names) // 2]])
-        a, b = (
-            voirdire.fit(table[part], model=model, method="laplace").ranking().set_index("item")
-            for part in (one, ~one)
-        )
-        b = b.loc[a.index]
-        apart = (a["score"] - a["score"].mean()) - (b["score"] - b["score"].mean())
-        z.append(apart / np.hypot(a["sd"], b["sd"]))
-    return {
-        "what": "halves of the prompts",
-        "model": model,
-        "within 90%": round(float(np.mean([(part.abs() < 1.645).mean() for part in z])), 3),
-        "sd of z": round(float(np.mean([part.std() for part in z])), 2),
     }
 
 
@@ -93,7 +73,10 @@ def simulated(spread: float, model: str) -> dict[str, object]:
 
 table = pd.read_csv(shared("llmfao_votes.csv"))
 rows = [held_out(table, model) for model in MODELS]
-rows += [halves(table, model) for model in MODELS[:2]]
+rows += [
+    {"what": "halves of the prompts", "model": model, **halves(table, SPLITS, model=model)}
+    for model in MODELS[:2]
+]
 rows += [simulated(spread, model) for spread in (0.0, 0.7, 1.5) for model in MODELS[:2]]
 columns = dict.fromkeys(key for row in rows for key in row)
 rows = [{key: row.get(key) for key in columns} for row in rows]

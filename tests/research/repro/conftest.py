@@ -1,15 +1,30 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from voirdire.datasets.registry import REGISTRY
+from voirdire.research.repro.checks import public
+
+
+def forget() -> None:
+    for one in (public._loaded, public._computed, public._texts, public._correlations):
+        one.cache_clear()
 
 
 @pytest.fixture
-def public_data(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def fresh() -> Iterator[None]:
+    """Nothing of other tests' data is remembered, nor that it could not be fetched."""
+    forget()
+    yield
+    forget()
+
+
+@pytest.fixture
+def public_data(fresh: None, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that holds the upstream file of the Topical-Chat scores."""
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path))
     (file,) = REGISTRY["topical-chat-unieval"].files

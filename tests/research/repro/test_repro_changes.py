@@ -167,7 +167,7 @@ def test_a_difference_without_a_finding_is_not_explained(copy: Path) -> None:
     assert any("no finding says why" in one for one in unexplained(system, judge_claims(system, fetch=False)))
 
 
-def test_what_cannot_be_fetched_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_fetched_is_tried_once(fresh: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from voirdire.errors import InputError
 
     tried: list[str] = []
@@ -177,9 +177,7 @@ def test_what_cannot_be_fetched_is_tried_once(monkeypatch: pytest.MonkeyPatch) -
         raise InputError(f"data set {name}: no network")
 
     monkeypatch.setattr(public.datasets, "load", load)
-    public._loaded.cache_clear()
     rows = judge_claims(load_system("debate"))
-    public._loaded.cache_clear()
     assert sum("no network" in row.note for row in rows) > 5
     assert sorted(tried) == sorted(set(tried))
 

@@ -27,16 +27,6 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "ran", "over", "hi
 
 
 @pytest.fixture
-def fresh() -> Iterator[None]:
-    """Nothing of other tests' data is remembered."""
-    for one in (public._loaded, public._computed, public._texts, public._correlations):
-        one.cache_clear()
-    yield
-    for one in (public._loaded, public._computed, public._texts, public._correlations):
-        one.cache_clear()
-
-
-@pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Path, list[str]]]:
     """A server of a folder's files, its address and what was asked of it."""
     folder, asked = tmp_path / "upstream", []
@@ -169,7 +159,7 @@ def test_annotated_summaries_of_medical_studies(tmp_path: Path) -> None:
     assert set(found["rouge-l"]) == {0.25}
 
 
-def test_rouge_l_of_topical_chat(public_data: Path, fresh: None) -> None:
+def test_rouge_l_of_topical_chat(public_data: Path) -> None:
     """The row taken over comes back, with the original reply as reference: nine of ten figures within 0.02."""
     rows = [row for row in judge_claims(load_system("debate")) if row.claim == "rouge-topical-chat"]
     assert len(rows) == 10

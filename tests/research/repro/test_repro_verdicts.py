@@ -99,12 +99,11 @@ def test_the_columns_of_a_row_taken_over_are_told_by_their_ratio(public_data: Pa
     assert CHECKS["ratio-of-columns"].compute(context, claim.figures[0], settings).value == "rho / r"
 
 
-def test_data_that_cannot_be_fetched_fail_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_that_cannot_be_fetched_fail_nothing(
+    fresh: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("VOIRDIRE_CACHE", str(tmp_path))
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    from voirdire.research.repro.checks import public
-
-    public._loaded.cache_clear()
     result = CliRunner().invoke(app, ["repro", "debate", "--json"], catch_exceptions=False)
     assert result.exit_code == 0
     rows = json.loads(result.stdout)["rows"]

@@ -8,7 +8,7 @@ STUDIES ?= $(patsubst simulations/%/study.toml,%,$(wildcard simulations/*/study.
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-full test-latest lint docs gallery dist clean
+.PHONY: help setup setup-browser demo models-table pages repro transcribed studies demo-panel bench aggregators peers picture screenshot test test-slow test-long test-full test-latest lint docs gallery dist clean
 
 # One thread a worker: the tests run in $(JOBS) processes at once. NPROC is what JAX sizes its pools by.
 THREADS = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 NUMBA_NUM_THREADS=1 NPROC=1
@@ -20,7 +20,7 @@ help:
 	@echo "make setup        create $(VENV) with everything the other targets need"
 	@echo "make setup-browser  add axe-core (npm) for the tests of reports in chromium"
 	@echo "make demo         rank an embedded panel of judges"
-	@echo "make test         the tests that take minutes; make test-slow the longer studies; make test-full both"
+	@echo "make test         the tests that take minutes; make test-slow longer ones; make test-long whole studies; make test-full all"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make docs         build the site into site/, which opens from disk"
@@ -159,7 +159,11 @@ $(VENV)/.installed-cluster: pyproject.toml | $(VENV)/.installed-dev
 
 # Exit code 5 of pytest: nothing is marked slow.
 test-slow: setup $(VENV)/.installed-cluster $(VENV)/.installed-docs
-	$(PYTEST) -m slow || [ $$? -eq 5 ]
+	$(PYTEST) -m "slow and not long" || [ $$? -eq 5 ]
+
+# Whole studies of coverage: half an hour.
+test-long: setup
+	$(PYTEST) -m long
 
 test-full: setup
 	$(PYTEST)

@@ -188,6 +188,7 @@ def test_accuracy_on_dices_with_intervals(
     np.testing.assert_allclose(balanced[["low", "high"]].astype(float), [low, high], atol=5e-4)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("classes", [None, ["No", "Yes"]])
 def test_nuts_samples_dices(dices: tuple[pd.DataFrame, pd.Series], classes: list[str] | None) -> None:

@@ -74,6 +74,7 @@ def test_systems_are_drawn_less_to_what_all_share() -> None:
     assert slope[1] + 0.05 < slope[0] < 1.12
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_hold_for_other_contexts() -> None:
     """Of 40 tables of five systems 90% intervals hold what is so over all contexts (mcse 2%, contexts shared)."""

@@ -182,6 +182,7 @@ def test_copies_are_found_and_tastes_are_no_copies(table: pd.DataFrame) -> None:
     assert any("j99" in note for note in both.notes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("tastes", [(0.0,) * 6, (0.6,) * 6, (0.3, 0.3, 0.3, 0.8, 0.8, 1.2)])
 def test_intervals_cover_whatever_the_tastes(tastes: tuple[float, ...]) -> None:

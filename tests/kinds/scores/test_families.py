@@ -82,6 +82,7 @@ def test_more_scores_are_of_the_same_families(table: pd.DataFrame, fitted: voird
     assert again.problem.families == fitted.problem.families  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_cover_what_items_are_worth_and_little_is_lost_without_shared_errors() -> None:
     """Sixteen tables of 30 items: 480 intervals; three standard errors of shares between tables."""

@@ -139,6 +139,7 @@ def test_what_all_judges_see_is_no_taste() -> None:
     assert spreads["taste"] < 1.7
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("taste", "general"), [(0.0, 0.7), (0.7, 1.0), (1.5, 0.0), (1.5, 0.7)])
 def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> None:

@@ -51,6 +51,7 @@ def test_discrimination_is_recovered_and_turned_judges_are_used_turned(
     assert np.corrcoef(by_model, truth)[0, 1] > np.corrcoef(by_mean, truth)[0, 1] + 0.1
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_discrimination_hold_the_truth(simulate: Simulate) -> None:
     """Six tables of 40 items, 30 intervals of 90%: binomial error 0.055, so at least 0.73 hold."""

@@ -71,6 +71,7 @@ def test_systems_are_worth_what_their_scores_say_not_less(fit: Any) -> None:
     assert fit.systems()["contexts"].tolist() == [20] * 5
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_hold_for_other_contexts() -> None:
     """Of 20 tables of five systems 90% intervals hold what is so over all contexts (mcse 3%)."""
@@ -190,6 +191,7 @@ def test_what_contexts_add_to_all_systems_moves_none_in_log_odds() -> None:
     assert found.systems()["sd"].max() < 0.55
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_intervals_of_systems_hold_where_judges_have_tastes() -> None:
     """Twelve tables of three systems (mcse 5%)."""

@@ -81,6 +81,7 @@ def median_error(off: Floats) -> tuple[float, float]:
     return float(np.median(off)), float(1.25 * by_panel.std(ddof=1) / np.sqrt(len(by_panel)))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_components_of_continuous_scores_are_recovered() -> None:
     """Medians within three Monte Carlo errors of the truth; 96 intervals of 90%, binomial error 0.031."""
@@ -91,6 +92,7 @@ def test_components_of_continuous_scores_are_recovered() -> None:
         assert held.mean() > 0.9 - 3 * 0.031, name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_components_of_levels_are_recovered(simulate: Simulate) -> None:
     """As above, with items that differ as the model's prior has it; 72 intervals, binomial error 0.035."""

@@ -85,6 +85,7 @@ def test_a_few_good_judges_among_many_that_guess_settle_the_orientation() -> Non
     assert mass[0.499] > 0.005
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("taste", [0.0, 2.0])
 def test_intervals_hold_scores_of_judges_with_tastes(taste: float) -> None:

@@ -96,6 +96,7 @@ def test_contexts_are_told_from_judges() -> None:
     assert abs(bias[0]) < 0.06
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize(("sd", "contexts"), [(0.5, 0), (2.0, 0), (1.0, 15)])
 def test_intervals_of_the_default_hold(sd: float, contexts: int) -> None:

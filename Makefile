@@ -20,7 +20,7 @@ help:
 	@echo "make setup        create $(VENV) with everything the other targets need"
 	@echo "make setup-browser  add axe-core (npm) for the tests of reports in chromium"
 	@echo "make demo         rank an embedded panel of judges"
-	@echo "make test         the tests that take minutes; make test-slow longer ones; make test-long whole studies; make test-full all"
+	@echo "make test         the tests that take minutes; make test-slow longer ones; make test-long the longest; make test-full all"
 	@echo "make test-latest  make test on Python 3.13 or 3.12, where the newest PyMC and ArviZ run"
 	@echo "make lint         ruff, mypy and import-linter"
 	@echo "make docs         build the site into site/, which opens from disk"
@@ -161,7 +161,7 @@ $(VENV)/.installed-cluster: pyproject.toml | $(VENV)/.installed-dev
 test-slow: setup $(VENV)/.installed-cluster $(VENV)/.installed-docs
 	$(PYTEST) -m "slow and not long" || [ $$? -eq 5 ]
 
-# Whole studies of coverage: half an hour.
+# Tests of many fits or of long chains; .ci/run leaves them out.
 test-long: setup
 	$(PYTEST) -m long
 

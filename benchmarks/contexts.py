@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from common import halves, shared, show
+from common import shared, show
+from halves import halves
 
 import voirdire
 from voirdire.kinds.kind import Request

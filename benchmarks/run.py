@@ -40,7 +40,7 @@ PACKAGES = (
 
 
 def names() -> list[str]:
-    helpers = ("run", "common", "against_pymc", "ridge")
+    helpers = ("run", "common", "against_pymc", "ridge", "halves")
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in helpers)
 
 

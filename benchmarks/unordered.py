@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
-from common import halves, shared, show
+from common import shared, show
+from halves import halves
 
 SPLITS = 12
 MODELS = ("unordered-crowd-bt-contexts", "learned-crowd-bt", "crowd-bt")

@@ -13,20 +13,19 @@ ITEMS, JUDGES = 12, 6
 
 
 def votes(
-    seed: int, sd: float, count: int, contexts: int = 0, taste: float = 0.0, criteria: int = 0
+    seed: int, sd: float, count: int, contexts: int = 0, criteria: int = 0, apart: float = 1.0
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Votes on random pairs with the winner first, what items are worth, and the judges' coins."""
     rng = np.random.default_rng(seed)
     worth = sd * rng.standard_normal(ITEMS)
     coins = rng.uniform(0.7, 0.95, JUDGES)
-    within = rng.standard_normal((ITEMS, max(contexts, 1))) * (contexts > 0)
-    own = taste * rng.standard_normal((JUDGES, ITEMS))
+    within = apart * rng.standard_normal((ITEMS, max(contexts, 1))) * (contexts > 0)
     judge, first, context, criterion = (
         rng.integers(n, size=count) for n in (JUDGES, ITEMS, max(contexts, 1), max(criteria, 1))
     )
     second = (first + rng.integers(1, ITEMS, size=count)) % ITEMS
     total = worth[:, None] + within
-    d = total[first, context] - total[second, context] + own[judge, first] - own[judge, second]
+    d = total[first, context] - total[second, context]
     won = (rng.random(count) < expit(d)) == (rng.random(count) < coins[judge])
     table = pd.DataFrame(
         {
@@ -86,14 +85,21 @@ def test_the_scale_is_learned() -> None:
 
 
 def test_contexts_are_told_from_judges() -> None:
-    """Where items are worth more in some contexts than in others, judges are not called unreliable for it."""
-    table, _, coins = votes(3, 1.0, 1500, contexts=15)
-    models = (None, "learned-crowd-bt")
-    found, plain = (voirdire.fit(table, order="unknown", model=m, method="laplace") for m in models)
-    assert found.spreads().set_index("name").loc["context", "value"] == pytest.approx(1.0, rel=0.35)
-    bias = [(fit.judges().sort_values("judge")["reliability"] - coins).mean() for fit in (found, plain)]
-    assert bias[1] < bias[0] - 0.03
-    assert abs(bias[0]) < 0.06
+    """Where items are worth more in some contexts than in others, judges are not called unreliable for it.
+
+    Of six tables on average: of one alone reliability may be off either way, with contexts or without.
+    """
+    spreads, bias = [], []
+    for seed in range(3, 9):
+        table, _, coins = votes(seed, 1.0, 1500, contexts=15, apart=2.0)
+        models = (None, "learned-crowd-bt")
+        fits = [voirdire.fit(table, order="unknown", model=m, method="laplace") for m in models]
+        spreads.append(fits[0].spreads().set_index("name").loc["context", "value"])
+        bias.append([(fit.judges().sort_values("judge")["reliability"] - coins).mean() for fit in fits])
+    assert np.mean(spreads) == pytest.approx(2.0, rel=0.25)
+    found, plain = np.mean(bias, axis=0)
+    assert abs(found) < 0.03
+    assert plain < found - 0.03
 
 
 @pytest.mark.long

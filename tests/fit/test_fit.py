@@ -194,7 +194,11 @@ def test_without_a_model_the_columns_decide(votes: pd.DataFrame) -> None:
     assert any("maple-tastes" in note for note in other.notes)
     assert fit(votes.assign(criterion="good"), method="map").model.name == "learned-maple-position"
     said = by_criterion.head(3).drop(columns="judge")
-    assert fit(by_criterion, anchors=said, method="map").model.name == "maple-position"
+    assert fit(by_criterion, anchors=said, method="map").model.name == "maple-tastes"
+    assert fit(votes, anchors=said.drop(columns="criterion"), method="map").model.name == alone.model.name
+    whole = fit(by_criterion, anchors=said.drop(columns="criterion"), method="map")
+    assert whole.model.name == "maple-position"
+    assert "anchors are about items as a whole" in whole.notes[0]
     assert fit(votes, model="crowd-bt-position", method="map").notes == ()
 
 

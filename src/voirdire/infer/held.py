@@ -17,21 +17,30 @@ from voirdire.typing import Floats
 def draws_given(
     problem: Problem, tables: Sequence[Data], modes: Sequence[Mode], count: int, rng: np.random.Generator
 ) -> Floats:
-    """Draws of the Laplace approximations of the rest, as many of each table, shape (count, size).
+    """Draws of the Laplace approximations of the rest (nested ones where spreads are learned), shape (count, size).
 
     Parameters
     ----------
     tables : sequence of Data
-        With what is held.
+        With what is held; there are as many draws of each.
     modes : sequence of Mode
         Of each.
     """
     each = -(-count // len(tables))
     draws = [
-        hold(laplace(replace(problem, data=table), mode).draws(each, rng), table)
+        hold(_draws(replace(problem, data=table), mode, each, rng), table)
         for table, mode in zip(tables, modes, strict=True)
     ]
     return np.concatenate(draws)[:count]
+
+
+def _draws(problem: Problem, mode: Mode, count: int, rng: np.random.Generator) -> Floats:
+    if not problem.density.is_nested:
+        return laplace(problem, mode).draws(count, rng)
+    from voirdire.infer.nested.mode import NestedMode, nested_draws  # SciPy's sparse matrices
+
+    assert isinstance(mode, NestedMode)
+    return nested_draws(mode, rng, count)
 
 
 def hold(x: Floats, table: Data) -> Floats:

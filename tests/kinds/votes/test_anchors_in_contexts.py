@@ -149,7 +149,7 @@ def test_an_answer_in_another_context_is_no_contradiction() -> None:
 def test_the_default_is_without_contexts_where_people_cannot_be_told_with_them() -> None:
     votes, said, _ = tables("right panel")
     cut = voirdire.fit(votes, anchors=said, anchor_mode="cut", method="map")
-    assert cut.model.name == "crowd-bt-position"
+    assert cut.model.name == "learned-crowd-bt-position"
     assert any("anchor mode cut" in note for note in cut.notes)
     with pytest.raises(InputError, match="no coin that they could teach by themselves"):
         voirdire.fit(votes, model="crowd-bt-contexts", anchors=said, anchor_mode="cut")

@@ -16,6 +16,7 @@ from voirdire.typing import Bools, Floats, Ints
 
 STEP = 1e-5  # of differences by logarithms of spreads, of what is known in closed form
 PLAIN = 0.5  # share of a population that is not skewed
+HELD_SD = 1e-3  # of a latent value that is held where it is given
 
 
 class Group(NamedTuple):
@@ -150,6 +151,35 @@ class Field:
         )
         counts = np.asarray(self.counted.counts)[..., cells]
         return replace(self, groups=groups, pattern=its, answers=self.counted.of(counts)), places
+
+    def holding(self, is_held: Callable[[str], bool], x: Floats, hyper: Floats) -> Field:
+        """The field in which some parameters, by name, are held at given latent values and logarithms of spreads.
+
+        Latent values are held by a prior that allows hardly anything else; what is learned of them is not asked for.
+        """
+        groups: list[Group] = []
+        at = 0
+        for group in self.groups:
+            here = x[at : at + group.size]
+            at += group.size
+            if is_held(group.name.split("[")[0]):
+                one = group._replace(size=1, spread=HELD_SD, reversed=PLAIN)
+                groups += [one._replace(name=f"{group.name}[{i}]", mean=float(v)) for i, v in enumerate(here)]
+            else:
+                groups.append(group)
+        learned = np.array([not is_held(one.name.split("[")[0]) for one in self.hypers], dtype=bool)
+
+        def latent(flat: Floats) -> tuple[Floats, Floats]:
+            values, spreads = self.latent(flat)
+            return values, spreads[..., learned]
+
+        def flat(values: Floats, spreads: Floats) -> Floats:
+            every = np.broadcast_to(hyper, (*spreads.shape[:-1], len(hyper))).copy()
+            every[..., learned] = spreads
+            return self.flat(values, every)
+
+        hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
+        return replace(self, groups=tuple(groups), hypers=hypers, latent=latent, flat=flat)
 
     @property
     def counted(self) -> Answers:

@@ -62,7 +62,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
             f"{density.contexts:,} contexts: their factor would take {8 * pattern.numbers / 1e9:.2g} GB; name a model "
             "without contexts, such as crowd-bt-position"
         )
-    return Field(
+    field = Field(
         groups,
         hypers,
         pattern,
@@ -74,6 +74,11 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )
+    if "pinned" not in data:
+        return field
+    at, held = data["pinned"]["x"], data["pinned"]["held"] > 0
+    names = {name for name, part in density.slices.items() if held[part].all()}
+    return field.holding(lambda name: name in names, *field.latent(at))
 
 
 def _cells(

@@ -4,7 +4,8 @@ A judge k of family f answers rightly with probability eta_k ~ Beta(c m_f, c (1 
 prior of the model's coins, (1 - reversed) Beta(a, b) + reversed Beta(b, a); the concentration c, which all families
 share, is one of ``CONCENTRATIONS`` with equal probability. Given r_k right answers of n_k, eta_k integrates out
 (beta-binomial), so that m and c live on a grid and everything is exact up to the grid: no sampler, no approximation.
-A model with a coin per position has such a population for either position of the better item.
+A model with a coin per position has such a population for either position of the better item. Where a model learns the
+population from votes, the prior of a family's mean is that of Crowd-BT's coins.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from voirdire.typing import Floats, Ints
 
 CONCENTRATIONS = np.array([2.0, 4.0, 8.0, 16.0, 32.0, 64.0])
 MEANS = (np.arange(60) + 0.5) / 60
+CROWD_BT = {"a": 4.0, "b": 1.5}  # prior of a coin where the model gives none
 
 
 @dataclass(frozen=True, eq=False)

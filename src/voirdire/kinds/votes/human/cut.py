@@ -21,17 +21,29 @@ from voirdire.errors import InputError
 from voirdire.infer.held import draws_given, hold
 from voirdire.infer.mode import find_modes
 from voirdire.infer.posterior_mode import Mode
-from voirdire.kinds.votes.human.candidates import Evidence
+from voirdire.kinds.votes.human.candidates import Evidence, coin_means
 from voirdire.kinds.votes.human.coins import learn_coins
 from voirdire.kinds.votes.human.comparisons import right_and_wrong
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.density import Data
+from voirdire.model.specs import Model
 from voirdire.model.terms import ANCHORS
 from voirdire.typing import Floats
 
-CUT_KINDS = ("one-coin", "two-coin")  # kinds of reliability that anchors can teach by themselves
+CUT_KINDS = (  # kinds of reliability that anchors can teach by themselves
+    "one-coin",
+    "two-coin",
+    "pooled-one-coin",
+    "pooled-two-coin",
+)
 COIN_DRAWS = 24
-HELD = ("reliability", "coin_first", "coin_second", "anchor")
+HELD = ("reliability", "coin_first", "coin_second", "log_coin_mean", "log_coin_spread", "anchor")
+LEAST = 0.05  # log-odds, of the mean and of the spread that describe coins held
+
+
+def teaches(model: Model) -> bool:
+    """Whether anchors teach a model's judges by themselves: they say nothing of contexts."""
+    return model.reliability.kind in CUT_KINDS and model.context is None
 
 
 def check_cut(problem: VotesProblem) -> None:
@@ -41,10 +53,11 @@ def check_cut(problem: VotesProblem) -> None:
     ------
     InputError
     """
-    if problem.model.reliability.kind not in CUT_KINDS:
+    if not teaches(problem.model):
         raise InputError(
             f"anchor mode 'cut' learns judges' coins from the anchors, but in model {problem.model.name} a judge is no "
-            "coin that they could teach by themselves; take crowd-bt-position or maple-position, or anchor_mode='joint'"
+            "coin that they could teach by themselves; take learned-crowd-bt-position or maple-position, or "
+            "anchor_mode='joint'"
         )
 
 
@@ -54,23 +67,37 @@ def cut_draws(
     """Draws of the cut posterior, shape (count, size), and the modes given each draw of the coins."""
     coins = _coin_draws(evidence, min(COIN_DRAWS, count), rng)
     tables = [pinned(problem, *pair) for pair in zip(*coins, strict=True)]
-    modes = find_modes(problem.density, tables)
+    near = [cut_mode(problem, *coin_means(evidence)).x] * len(tables) if problem.density.is_nested else None
+    modes = find_modes(problem.density, tables, starts=near)
     return draws_given(problem, tables, modes, count, rng), modes
 
 
-def cut_mode(problem: VotesProblem, first: Floats, second: Floats, data: Data | None = None) -> Mode:
-    """Mode of the rest given coins (shape (judges,) each); of the tables ``data`` if given."""
+def cut_mode(
+    problem: VotesProblem,
+    first: Floats,
+    second: Floats,
+    data: Data | None = None,
+    start: Floats | None = None,
+) -> Mode:
+    """Mode of the rest given coins (shape (judges,) each), searched from ``start``; of the tables ``data`` if given."""
     table = (problem.data if data is None else data) | {"pinned": pinned(problem, first, second)["pinned"]}
-    mode = find_modes(problem.density, [table])[0]
+    mode = find_modes(problem.density, [table], starts=None if start is None else [start])[0]
     return replace(mode, x=hold(mode.x, table))
 
 
 def pinned(problem: VotesProblem, first: Floats, second: Floats) -> Data:
-    """The problem's tables with the judges' coins, and people's, held where they are given."""
+    """The problem's tables with the judges' coins, and people's, held where they are given.
+
+    Where their population is learned it is held at the mean and the standard deviation of their log-odds: given the
+    coins nothing else depends on it.
+    """
     density = problem.density
     values = {p.name: np.zeros(p.shape(density.sizes)) for p in density.parameters}
     odds = np.log(first) - np.log1p(-first), np.log(second) - np.log1p(-second)
     values |= {"reliability": 0.5 * (odds[0] + odds[1]), "coin_first": odds[0], "coin_second": odds[1]}
+    both = np.stack(odds)
+    values["log_coin_mean"] = np.log(max(float(both.mean()), LEAST))
+    values["log_coin_spread"] = np.log(max(float(both.std()), LEAST))
     if problem.model.anchors is not None:
         anchors = problem.model.anchors
         values["anchor"] = np.array(ANCHORS[anchors.kind].expected(anchors.numbers))

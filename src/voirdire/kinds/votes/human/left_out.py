@@ -35,22 +35,24 @@ def people_prefer(
     return np.asarray((coin * expit(d) + (1.0 - coin) * expit(-d)).mean(axis=0))
 
 
-def joint_left_out(problem: VotesProblem, evidence: Evidence) -> Floats:
-    """At the joint mode without each fold of anchors."""
+def joint_left_out(problem: VotesProblem, evidence: Evidence, joint: Floats) -> Floats:
+    """At the joint mode without each fold of anchors; searches of spreads begin at ``joint``, the mode with all."""
     parts = folds(len(evidence.rows))
-    modes = find_modes(problem.density, [_hidden(problem, evidence, fold) for fold in parts])
+    starts = [joint] * len(parts) if problem.density.is_nested else None
+    modes = find_modes(problem.density, [_hidden(problem, evidence, fold) for fold in parts], starts=starts)
     return _predicted(problem, evidence, parts, [mode.x for mode in modes])
 
 
 def cut_left_out(problem: VotesProblem, evidence: Evidence) -> Floats:
     """At the mode given the coins' means, without each fold of anchors."""
     parts = folds(len(evidence.rows))
+    near = cut_mode(problem, *coin_means(evidence)).x if problem.density.is_nested else None
     found = []
     for fold in parts:
         part = evidence
         for index in sorted(fold, reverse=True):
             part = part.without(int(index))
-        found.append(cut_mode(problem, *coin_means(part), data=_hidden(problem, evidence, fold)).x)
+        found.append(cut_mode(problem, *coin_means(part), _hidden(problem, evidence, fold), near).x)
     return _predicted(problem, evidence, parts, found)
 
 

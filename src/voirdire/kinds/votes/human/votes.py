@@ -13,9 +13,11 @@ from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import BASELINE, CUT, DEFAULT, JOINT, HumanAnswers, LeftOut
 from voirdire.kinds.votes.human import candidates, cut
 from voirdire.kinds.votes.human.candidates import Evidence, Predicted, coin_means
+from voirdire.kinds.votes.human.coins import CROWD_BT
 from voirdire.kinds.votes.human.comparisons import answered, comparisons, unconnected_pairs
 from voirdire.kinds.votes.human.left_out import cut_left_out, joint_left_out, people_prefer
 from voirdire.kinds.votes.problem import VotesProblem
+from voirdire.model.specs import Model
 from voirdire.tables.families import family_codes
 from voirdire.typing import Floats
 
@@ -51,7 +53,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
     @property
     def can_cut(self) -> bool:
         """For coins, where an anchor decides a pair that the judges saw."""
-        return self.problem.model.reliability.kind in cut.CUT_KINDS and len(self.evidence.rows) > 0
+        return cut.teaches(self.problem.model) and len(self.evidence.rows) > 0
 
     @property
     def default(self) -> str:
@@ -92,7 +94,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
         if self.by_pair and asked != JOINT:
             p |= {name: left_out for name, (_, left_out) in self.learned.items()}
         if asked != CUT:
-            p[JOINT] = joint_left_out(self.problem, self.evidence)
+            p[JOINT] = joint_left_out(self.problem, self.evidence, joint)
         if not self.by_pair:
             p[CUT] = cut_left_out(self.problem, self.evidence)
         shown_only = {BASELINE, INDEPENDENT} if self.dependent else {BASELINE}
@@ -139,14 +141,20 @@ def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evi
     if people is not None and not (people.overall and problem.model.criteria == "separate"):
         rows, answers = answered(found, people, criteria=criteria)
     alone = {name: name for name in problem.judges}
-    numbers = problem.model.reliability.numbers
-    prior: dict[str, float] = {key: numbers[key] for key in ("a", "b", "reversed") if key in numbers}
     return Evidence(
         found,
         rows,
         answers,
-        prior if len(prior) == 3 else {},
+        _prior(problem.model),
         problem.model.position_aware,
         family_codes(families or alone, problem.judges),
         np.ones(len(problem.judges)) if problem.answer_weight is None else problem.answer_weight,
     )
+
+
+def _prior(model: Model) -> dict[str, float]:
+    """Prior of the coins that anchors teach; empty where they teach none."""
+    if not cut.teaches(model):
+        return {}
+    numbers = CROWD_BT | dict(model.reliability.numbers)
+    return {key: numbers[key] for key in ("a", "b", "reversed")}

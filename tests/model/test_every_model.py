@@ -754,10 +754,12 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
     if "log_noise" in v:
         each = [1 / (math.exp(2 * x) / runs + more) for x, more in zip(v["log_noise"], own, strict=True)]
     else:
-        slopes = [sharp(v, k) if "raw_discrimination" in v else 1.0 for k in range(len(own))]
+        consistency = [math.exp(x) for x in v.get("log_discrimination", np.zeros(len(own)))]
+        slopes = [sharp(v, k) if "raw_discrimination" in v else consistency[k] for k in range(len(own))]
         each = [a**2 / (math.pi**2 / 3 / runs + more) for a, more in zip(slopes, own, strict=True)]
     cells = np.zeros((len(v["strength"]), len(v["strength"][0])))
-    for criterion, item, _ in case.people.itertuples(index=False, name=None):
+    people = case.people if case.model.data == "scores" else case.scores.iloc[:0]
+    for criterion, item, _ in people[["criterion", "item", "score"]].itertuples(index=False, name=None):
         cells[case.problem.criteria.index(criterion), case.problem.items.index(item)] += 1
     person = 1.0 / (math.pi**2 / 3)
     if "log_people" in v or "log_noise_people" in v:
@@ -765,10 +767,15 @@ def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:
         person = (
             math.exp(2 * v["log_people"]) * person if sharp_people else math.exp(-2 * v["log_noise_people"])
         )
+    voted = 0.0
+    if "log_vote_scale" in v:
+        each_item = round(2 * len(case.votes) / (len(v["strength"]) * len(v["strength"][0])), 1)
+        sharpness = statistics.mean(slope**2 for slope in slopes) * math.exp(2 * v["log_vote_scale"])
+        voted = each_item * sharpness / (math.pi**2 / 3)
     total = 0.0
     for c, row in enumerate(v["strength"]):
         sd = fixed or math.exp(v["log_spread"][c])
-        known = [answers * statistics.mean(each) + count * person for count in cells.ravel()]
+        known = [answers * statistics.mean(each) + voted + count * person for count in cells.ravel()]
         log_unit = math.log(sd) - 0.5 * statistics.mean(math.log1p(known_of * sd**2) for known_of in known)
         around = [x - (v["level"][c] if "level" in v else 0.0) for x in row]
         assert sum(around) == pytest.approx(0.0, abs=1e-9 * sd * len(row))

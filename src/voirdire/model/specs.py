@@ -17,6 +17,7 @@ from voirdire.model.terms import (
     COVARIATES,
     CUTPOINTS,
     FAMILIES,
+    JOINT_STRENGTH,
     LINKED,
     RATERS,
     RELIABILITY,
@@ -31,6 +32,7 @@ from voirdire.model.terms import (
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.severity import Severity
+from voirdire.model.terms.strength import LearnedStrength
 from voirdire.model.terms.structure import JudgeTaste
 from voirdire.renamed import DATA, MODELS, name_now
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
@@ -63,7 +65,7 @@ class Grammar:
 GRAMMARS = {
     "votes": Grammar(
         {
-            "strength": STRENGTH,
+            "strength": {name: term for name, term in STRENGTH.items() if name != LearnedStrength.kind},
             "reliability": {name: term for name, term in RELIABILITY.items() if name not in LINKED},
             "ties": TIES,
             "weights": WEIGHTS,
@@ -92,7 +94,7 @@ GRAMMARS = {
     ),
     "joint": Grammar(
         {
-            "strength": STRENGTH,
+            "strength": JOINT_STRENGTH,
             "severity": {Severity.kind: SEVERITY[Severity.kind]},
             "cutpoints": {SharedCutpoints.kind: CUTPOINTS[SharedCutpoints.kind]},
             "reliability": LINKED,

@@ -84,12 +84,12 @@ LIKE = {"reliability": {"scale_sd": 1e-5}}  # a vote is worth what a score is
 def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
     votes, scores, _ = panel
     for name, simple in (("joint-discrimination", "bt-sigma"), ("joint-position", "bt-sigma-position")):
-        model = load_model(name).with_priors(LIKE)
+        model = replace(load_model(name), strength=load_model(simple).strength).with_priors(LIKE)
         problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores])), "scores")
         found = problem.density.values(find_mode(problem).x, np)
         numbers = model.reliability.numbers
         same = {key: numbers[key] for key in load_model(simple).reliability.numbers}
-        plain = load_model(simple).with_priors({"strength": {"sd": 2.0}, "reliability": same})
+        plain = load_model(simple).with_priors({"reliability": same})
         alone = pose(plain, read_votes(votes))
         expected = alone.density.values(find_mode(alone).x, np)
         assert set(expected) <= set(found)
@@ -100,7 +100,7 @@ def test_without_scores_it_is_the_model_of_votes(panel: Any) -> None:
 def test_without_votes_it_is_the_model_of_scores(panel: Any) -> None:
     votes, scores, _ = panel
     for name in ("joint-severity", "joint-discrimination"):
-        model = load_model(name)
+        model = replace(load_model(name), strength=load_model("rating-severity").strength)
         problem = silenced(pose_joint(model, read_votes_and_scores([votes, scores]), levels=LEVELS), "votes")
         found = problem.density.values(find_mode(problem).x, np)
         alike = load_model("rating-severity") if name == "joint-severity" else model.part("scores")

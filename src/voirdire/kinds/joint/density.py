@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores.density import ScoresDensity
+from voirdire.kinds.scores.ordinal import LOGISTIC
 from voirdire.kinds.votes.density import VotesDensity
 from voirdire.kinds.votes.starts import starting_point
 from voirdire.model.density import Data, LogDensity
@@ -61,6 +62,11 @@ class JointDensity(LogDensity):
         Whether there are human answers.
     given : tuple of float, optional
         Weights of the criteria, where they are given; they sum to one.
+    answers, runs : float
+        Judges of an item under a criterion and scores of each, on average; see :class:`.ScoresLayout`.
+
+    compared : float
+        Votes on an item under a criterion, on average.
 
     Examples
     --------
@@ -77,6 +83,9 @@ class JointDensity(LogDensity):
     voted: bool = False
     anchors: bool = False
     given: tuple[float, ...] | None = None
+    answers: float = 1.0
+    runs: float = 1.0
+    compared: float = 0.0
 
     @cached_property
     def of_votes(self) -> VotesDensity:
@@ -98,6 +107,8 @@ class JointDensity(LogDensity):
             groups=self.groups,
             repeats=self.repeats,
             given=self.given,
+            answers=self.answers,
+            runs=self.runs,
         )
 
     @cached_property
@@ -111,6 +122,14 @@ class JointDensity(LogDensity):
         found = {p.name: p for p in (*self.of_scores.parameters, *self.of_votes.parameters)}
         names = dict.fromkeys(p.name for p in (*self.of_votes.parameters, *self.of_scores.parameters))
         return tuple(found[name] for name in names)
+
+    def information(self, name: str, values: Values, xp: Any) -> Array:
+        """What scores and votes say of an item's strength, were what judges perceive known; shape (..., criteria, 1, 1)."""
+        slope = xp.exp(values["log_vote_scale"])[..., None]
+        if "log_discrimination" in values:
+            slope = slope * xp.exp(values["log_discrimination"])
+        by_votes = self.compared * (slope * slope).mean(axis=-1) / LOGISTIC
+        return self.of_scores.information(name, values, xp) + by_votes[..., None, None, None]
 
     @property
     def given_weights(self) -> tuple[float, ...] | None:
@@ -151,7 +170,8 @@ class JointDensity(LogDensity):
         scored[answers["criterion"], answers["item"]] = answers["weight"] > 0
         by_scores = self.of_scores.form.starts(self.of_scores, part(data, OF_SCORES))[0]
         strength = np.where(scored, by_scores["strength"], found["strength"])
-        found = by_scores | found | {"strength": strength - strength.mean(axis=1, keepdims=True)}
+        spread = {"log_spread": by_scores["log_spread"]} if "log_spread" in by_scores else {}
+        found = by_scores | found | spread | {"strength": strength - strength.mean(axis=1, keepdims=True)}
         return [np.asarray(self.flat(found, np), dtype=float)]
 
 

@@ -128,6 +128,11 @@ def pose_joint(
         voted=on_criteria is not None,
         anchors=anchors is not None,
         given=scores.density.given,
+        answers=scores.density.answers,
+        runs=scores.density.runs,
+        compared=round(
+            2.0 * float(tables.votes.counts.sum()) / (len(tables.criteria) * len(tables.items)), 1
+        ),
     )
     return JointProblem(
         density,

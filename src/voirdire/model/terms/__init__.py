@@ -52,8 +52,11 @@ from voirdire.model.terms.ties import (
 )
 from voirdire.model.terms.two_coin import PooledTwoCoin, TwoCoin
 
-STRENGTH: dict[str, NormalStrength | LearnedScale] = {
-    term.kind: term for term in (NormalStrength(), LearnedScale(), SharedStrength())
+JOINT_STRENGTH: dict[str, NormalStrength | LearnedStrength] = {  # of items with votes and scores
+    term.kind: term for term in (NormalStrength(), LearnedStrength())
+}
+STRENGTH: dict[str, NormalStrength | LearnedStrength] = JOINT_STRENGTH | {
+    term.kind: term for term in (LearnedScale(), SharedStrength())
 }
 SCORE_STRENGTH = {
     term.kind: term

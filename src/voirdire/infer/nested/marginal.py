@@ -79,7 +79,7 @@ def settled(model: Field, found: Given) -> Given:
         if size < CLOSE_TILT:
             break
         share = min(1.0, FURTHEST_TILT / math.sqrt(size))
-        there = given(model, found.hyper, found.x - share * step, found.tilt + share * change)
+        there = given(model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor)
         its = tilt_of(model, there)
         if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             break
@@ -120,11 +120,14 @@ def tilt_of(model: Field, found: Given) -> Tilt:
     return Tilt(half, np.where(few, slope - back, 0.0), np.where(few, 0.0, -moved))
 
 
-def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) -> Given:
+def given(
+    model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None, near: Factor | None = None
+) -> Given:
     """The maximum of the log density less ``tilt`` times the latent values, from ``x``.
 
     By steps within a trust region (Steihaug 1983, SIAM Journal on Numerical Analysis 20; SciPy's trust-ncg), in
-    coordinates where the information that answers have on average is the identity.
+    coordinates where the information that answers have on average is the identity: at first that at ``x``, or that of
+    a point ``near`` it, which saves a factor.
     """
     from scipy.optimize import minimize
 
@@ -136,7 +139,7 @@ def given(model: Field, hyper: Floats, x: Floats, tilt: Floats | None = None) ->
             pattern, model.prior(x, hyper).precision, answers.information(model.predictors(x, hyper))
         )
 
-    factor = whitened(x)
+    factor = whitened(x) if near is None else near
     for _ in range(ROUNDS_OF_STEPS):
         place = lru_cache(maxsize=2)(lambda z, x=x, factor=factor: x + factor.draws(np.frombuffer(z)))
 
@@ -205,7 +208,8 @@ class Marginal:
         if self.moves is not None and np.abs(hyper - self.last.hyper).max(initial=0.0) < 1.0:
             start = start + self.moves @ (hyper - self.last.hyper)
         self.evaluations += 1
-        return given(self.model, hyper, start if np.isfinite(start).all() else self.last.x, self.last.tilt)
+        start = start if np.isfinite(start).all() else self.last.x
+        return given(self.model, hyper, start, self.last.tilt, self.last.factor)
 
     def __call__(self, hyper: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""

@@ -9,11 +9,13 @@ B 71, integrate over a grid likewise).
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
+from voirdire.infer.nested.arrow import THREADS
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal, given, settled, tilt_of
@@ -118,13 +120,17 @@ def _weighed(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     """Draws at points, as many as their density by the marginal likelihood says."""
     marginal, points = _marginal(nested), len(hypers)
     marginal(nested.found.hyper)
-    at = [_settled(marginal, hyper, nested.found) for hyper in hypers]
+    with ThreadPoolExecutor(THREADS) as pool:  # each point is found from the centre
+        at = list(pool.map(lambda hyper: _settled(marginal, hyper, nested.found), hypers))
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at])
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
-    return [_drawn(nested, g, share, rng) for g, share in zip(at, shares, strict=True) if share]
+    drawn = [(g, share) for g, share in zip(at, shares, strict=True) if share]
+    with ThreadPoolExecutor(THREADS) as pool:
+        shifts = list(pool.map(lambda one: _mean_shift(nested.model, one[0]), drawn))
+    return [_drawn(g, shift, share, rng) for (g, share), shift in zip(drawn, shifts, strict=True)]
 
 
 def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
@@ -132,10 +138,11 @@ def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     marginal = _marginal(nested, FEW_SWEEPS)
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
-    return [
-        _drawn(nested, _settled(marginal, hyper, nested.found), share, rng)
-        for hyper, share in zip(hypers, shares, strict=True)
-    ]
+    found = []
+    for hyper, share in zip(hypers, shares, strict=True):
+        g = _settled(marginal, hyper, nested.found)
+        found.append(_drawn(g, _mean_shift(nested.model, g), share, rng))
+    return found
 
 
 def _settled(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
@@ -147,14 +154,17 @@ def _settled(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
     return centre
 
 
-def _drawn(nested: Nested, g: Given, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    x = g.x + g.factor.draws(rng.standard_normal((len(g.x), share))).T
-    if not isinstance(g, Propagated):  # that is about the mean
-        x += _mean_shift(nested.model, g)
+def _drawn(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    x = g.x + shift + g.factor.draws(rng.standard_normal((len(g.x), share))).T
     return x, np.repeat(g.hyper[None], share, axis=0)
 
 
 def _mean_shift(model: Field, g: Given) -> Floats:
-    """How far the mean of the latent values is from the mode: to first order, a standard deviation at most."""
+    """How far the mean of the latent values is from where they were found.
+
+    From the mode, to first order, a standard deviation at most; propagation is about the mean.
+    """
+    if isinstance(g, Propagated):
+        return np.zeros(len(g.x))
     sd = np.sqrt(g.factor.variances())
     return np.clip(tilt_of(model, g).shift, -sd, sd)

@@ -84,6 +84,8 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
         expected, its_slope = replace(answers, by_hand=None).both(sums)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
+        for mine, theirs in zip(answers.compiled(sums), (expected, its_slope), strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.slow

@@ -51,7 +51,8 @@ class ByHand(NamedTuple):
     Attributes
     ----------
     both : callable
-        Of predictors, shape (..., predictors, cells), and counts: log likelihood, shape (...), and its gradient.
+        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood, shape (...), and
+        its gradient.
     log_likelihoods : callable
         Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
     slopes : callable
@@ -64,7 +65,7 @@ class ByHand(NamedTuple):
         Of the same and covariances, shape (cells, predictors, predictors), what :meth:`Answers.bend` gives.
     """
 
-    both: Callable[[Floats, Any], tuple[Any, Floats]]
+    both: Callable[[Any, Any, Any], tuple[Any, Any]]
     log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
     slopes: Callable[[Sequence[Floats], Any], list[Floats]]
     curved: Callable[[Sequence[Floats], Any], Curved]
@@ -118,7 +119,14 @@ class Compiled(ABC):
         import jax
         import jax.numpy as jnp
 
-        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
+        return jax.jit(self._at_points(jax, jnp))
+
+    def _at_points(self, jax: Any, xp: Any) -> Callable[[Any], tuple[Any, Any]]:
+        """Log likelihood and gradient of points, to be compiled."""
+        one: Callable[[Any], tuple[Any, Any]] = jax.vmap(
+            jax.value_and_grad(lambda x: self.log_likelihood(x, xp))
+        )
+        return one
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +174,19 @@ class Answers(Compiled):
                 total = total + (log * count).sum(axis=-1)
         return total
 
+    def _at_points(self, jax: Any, xp: Any) -> Callable[[Any], tuple[Any, Any]]:
+        by_hand = self.by_hand
+        if by_hand is None:
+            return super()._at_points(jax, xp)
+        return lambda points: by_hand.both(points, self.counts, xp)
+
     def both(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
         with np.errstate(all="ignore"):
             if self.by_hand is not None:
-                found = [self.by_hand.both(block, self.counts) for block in blocks]
+                found = [self.by_hand.both(block, self.counts, np) for block in blocks]
             else:
                 found = [
                     autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block)

@@ -10,22 +10,25 @@ With s, e1, e2 the logistic functions of the difference d and of the coins' log-
 
 e1 + e2 - 1 as e1 e2 - (1 - e1) (1 - e2), where one cannot cancel the other of judges who always say the same.
 
-Where there are ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`): n_tied - n P(tie) by log nu, and
-(n_untied - n P(no tie)) tanh(d / 2) / 2 more by d, n = n_tied + n_untied.
-It is what automatic differentiation of the terms' own formulas gives, in a fifth of its time.
+Where there are ties, P(tie) = nu / (nu + 2 cosh(d / 2)) (:func:`.ties.log_tie_parts`) = 1 / (1 + exp(u)), u =
+|d| / 2 - log max(s, 1 - s) - log nu, as log 2 cosh(d / 2) = |d| / 2 + log(1 + exp(-|d|)). With z = n_tied - n P(tie),
+n = n_tied + n_untied, the slopes are z by log nu and - z (s - (1 - s)) / 2 more by d.
+It is what automatic differentiation of the terms' own formulas gives, in a fraction of its time, compiled or not.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from voirdire.typing import Floats
+from voirdire.model.terms.arrays import Array
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
 FURTHEST = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
 
 
-def log_likelihood(sums: Floats, counts: Floats) -> tuple[Floats, Floats]:
+def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
     """Log likelihood, shape (...), and its gradient by the sums.
 
     Parameters
@@ -34,6 +37,8 @@ def log_likelihood(sums: Floats, counts: Floats) -> tuple[Floats, Floats]:
         The difference, the log-odds of both coins and, where there are ties, log nu of each cell.
     counts : array, shape (1 or 2, 2, cells)
         Votes for first and second; ties and votes that were none.
+    xp : module
+        NumPy, or what compiles.
 
     Examples
     --------
@@ -41,28 +46,33 @@ def log_likelihood(sums: Floats, counts: Floats) -> tuple[Floats, Floats]:
     >>> round(float(value), 4), slope.ravel().tolist()
     (-2.0794, [0.0, 0.25, -0.25])
     """
-    clipped = np.clip(sums[..., :TIE, :], -FURTHEST, FURTHEST)
-    inverse = np.exp(-clipped)
-    chance = 1.0 / (1.0 + inverse)
-    other = inverse * chance
-    (s, e1, e2), (not_s, not_e1, not_e2) = (np.moveaxis(part, -2, 0) for part in (chance, other))
+    (s, not_s), (e1, not_e1), (e2, not_e2) = (
+        _logistic(sums[..., each, :], xp) for each in (DIFFERENCE, FIRST, SECOND)
+    )
     first = e1 * s + not_e2 * not_s
     second = not_e1 * s + e2 * not_s
     (for_first, for_second), *ties = counts
-    value = np.log(first) @ for_first + np.log(second) @ for_second
+    value = xp.log(first) @ for_first + xp.log(second) @ for_second
     pull = for_first / first - for_second / second
-    slope = np.empty_like(sums)
-    slope[..., DIFFERENCE, :] = s * not_s * (e1 * e2 - not_e1 * not_e2) * pull
-    slope[..., FIRST, :] = e1 * not_e1 * s * pull
-    slope[..., SECOND, :] = -e2 * not_e2 * not_s * pull
+    slopes = [
+        s * not_s * (e1 * e2 - not_e1 * not_e2) * pull,
+        e1 * not_e1 * s * pull,
+        -e2 * not_e2 * not_s * pull,
+    ]
     if ties:
         ((tied, untied),) = ties
-        half = 0.5 * np.abs(sums[..., DIFFERENCE, :])
-        decided = half + np.log1p(np.exp(-2.0 * half))
-        total = np.logaddexp(sums[..., TIE, :], decided)
-        log_tie, log_none = sums[..., TIE, :] - total, decided - total
-        value = value + log_tie @ tied + log_none @ untied
-        slope[..., TIE, :] = tied - (tied + untied) * np.exp(log_tie)
-        left = untied - (tied + untied) * np.exp(log_none)
-        slope[..., DIFFERENCE, :] += 0.5 * np.tanh(0.5 * sums[..., DIFFERENCE, :]) * left
-    return value, slope
+        u = 0.5 * xp.abs(sums[..., DIFFERENCE, :]) - xp.log(xp.maximum(s, not_s)) - sums[..., TIE, :]
+        small = xp.exp(-xp.abs(u))
+        log_tie = -xp.log1p(small) - xp.maximum(u, 0.0)
+        value = value + log_tie @ tied + (log_tie + u) @ untied
+        surplus = tied - (tied + untied) * xp.where(u > 0, small, 1.0) / (1.0 + small)
+        slopes[DIFFERENCE] = slopes[DIFFERENCE] - 0.5 * (s - not_s) * surplus
+        slopes.append(surplus)
+    return value, xp.stack(slopes, axis=-2)
+
+
+def _logistic(x: Array, xp: Any) -> tuple[Array, Array]:
+    """The logistic function of x and of -x."""
+    inverse = xp.exp(-xp.clip(x, -FURTHEST, FURTHEST))
+    chance = 1.0 / (1.0 + inverse)
+    return chance, inverse * chance

@@ -24,7 +24,7 @@ ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
 SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
 WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
 STEP = 1.8  # leapfrog step of a normal distribution by the fourth root of its dimension (Beskos et al. 2013)
-COMPILED = 4.0  # seconds of a warm-up from which compiling pays
+COMPILED = 0.5  # seconds of a warm-up from which compiling pays
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
 NUMBER = 2.5e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 

@@ -85,10 +85,18 @@ class Zygote:
         self.process.stdin.flush()
         return self._answer()
 
-    def stopped(self, words: list[str], moment: float, number: int) -> tuple[int, float, str] | None:
-        """Exit code, seconds to the end and stderr of a command after a signal; None where it had ended before."""
+    def stopped(self, words: list[str], moment: float | str, number: int) -> tuple[int, float, str] | None:
+        """Exit code, seconds to the end and stderr of a command after a signal; None where it had ended before.
+
+        The signal comes at a moment, in seconds, or once there is a file.
+        """
         process = self.start(words)
-        time.sleep(moment)
+        if isinstance(moment, str):
+            deadline = time.monotonic() + 60
+            while not (self.folder / moment).exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+        else:
+            time.sleep(moment)
         over = not running(process)
         os.kill(process, number)
         start = time.monotonic()
@@ -137,7 +145,7 @@ def whole(folder: Path) -> None:
         assert {path.name for path in (folder / "sim").iterdir()} == {"batches.jsonl"}
 
 
-def check(zygote: Zygote, verb: str, moment: float, number: signal.Signals) -> bool:
+def check(zygote: Zygote, verb: str, moment: float | str, number: signal.Signals) -> bool:
     """Stop a command and see how it ends; False where it was over before."""
     found = zygote.stopped(COMMANDS[verb], moment, number)
     whole(zygote.folder)
@@ -157,10 +165,10 @@ def check(zygote: Zygote, verb: str, moment: float, number: signal.Signals) -> b
         ("fit", 0.6, signal.SIGINT),
         ("next", 0.4, signal.SIGTERM),
         ("plan", 0.9, signal.SIGINT),
-        ("simulate", 1.2, signal.SIGTERM),
+        ("simulate", "sim/batches.jsonl", signal.SIGTERM),
     ],
 )
-def test_a_signal_ends_a_verb(zygote: Zygote, verb: str, moment: float, number: signal.Signals) -> None:
+def test_a_signal_ends_a_verb(zygote: Zygote, verb: str, moment: float | str, number: signal.Signals) -> None:
     assert check(zygote, verb, moment, number)
     assert (KEPT[1] in (zygote.folder / "said").read_text()) == (verb == "simulate")
 

@@ -119,12 +119,13 @@ def run_study(
 def _run(
     checked: Study, jobs: int | None, journal: _Journal | None, progress: Callable[[int, int], None] | None
 ) -> StudyResult:
+    start = time.perf_counter()
+    # before anything takes time: a signal leaves a folder with its journal, or none
+    done: dict[str, list[dict[str, Any]]] = journal.read() if journal is not None else {}
     import pandas as pd
 
-    start = time.perf_counter()
     kind = _kind(checked)
     work = kind.units(checked)
-    done: dict[str, list[dict[str, Any]]] = journal.read() if journal is not None else {}
     left = [unit for unit in work if _key(unit) not in done]
     if progress is not None:
         progress(len(work) - len(left), len(work))

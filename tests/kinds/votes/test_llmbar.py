@@ -33,9 +33,9 @@ def panel(shared) -> tuple[VotesProblem, np.ndarray, pd.DataFrame]:
     ("size", "wanted", "draws"),
     [
         (20, 0.89, 6),
-        pytest.param(10, 0.87, 100, marks=pytest.mark.slow),
+        pytest.param(10, 0.87, 100, marks=[pytest.mark.slow, pytest.mark.long]),
         pytest.param(20, 0.89, 100, marks=pytest.mark.slow),
-        pytest.param(40, 0.90, 100, marks=pytest.mark.slow),
+        pytest.param(40, 0.90, 100, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
 def test_few_anchors_find_whom_to_trust(panel, size: int, wanted: float, draws: int) -> None:

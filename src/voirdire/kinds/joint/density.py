@@ -73,7 +73,7 @@ class JointDensity(LogDensity):
     >>> from voirdire.model.specs import load_model
     >>> density = JointDensity(load_model("joint-position"), judges=3, criteria=1, items=4, levels=3)
     >>> sorted(density.slices)
-    ['cut_location', 'log_discrimination', 'log_gap', 'log_vote_scale', 'severity', 'shift', 'strength']
+    ['cut_location', 'log_discrimination', 'log_gap', 'log_spread', 'log_vote_scale', 'severity', 'shift', 'strength']
     """
 
     levels: int

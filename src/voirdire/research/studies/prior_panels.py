@@ -229,7 +229,7 @@ class JointPanel:
     >>> panel = JointPanel(load_model("joint-severity"), judges=2, items=3, criteria=1, ties=False)
     >>> truth, problem = panel.draw(panel.model, np.random.default_rng(0))
     >>> truth.shape, int(problem.judge_votes.sum())
-    ((9,), 18)
+    ((10,), 18)
     """
 
     data: ClassVar[str] = "joint"

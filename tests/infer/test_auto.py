@@ -8,7 +8,8 @@ import pytest
 
 import voirdire
 from voirdire.infer import hmc_moves
-from voirdire.infer.method import Inferred, Method, infer
+from voirdire.infer.infer import infer
+from voirdire.infer.method import Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import scores
 from voirdire.kinds.votes.problem import VotesProblem, pose

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import voirdire
-from voirdire.infer.method import _centre
+from voirdire.infer.by_laplace import _centre
 from voirdire.kinds.registry import kind_of
 
 

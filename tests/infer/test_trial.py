@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from voirdire.infer.infer import infer
 from voirdire.infer.laplace import laplace
-from voirdire.infer.method import Method, infer
+from voirdire.infer.method import Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import RESAMPLED_SIZE, laplace_draws
 from voirdire.infer.trial import trial

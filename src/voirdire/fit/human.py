@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.method import Inferred, Method, infer
+from voirdire.infer.infer import infer
+from voirdire.infer.method import Inferred, Method
 from voirdire.infer.posterior_mode import Mode
 from voirdire.kinds.human import CUT, JOINT, MODES, STACKING, Anchored, HumanAnswers, LeftOut
 from voirdire.typing import Floats

@@ -11,7 +11,8 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.likelihood import by_likelihood
-from voirdire.infer.method import BY_ADAM, UNHELD, Method, infer
+from voirdire.infer.infer import infer
+from voirdire.infer.method import BY_ADAM, UNHELD, Method
 from voirdire.kinds.fit import Fit
 from voirdire.model.problem import Problem
 from voirdire.tables.encode import positions

@@ -14,7 +14,8 @@ from voirdire.errors import InputError
 from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
-from voirdire.infer.method import Method, Progress, check_size, infer
+from voirdire.infer.infer import infer
+from voirdire.infer.method import Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES

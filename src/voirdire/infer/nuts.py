@@ -15,7 +15,7 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -44,6 +44,8 @@ USUAL_STEPS = 15  # of a transition, where nothing is known of the step
 NUMBER = 1e-8  # seconds that a number of a table adds to a gradient
 AT_ONCE = 2  # chains
 MOST_SECONDS = 60.0
+
+Programs = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def affordable(problem: Problem, transitions: int, steps: int) -> bool:
@@ -77,12 +79,15 @@ class Draws:
     energy : array, shape (chains, draws)
     steps : int array, shape (chains, draws)
         Leapfrog steps.
+    alike : bool
+        Whether all orientations were targeted alike.
     """
 
     x: Floats
     diverging: npt.NDArray[np.bool_]
     energy: Floats
     steps: npt.NDArray[np.int64]
+    alike: bool = False
 
 
 def sample(
@@ -110,16 +115,40 @@ def sample(
     density, white = problem.density, whitening(approximation)
     rng = np.random.default_rng(seed)
     starts = 1.5 * rng.standard_normal((chains, density.size))
+    programs = _compiled(Whitened(density), warmup)
+    run = transitions(programs, starts, (white, problem.data), rng, warmup, draws, progress)
+    return replace(run, x=white.free(run.x), alike=True)
+
+
+def transitions(
+    programs: Programs,
+    starts: Floats,
+    arguments: tuple[Any, ...],
+    rng: np.random.Generator,
+    warmup: int,
+    draws: int,
+    progress: Callable[[int], None] | None = None,
+) -> Draws:
+    """Chains from points, shape (chains, size), in the coordinates that ``programs`` sample in.
+
+    Parameters
+    ----------
+    programs : Programs
+        Of :func:`programs_of`, for as long a warm-up.
+    arguments : tuple
+        What the potential takes beside a point.
+    """
+    chains = len(starts)
     keys = rng.integers(0, 2**32, size=chains, dtype=np.uint64)
-    begin, advance = _compiled(density, warmup)
+    begin, advance = programs
 
     def chain(index: int) -> list[tuple[Any, ...]]:
         with engine.double_precision():
-            arguments = jax.tree.map(jnp.asarray, (white, problem.data))
-            state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *arguments)
+            given = jax.tree.map(jnp.asarray, arguments)
+            state = begin(jax.random.PRNGKey(int(keys[index])), jnp.asarray(starts[index]), *given)
             blocks = []
             for start in range(0, warmup + draws, BLOCK):
-                state, record = advance(state, *arguments)
+                state, record = advance(state, *given)
                 record = jax.tree.map(np.asarray, record)
                 if start + BLOCK > warmup:
                     blocks.append(tuple(part[max(0, warmup - start) :] for part in record))
@@ -132,24 +161,43 @@ def sample(
         runs = list(pool.map(chain, range(chains)))
     joined = [tuple(np.concatenate(part)[:draws] for part in zip(*blocks, strict=True)) for blocks in runs]
     z, diverging, energy, steps = (np.stack(part) for part in zip(*joined, strict=True))
-    return Draws(white.free(z), diverging, energy, steps.astype(np.int64))
+    return Draws(z, diverging, energy, steps.astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """Minus a log density over all orientations, in whitened coordinates."""
+
+    density: LogDensity
+
+    def __call__(self, z: Array, white: Whitening, data: Data) -> Array:
+        """At a point, shape (size,)."""
+        return -self.density.symmetric_log_density(white.free(z), data, jnp)
 
 
 @lru_cache(maxsize=32)
-def _compiled(density: LogDensity, warmup: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def _compiled(potential: Whitened, warmup: int) -> Programs:
+    return programs_of(potential, warmup)
+
+
+def programs_of(potential: Callable[..., Array], warmup: int) -> Programs:
+    """What begins a chain and what goes on with it, compiled when first called.
+
+    Parameters
+    ----------
+    potential : callable
+        Minus the log density at a point, shape (size,), and further arguments.
+    """
     from numpyro.infer import NUTS
 
-    def kernel(white: Whitening, data: Data) -> Any:
-        def potential(z: Array) -> Array:
-            return -density.symmetric_log_density(white.free(z), data, jnp)
+    def kernel(arguments: tuple[Any, ...]) -> Any:
+        return NUTS(potential_fn=lambda z: potential(z, *arguments), target_accept_prob=TARGET_ACCEPT)
 
-        return NUTS(potential_fn=potential, target_accept_prob=TARGET_ACCEPT)
+    def begin(key: jax.Array, start: jax.Array, *arguments: Any) -> Any:
+        return kernel(arguments).init(key, warmup, start, (), {})
 
-    def begin(key: jax.Array, start: jax.Array, white: Whitening, data: Data) -> Any:
-        return kernel(white, data).init(key, warmup, start, (), {})
-
-    def advance(state: Any, white: Whitening, data: Data) -> Any:
-        nuts = kernel(white, data)
+    def advance(state: Any, *arguments: Any) -> Any:
+        nuts = kernel(arguments)
         # NumPyro sets up its adaptation schedule in init; the state it returns here is not used
         nuts.init(jax.random.PRNGKey(0), warmup, state.z, (), {})
 

@@ -33,7 +33,7 @@ class Posterior:
     ----------
     density : LogDensity
     centre : array, shape (size,)
-        The mode, or the mean of the draws where the mode is not typical of them (see :mod:`.infer.method`).
+        The mode, or the mean of the draws where the mode is not typical of them (see :mod:`.infer.by_laplace`).
     draws : array, shape (chains, draws, size), or None for the mode alone
     around_centre : bool
         Whether the draws are no posterior's, but modes of resampled tables around the centre.

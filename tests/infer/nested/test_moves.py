@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +16,10 @@ from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves, seconds
 from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.nuts import sample
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.infer.nested.search import Nested
+from voirdire.typing import Floats
 
 GROUPS, EACH = 12, 4
 
@@ -92,7 +95,18 @@ def test_the_energy_holds_the_volume_of_the_map(nested: Nested) -> None:
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
 
 
-def test_draws_have_the_moments_of_quadrature() -> None:
+def by_moves(nested: Nested) -> Floats:
+    return Moves(nested, np.random.default_rng(0)).draws(250)[1]
+
+
+def by_nuts(nested: Nested) -> Floats:
+    run = sample(nested, seed=0, chains=2, warmup=100, draws=400)
+    assert run.diverging.mean() < 0.01
+    return run.x[..., -2:]
+
+
+@pytest.mark.parametrize("drawn_by", [by_moves, pytest.param(by_nuts, marks=pytest.mark.slow)])
+def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[Nested], Floats]) -> None:
     nested = searched(0.5)
     right = nested.model.answers.counts[0][0]
     points, weights = np.polynomial.hermite_e.hermegauss(60)
@@ -102,7 +116,7 @@ def test_draws_have_the_moments_of_quadrature() -> None:
     log = np.log(chance).sum(axis=-1) + logs - np.exp(logs) + means - np.exp(means)
     weight = np.exp(log - log.max())
     weight /= weight.sum()
-    _, hyper = Moves(nested, np.random.default_rng(0)).draws(250)
+    hyper = drawn_by(nested)
     for k, exact in enumerate((logs, means)):
         centre = (weight * np.exp(exact)).sum()
         sd = np.sqrt((weight * np.exp(exact) ** 2).sum() - centre**2)

@@ -39,6 +39,12 @@ class Moves:
     chains : int
     warm : (int, int)
         Moves before and after coordinates are adapted to the chains; they are not, where there are none after.
+
+    Attributes
+    ----------
+    where : Coordinates
+    z : array, shape (chains, size)
+        Where chains are, in these.
     """
 
     def __init__(
@@ -46,10 +52,10 @@ class Moves:
     ) -> None:
         self._rng = rng
         compiled = seconds(nested, warm[0] + warm[1], chains) > COMPILED
-        self._where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
-        self._z = rng.standard_normal((chains, self._where.size))
-        self._log_step = math.log(STEP) - 0.25 * math.log(self._where.size)
-        self._value, self._slope = self._where.energy(self._z)
+        self.where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
+        self.z = rng.standard_normal((chains, self.where.size))
+        self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
+        self._value, self._slope = self.where.energy(self.z)
         first = [self._move(turn) for turn in range(warm[0])]
         if not warm[1]:
             return
@@ -57,11 +63,11 @@ class Moves:
         still = (first[-1] == first[len(first) // 3]).all(axis=1)
         if still.all():
             return
-        self._z[still] = self._z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
-        there = self._where.adapted(np.concatenate([z[~still] for z in first[len(first) // 3 :]]))
-        self._z = there.white(self._z, self._where)
-        self._where = there
-        self._value, self._slope = self._where.energy(self._z)
+        self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
+        there = self.where.adapted(np.concatenate([z[~still] for z in first[len(first) // 3 :]]))
+        self.z = there.white(self.z, self.where)
+        self.where = there
+        self._value, self._slope = self.where.energy(self.z)
         for turn in range(warm[1]):
             self._move(turn)
 
@@ -72,13 +78,13 @@ class Moves:
 
     def draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        places = [self._where.place([self._move(None) for _ in range(gap)][-1]) for _ in range(count)]
+        places = [self.where.place([self._move(None) for _ in range(gap)][-1]) for _ in range(count)]
         x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
         return x, hyper
 
     def _move(self, turn: int | None) -> Floats:
         """One transition of all chains; in ``turn`` of the warm-up the step is adapted."""
-        rng, z, value, slope = self._rng, self._z, self._value, self._slope
+        rng, z, value, slope = self._rng, self.z, self._value, self._slope
         length = rng.uniform(SHORTEST, LONGEST)
         steps = max(1, math.ceil(length / math.exp(self._log_step)))
         step = length / steps
@@ -88,16 +94,16 @@ class Moves:
             for _ in range(steps):
                 p = p - 0.5 * step * its_slope
                 place = place + step * p
-                there, its_slope = self._where.energy(place)
+                there, its_slope = self.where.energy(place)
                 p = p - 0.5 * step * its_slope
             gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
             chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
         goes = rng.random(len(z)) < chance
-        self._z, self._slope = (np.where(goes[:, None], *both) for both in ((place, z), (its_slope, slope)))
+        self.z, self._slope = (np.where(goes[:, None], *both) for both in ((place, z), (its_slope, slope)))
         self._value = np.where(goes, there, value)
         if turn is not None:
             self._log_step += (float(chance.mean()) - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))
-        return self._z
+        return self.z
 
 
 def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None = None) -> float:

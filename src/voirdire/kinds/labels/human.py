@@ -9,7 +9,8 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer import mirror
-from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method, at_mode
+from voirdire.infer.infer import at_mode
+from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, folds

@@ -17,8 +17,9 @@ from voirdire.infer import mirror
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.diagnose import diagnose
+from voirdire.infer.infer import infer
 from voirdire.infer.laplace import laplace, of_draws
-from voirdire.infer.method import Method, infer
+from voirdire.infer.method import Method
 from voirdire.infer.mode import find_modes
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.nuts import sample

@@ -1,0 +1,52 @@
+"""Posteriors of models whose spreads are found by their marginal likelihood."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer import checks as check
+from voirdire.infer.by_nuts import by_nuts
+from voirdire.infer.laplace import of_draws
+from voirdire.infer.method import Inferred, Method, is_large, oriented, seconds_since
+from voirdire.infer.nested.chains import chains, small, tried
+from voirdire.infer.nested.mode import NestedMode, nested_draws
+from voirdire.model.check import Check
+from voirdire.model.problem import Problem
+
+UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
+
+
+def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
+    """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
+    rng, start = np.random.default_rng(method.seed), time.perf_counter()
+    if method.name == "nuts" and is_large(problem):
+        return by_nuts(problem, mode, method, checks)
+    draws = nested_draws(mode, rng)
+    if method.name == "nuts":
+        return by_nuts(problem, of_draws(draws), method, checks)
+    run = None
+    notes: tuple[str, ...] = ()
+    if method.name == "auto" and small(mode):
+        run = chains(problem, mode, rng)
+    elif method.name == "auto":
+        trial = tried(problem, mode, draws, rng)
+        if trial is None:
+            notes = (UNTRIED,)
+        elif not trial.holds:
+            checks = [*checks, *check.drift(trial)]
+            run = chains(problem, mode, rng)
+    if run is None:
+        checks = [*checks, *check.propagation(mode.nested.amiss)]
+        notes = (*notes, *mode.nested.notes)
+        return replace(oriented(problem, mode.x, draws[None], checks, rng), notes=notes)
+    number, each = run.draws.shape[:2]
+    note = (
+        f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
+        f"({seconds_since(start)})."
+    )
+    checks = check.chains(run.rhat, run.of, run.ess, run.met)
+    moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, checks, rng)
+    return replace(moved, method="hmc", notes=(note,))

@@ -1,0 +1,76 @@
+"""NUTS of latent values and spreads together, for tables of many latent values.
+
+In the :mod:`.coordinates` of a nested search, as chains of :mod:`.moves` adapt them. A matrix that whitens all values
+is never held: with thousands of them it would take longer than the likelihood, and be known from too few draws. The
+transition and its adaptation are NumPyro's, as everywhere (:mod:`voirdire.infer.nuts`); the density and its gradient
+come from NumPy, where sparse factors are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from voirdire.infer.nested.coordinates import Coordinates
+from voirdire.infer.nested.moves import WARM, Moves
+from voirdire.infer.nested.search import Nested
+from voirdire.infer.nuts import Draws, programs_of, transitions
+from voirdire.model.terms.arrays import Array
+
+
+def sample(
+    nested: Nested,
+    *,
+    seed: int,
+    chains: int = 4,
+    warmup: int = 500,
+    draws: int = 1000,
+    progress: Callable[[int], None] | None = None,
+) -> Draws:
+    """Draw from the posterior about where a search ended, in flat coordinates.
+
+    Parameters are those of :func:`voirdire.infer.nuts.sample`.
+    """
+    rng = np.random.default_rng(seed)
+    moves = Moves(nested, rng, chains, WARM)
+    # inside a compiled program nothing else compiled may run
+    where = replace(moves.where, compiled=False)
+    programs = programs_of(_potential(where), warmup)
+    run = transitions(programs, moves.z, (), rng, warmup, draws, progress)
+    flat = [nested.model.flat(*where.place(chain)) for chain in run.x]
+    return replace(run, x=np.stack(flat))
+
+
+def _potential(where: Coordinates) -> Callable[[Array], Any]:
+    """Minus the log density at a point, shape (size,), as a function that JAX can differentiate.
+
+    Numbers pass as their bits, shape (numbers, 2): JAX calls back from threads that do not know of double precision.
+    """
+
+    def at(bits: Any) -> Any:
+        z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
+        value, slope = where.energy(z)
+        found = np.append(np.nan_to_num(value, nan=np.inf), np.nan_to_num(slope))
+        return found.view(np.uint32).reshape(-1, 2)
+
+    shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))
+
+    def both(z: Array) -> Any:
+        bits = jax.pure_callback(at, shape, jax.lax.bitcast_convert_type(z, jnp.uint32))
+        return jax.lax.bitcast_convert_type(bits, jnp.float64)
+
+    @jax.custom_jvp
+    def potential(z: Array) -> Any:
+        return both(z)[0]
+
+    @potential.defjvp
+    def _(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Any, Any]:
+        found = both(primals[0])
+        return found[0], jnp.dot(found[1:], tangents[0])
+
+    return potential

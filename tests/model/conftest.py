@@ -202,8 +202,13 @@ def make_case() -> Callable[[str, bool], Case]:
     return made
 
 
+QUICK = ("crowd-bt-position-ties", "rating-severity-ties", "joint-position-ties", "ordered-labels-decided")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Graphs of PyMC compile for seconds: those of tables without ties are among the longer tests."""
+    """What compiles for seconds is among the longer tests: JAX without ties, PyMC but for one of each kind of data."""
     for item in items:
-        if item.name.startswith("test_numpy_jax_and_pymc_agree") and item.name.endswith("-decided]"):
+        name, _, case = item.name.rstrip("]").partition("[")
+        by_jax = name == "test_numpy_and_jax_agree_and_derivatives_are_right" and case.endswith("-decided")
+        if by_jax or (name == "test_pymc_has_the_density" and case not in QUICK):
             item.add_marker(pytest.mark.slow)

@@ -28,6 +28,10 @@ LARGE = ("llmfao", "many")  # pages of hundreds of items
 HOSTILE = ("hostile", "hostile_scores", "hostile_labels", "hostile_rows", "compared")
 
 
+def large_ones_slow(names: tuple[str, ...]) -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in names]
+
+
 @pytest.fixture(scope="module")
 def llmfao(request: pytest.FixtureRequest) -> Fit:
     table = request.getfixturevalue("shared") / "data" / "llmfao_votes.csv"
@@ -73,9 +77,7 @@ def made(run: Any, path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else []) for name in PAGES]
-)
+@pytest.mark.parametrize("name", large_ones_slow(PAGES))
 def test_a_page_is_quiet_keeps_to_itself_and_fits(
     name: str, page: Path, browser: Any, artefacts: Path
 ) -> None:
@@ -110,7 +112,7 @@ def rows(browser: Any, table: str) -> list[list[str]]:
     return browser.run(code)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", large_ones_slow(FITS))
 def test_the_first_row_is_that_of_the_ranking(
     name: str, page: Path, browser: Any, request: pytest.FixtureRequest
 ) -> None:
@@ -126,7 +128,7 @@ def test_the_first_row_is_that_of_the_ranking(
     assert first["item"][:20] in browser.run("document.querySelector('.lead').textContent")
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", large_ones_slow(FITS))
 def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: pytest.FixtureRequest) -> None:
     found = request.getfixturevalue(name)
     judges = found.judges()
@@ -150,7 +152,7 @@ def test_tables_sort_and_filter(name: str, page: Path, browser: Any, request: py
         assert left == sum(name_ in other for other in judges["judge"])
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", large_ones_slow(FITS))
 def test_a_copy_holds_every_digit_and_no_formula(
     name: str, page: Path, browser: Any, request: pytest.FixtureRequest
 ) -> None:

@@ -30,7 +30,14 @@ values = {
     }
     for name, draws in flat.items()
 }
-for quantity in ("strength", "coin_first", "coin_second", "tie_judge", "context_strength", "log_context_spread"):
+for quantity in (
+    "strength",
+    "coin_first",
+    "coin_second",
+    "tie_judge",
+    "context_strength",
+    "log_context_spread",
+):
     if quantity not in values["nuts"]:
         continue
     near, exact = (values[name][quantity] for name in ("laplace", "nuts"))

@@ -126,6 +126,7 @@ def test_scores_are_drawn_by_judge_and_item_and_answer_weights_stay() -> None:
     assert times.var(axis=0).mean() == pytest.approx(0.9, abs=0.03)
 
 
+@pytest.mark.slow
 def test_refits_of_votes_and_scores_draw_both() -> None:
     rng = np.random.default_rng(3)
     votes = pd.DataFrame({"judge": "a", "first": rng.choice(list("xy"), 40), "second": "z"})

@@ -64,6 +64,7 @@ def density(found: Fit, held: pd.DataFrame, predicted: pd.DataFrame) -> np.ndarr
     return np.array(loss)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "whole"), [("rating-severity", True), ("rating-continuous", False)])
 def test_scores_are_predicted_by_fits_that_have_not_seen_them(model: str, whole: bool) -> None:
     table = scored(whole)

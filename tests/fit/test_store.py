@@ -42,7 +42,7 @@ def fits() -> dict[str, Fit]:
     return {
         "map": fit(VOTES, model="bradley-terry", method="map"),
         "laplace": laplace,
-        "criteria": fit(SEPARATE, ON_CRITERIA),
+        "criteria": fit(SEPARATE, ON_CRITERIA, method="laplace"),
         "nuts": replace(
             laplace,
             posterior=replace(laplace.posterior, draws=chains),

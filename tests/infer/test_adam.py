@@ -72,6 +72,7 @@ def test_it_is_adam_as_kingma_and_ba_write_it() -> None:
     np.testing.assert_allclose(found, theta - theta.mean(), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_maple_by_its_own_estimator() -> None:
     """Reliabilities near the accuracies; no intervals; the result says what it is, from Python and by the command."""
     votes, on_criteria = panel((0.7, 0.8, 0.9, 0.95, 1.0), items=20)

@@ -49,6 +49,7 @@ def test_sparse_tables_of_more_than_a_hundred_parameters_warn(items: int, votes:
     assert approximation_checks(problem) == ["warn"]
 
 
+@pytest.mark.slow
 def test_a_table_with_many_votes_does_not_warn() -> None:
     problem = voted(100, 40_000, 1.0)
     assert approximation_checks(problem) == []

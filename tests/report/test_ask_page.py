@@ -246,6 +246,7 @@ def test_the_command_and_what_it_refuses(tmp_path: Path) -> None:
         assert len(read_questions(part, ITEMS).rows) == 19
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [None, "joint", "cut"])
 def test_people_who_disagree_go_into_one_fit(tmp_path: Path, mode: str | None) -> None:
     rows = [

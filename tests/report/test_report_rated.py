@@ -248,6 +248,7 @@ def test_figures_show_the_shares(scored: Fit) -> None:
     plt.close(ax.figure)
 
 
+@pytest.mark.slow
 def test_models_without_such_probabilities_say_so(scored: Fit, labelled: Fit) -> None:
     before = plt.get_fignums()
     table = scored.problem.table

@@ -79,6 +79,7 @@ def test_random_trees_are_uniform():
     assert max(abs(count - 500) for count in counts.values()) < 4 * np.sqrt(8000 / 16 * 15 / 16)
 
 
+@pytest.mark.slow
 def test_resampled_shares_are_uniform_over_connected_choices():
     """On 4 items 3 of 6 pairs connect in 16 of 20 choices (the trees): each equally often."""
     rng, counts = np.random.default_rng(1), {}

@@ -173,6 +173,7 @@ def test_different_seeds_give_different_votes():
             assert abs((drawn[a] == drawn[b]).mean() - 0.5) < 4 * np.sqrt(0.25 / len(drawn[a]))
 
 
+@pytest.mark.slow
 @given(st.permutations(sorted(PANEL)), st.integers(1, len(PANEL)), st.sampled_from(DESIGNS[:5]))
 @settings(max_examples=15, deadline=None)
 def test_judges_do_not_disturb_each_other(order, size, design):
@@ -273,6 +274,7 @@ def test_drift_runs_along_the_rows():
     assert 0.3 < first_criterion.mean() < 0.7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truth", ["ranks", "normal"])
 @pytest.mark.parametrize("order", ["fixed", "swap", "random"])
 def test_implied_reliability_is_what_the_votes_show(truth, order):

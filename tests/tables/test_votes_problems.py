@@ -356,6 +356,7 @@ def test_objects_that_are_no_tables(table: object) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_table_wrong_throughout_is_refused_in_time() -> None:
     count = 100_000
     table = pd.DataFrame({"judge": [f"j{n} " for n in range(count)], "first": "x", "second": "y"})

@@ -206,6 +206,7 @@ def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFram
     assert "58 judges, worth about 7 independent ones" in entry["message"]
 
 
+@pytest.mark.slow
 def test_anchors_say_what_the_consensus_is_worth(llmbar: pd.DataFrame, shared) -> None:
     """Adversarial pairs alone: the majority is right on fewer than half of them."""
     gold = pd.read_csv(shared / "data" / "llmbar_gold.csv")

@@ -60,6 +60,7 @@ def answers(n: int, right: float, rng: np.random.Generator, truth: np.ndarray) -
     return np.where(rng.random(n) < right, truth, 1 - truth)
 
 
+@pytest.mark.slow
 def test_swap_test_is_the_enumeration_of_all_swaps() -> None:
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 10)

@@ -118,25 +118,8 @@ def run(name: str, judges: tuple[str, ...], options: dict[str, Any], folder: Pat
     return collect({"seed": 3, "judges": panel}, ITEMS, name, folder, options=options)
 
 
-#: A quiet machine takes seconds for each of these, a busy one half a minute.
-LONG = (
-    "debate",
-    "masa",
-    "maj-eval",
-    "simple-role",
-    "mareval",
-    "self-refine",
-    "chat-eval",
-    "maple",
-    "pairwise",
-    "cot",
-    "g-eval",
-)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in RUNS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
 def test_real_models_go_through_every_protocol(name: str, tmp_path: Path) -> None:
     judges, options, expected = RUNS[name]
     found = run(name, judges, options, tmp_path / "out")

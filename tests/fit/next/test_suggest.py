@@ -246,7 +246,7 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     assert form["winner"].isna().all()
     # Filled in, the form is a table of anchors.
     assert read_anchors(form.assign(winner="first"), plain.problem.votes).count == 4
-    command = ["next", str(table), "--model", "crowd-bt", "--who", "judge", "--count", "3", "--json"]
+    command = ["next", str(folder), "--who", "judge", "--count", "3", "--json"]
     result = run.invoke(app, command, catch_exceptions=False)
     found = json.loads(result.stdout)
     assert (found["who"], found["about"], len(found["comparisons"])) == ("judge", "ranking", 3)
@@ -259,6 +259,7 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     assert run.invoke(app, ["next", str(table), "--count", "0"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_beside_scores_whoever_scored_well_may_be_asked_to_vote() -> None:
     """Scores tell who sees the items' order, and link items that are voted on in pairs alone."""
     rng = np.random.default_rng(1)

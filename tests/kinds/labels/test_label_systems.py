@@ -138,6 +138,7 @@ def test_mean_grades() -> None:
     assert {"share_1", "share_1_low", "share_4_high"} <= set(systems)
 
 
+@pytest.mark.slow
 def test_classes_without_an_order_have_shares_alone() -> None:
     rng = np.random.default_rng(0)
     s, x, k = (part.ravel() for part in np.indices((3, 30, 3)))

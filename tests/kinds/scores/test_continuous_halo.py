@@ -155,6 +155,7 @@ def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
     assert np.corrcoef(drawn.score, fit.problem.table.score)[0, 1] > 0.5
 
 
+@pytest.mark.slow
 def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
     found = voirdire.cross_validate(

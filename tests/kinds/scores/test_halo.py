@@ -161,6 +161,7 @@ def test_intervals_cover_whatever_the_taste(taste: float, general: float) -> Non
     assert 0.9 - error < np.mean(share) < 0.9 + max(error, 0.07)
 
 
+@pytest.mark.slow
 def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
     found = voirdire.cross_validate(rows, ["rating-halo", "rating-severity"], by=("judge", "item"), folds=3)

@@ -232,20 +232,18 @@ def random_table(seed: int) -> pd.DataFrame:
     return table.assign(criterion=rng.choice(["a", "b"], votes)) if seed % 3 == 0 else table
 
 
-@pytest.mark.parametrize(
-    "seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.slow)], ids=["some", "many"]
-)
-def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped(seeds: range) -> None:
+@pytest.mark.slow
+def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped() -> None:
     """The search of spreads stops where a mode of latent values ends: of coin-flippers, whose signs are open."""
-    stopped = 0
-    for seed in seeds:
+    stopped, tables = 0, 40
+    for seed in range(tables):
         table = random_table(seed)
         model = "maple-contexts" if "criterion" in table else "crowd-bt-contexts"
         fitted = voirdire.fit(table, model=model, method="laplace")
         ranking, checks = fitted.ranking(), fitted.checks().set_index("check")
         assert np.isfinite(ranking[["score", "sd", "low", "high"]].to_numpy()).all()
         stopped += checks.loc["convergence", "level"] != "ok"
-    assert stopped <= max(0.1 * len(seeds), 2)
+    assert stopped <= 0.1 * tables
 
 
 @pytest.mark.slow

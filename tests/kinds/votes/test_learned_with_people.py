@@ -80,6 +80,7 @@ def test_votes_do_not_teach_the_coins_of_the_cut(problem: VotesProblem) -> None:
     assert spreads.std() > 0.05  # what is not held keeps its uncertainty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["joint", "cut", None])
 def test_a_wrong_panel_is_turned(mode: str | None) -> None:
     votes, said, theta = panel(2, 1.5, WRONG)

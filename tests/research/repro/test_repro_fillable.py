@@ -42,6 +42,7 @@ def names_in(options: Mapping[str, Any], panel: Path) -> list[str]:
     return list(options.get("judges") or [judge["name"] for judge in read_toml(panel)["judges"]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", system_names())
 def test_every_figure_that_needs_models_has_a_run_that_fills_it(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

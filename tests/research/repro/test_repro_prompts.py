@@ -421,8 +421,8 @@ ASKED_WITH: dict[str, dict[str, dict[str, Any]]] = {
         "aaditya/Llama3-OpenBioLLM-70B": _EVALUATES,
     },
 }
-#: Runs that take a second or so a piece; the others are many thousand prompts.
-FAST = ("maple/asap2", "maj_eval/mslr", "masa/masa")
+#: Runs that take a second or so a piece; the others are many prompts.
+FAST = ("masa/masa",)
 _PARAMS = [
     pytest.param(one, marks=[] if "/".join(one) in FAST else [pytest.mark.slow], id="/".join(one))
     for one in RUNS

@@ -83,6 +83,7 @@ def test_the_published_figures_themselves_are_within_every_tolerance(name: str, 
     assert len(decided) > 0.4 * len(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [70, 360])
 @pytest.mark.parametrize("r", [0.0, 0.5])
 def test_standard_errors_of_coefficients(n: int, r: float) -> None:

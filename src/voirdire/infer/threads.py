@@ -1,9 +1,16 @@
-"""How many threads linear algebra takes."""
+"""How many threads linear algebra takes, and what is computed side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
+
+Part = TypeVar("Part")
+Found = TypeVar("Found")
+
+THREADS = 2
 
 
 def one_thread() -> AbstractContextManager[Any]:
@@ -23,3 +30,15 @@ def one_thread() -> AbstractContextManager[Any]:
 
     limited: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
     return limited
+
+
+def side_by_side(of: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
+    """What a function gives of each part, in order, two at a time.
+
+    Examples
+    --------
+    >>> list(side_by_side(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    with ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(of, parts)

@@ -19,9 +19,11 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import products
+from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
 TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
+THREADED = 4  # blocks of so many numbers from which two are computed at a time
 BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
 
 Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
@@ -184,16 +186,15 @@ class Answers(Compiled):
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
         points = predictors.reshape(-1, *predictors.shape[-2:])
         blocks = np.array_split(points, max(1, min(len(points), -(-points.size // TOGETHER))))
-        with np.errstate(all="ignore"):
-            if self.by_hand is not None:
-                found = [self.by_hand.both(block, self.counts, np) for block in blocks]
-            else:
-                found = [
-                    autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), block)
-                    for block in blocks
-                ]
+        found = map(self._both, blocks) if len(blocks) < THREADED else side_by_side(self._both, blocks)
         value, slope = (np.concatenate(part) for part in zip(*found, strict=True))
         return value.reshape(predictors.shape[:-2]), slope.reshape(predictors.shape)
+
+    def _both(self, points: Floats) -> tuple[Any, Floats]:
+        with np.errstate(all="ignore"):
+            if self.by_hand is not None:
+                return self.by_hand.both(points, self.counts, np)
+            return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""

@@ -16,7 +16,6 @@ Solution of Large Sparse Positive Definite Systems).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -25,9 +24,9 @@ import numpy as np
 
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.stacks import Stack, roots
+from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
-THREADS = 2
 THREADED = 4e8  # multiplications from which stacks are factored side by side
 MOST_COMMON = 600  # common values up to which they are: each stack has a matrix of them
 
@@ -264,8 +263,7 @@ def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
     if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
         yield from map(of, numbers)
         return
-    with ThreadPoolExecutor(THREADS) as pool:
-        yield from pool.map(of, numbers)
+    yield from side_by_side(of, numbers)
 
 
 def _sums(gathered: Floats, coefficients: Floats, by_kind: Floats) -> Floats:

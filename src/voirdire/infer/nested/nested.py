@@ -9,19 +9,18 @@ B 71, integrate over a grid likewise).
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
-from voirdire.infer.nested.arrow import THREADS
 from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, Marginal, given, settled, tilt_of
 from voirdire.infer.nested.propagation import SWEEPS, NotConverged, Propagated
 from voirdire.infer.nested.search import HIGHEST, LOWEST, ROUGH, TOLERANCE, Nested, searched, sizes
 from voirdire.infer.nested.sparse import by_evidence, is_sparse
+from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
@@ -120,16 +119,15 @@ def _weighed(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     """Draws at points, as many as their density by the marginal likelihood says."""
     marginal, points = _marginal(nested), len(hypers)
     marginal(nested.found.hyper)
-    with ThreadPoolExecutor(THREADS) as pool:  # each point is found from the centre
-        at = list(pool.map(lambda hyper: _settled(marginal, hyper, nested.found), hypers))
+    # each point is found from the centre
+    at = list(side_by_side(lambda hyper: _settled(marginal, hyper, nested.found), hypers))
     log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at])
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
     drawn = [(g, share) for g, share in zip(at, shares, strict=True) if share]
-    with ThreadPoolExecutor(THREADS) as pool:
-        shifts = list(pool.map(lambda one: _mean_shift(nested.model, one[0]), drawn))
+    shifts = side_by_side(lambda one: _mean_shift(nested.model, one[0]), drawn)
     return [_drawn(g, shift, share, rng) for (g, share), shift in zip(drawn, shifts, strict=True)]
 
 

@@ -121,6 +121,7 @@ def test_a_saved_fit_has_the_same_systems(tmp_path: Any) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_mean_grades() -> None:
     rng = np.random.default_rng(0)
     s, x, k = (part.ravel() for part in np.indices((4, 40, 3)))

@@ -100,6 +100,7 @@ def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: p
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_five_thousand_items() -> None:
     """24 judges x 5,000 items x 10 levels: minutes and a matrix of 5,300 squared without elimination."""
     table = table_of(24, 5000, 10, 1, 0)

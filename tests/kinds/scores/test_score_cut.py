@@ -146,6 +146,7 @@ def test_both_ways_predict_human_scores_left_out() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_left_out_anchors_choose_the_cut_where_the_consensus_is_about_something_else() -> None:
     scores, people, _ = misled(0)
     fitted = voirdire.fit(scores, anchors=people, method="map", **HOW)

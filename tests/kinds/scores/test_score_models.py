@@ -199,6 +199,7 @@ def test_a_judge_of_criteria_alone_is_of_no_group() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["rating-severity", "rating-discrimination"])
 def test_nuts_samples_newsroom(shared: Path, model: str) -> None:
     table = shared / "data" / "newsroom_scores.csv"

@@ -10,19 +10,20 @@ import numpy as np
 from voirdire.infer import checks as check
 from voirdire.infer.by_nuts import by_nuts
 from voirdire.infer.laplace import of_draws
-from voirdire.infer.method import Inferred, Method, is_large, oriented, seconds_since
+from voirdire.infer.method import Inferred, Method, oriented, seconds_since
 from voirdire.infer.nested.chains import chains, small, tried
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
+LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
 UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
 def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
     rng, start = np.random.default_rng(method.seed), time.perf_counter()
-    if method.name == "nuts" and is_large(problem):
+    if method.name == "nuts" and problem.density.size > LARGE:
         return by_nuts(problem, mode, method, checks)
     draws = nested_draws(mode, rng)
     if method.name == "nuts":

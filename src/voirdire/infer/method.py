@@ -24,7 +24,6 @@ Progress = Callable[[int, int], None]
 METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
-LARGE = 400  # parameters of a nested model from which a matrix that whitens them is not known well from draws
 TOLD = 2e9  # bytes of a fit from which they are told before it begins
 UNHELD = "The Laplace approximation does not hold here"  # a note begins with it
 BY_ADAM = (
@@ -119,11 +118,6 @@ class Inferred:
     notes: tuple[str, ...] = ()
 
 
-def is_large(problem: Problem) -> bool:
-    """Whether NUTS goes through the coordinates of a nested search, not through a matrix that whitens all values."""
-    return problem.density.is_nested and problem.density.size > LARGE
-
-
 def check_size(problem: Problem, method: Method) -> None:
     """Refuse what its method cannot hold in memory, before a mode is searched for in vain; warn of more than 2 GB.
 
@@ -131,7 +125,7 @@ def check_size(problem: Problem, method: Method) -> None:
     ------
     InputError
     """
-    if method.size and not (problem.density.is_nested and (method.name != "nuts" or is_large(problem))):
+    if method.size and not problem.density.is_nested:
         size = problem.density.size
         check_held(size)
         if (expected := memory(size, method.size)) > TOLD:

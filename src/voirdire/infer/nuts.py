@@ -177,21 +177,27 @@ class Whitened:
 
 @lru_cache(maxsize=32)
 def _compiled(potential: Whitened, warmup: int) -> Programs:
-    return programs_of(potential, warmup)
+    return programs_of(potential, warmup, target_accept_prob=TARGET_ACCEPT)
 
 
-def programs_of(potential: Callable[..., Array], warmup: int) -> Programs:
+def programs_of(
+    potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
+) -> Programs:
     """What begins a chain and what goes on with it, compiled when first called.
 
     Parameters
     ----------
     potential : callable
         Minus the log density at a point, shape (size,), and further arguments.
+    turning : bool
+        Whether all coordinates turn round together, so that the step is set by :func:`half_turn`.
+    **settings
+        Of NumPyro's NUTS.
     """
     from numpyro.infer import NUTS
 
     def kernel(arguments: tuple[Any, ...]) -> Any:
-        return NUTS(potential_fn=lambda z: potential(z, *arguments), target_accept_prob=TARGET_ACCEPT)
+        return NUTS(potential_fn=lambda z: potential(z, *arguments), **settings)
 
     def begin(key: jax.Array, start: jax.Array, *arguments: Any) -> Any:
         return kernel(arguments).init(key, warmup, start, (), {})
@@ -203,8 +209,10 @@ def programs_of(potential: Callable[..., Array], warmup: int) -> Programs:
 
         def one(state: Any, _: None) -> Any:
             adapted = state.adapt_state
-            step = jnp.where(state.i == warmup, half_turn(adapted.step_size, jnp), adapted.step_size)
-            state = nuts.sample(state._replace(adapt_state=adapted._replace(step_size=step)), (), {})
+            if turning:
+                step = jnp.where(state.i == warmup, half_turn(adapted.step_size, jnp), adapted.step_size)
+                state = state._replace(adapt_state=adapted._replace(step_size=step))
+            state = nuts.sample(state, (), {})
             return state, (state.z, state.diverging, state.energy, state.num_steps)
 
         return jax.lax.scan(one, state, None, length=BLOCK)

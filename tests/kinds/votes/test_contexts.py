@@ -107,7 +107,7 @@ def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_small_tables_are_moved_until_chains_meet() -> None:
+def test_small_tables_are_moved_until_chains_meet(monkeypatch: pytest.MonkeyPatch) -> None:
     table = panel(1.0, votes=240, contexts=4)
     fitted = voirdire.fit(table)
     assert fitted.method == "hmc"
@@ -120,6 +120,15 @@ def test_small_tables_are_moved_until_chains_meet() -> None:
     assert np.corrcoef(narrow["score"], wide["score"])[0, 1] > 0.98
     # how far items stand apart is open, and normal distributions about a mode do not see the tail
     assert (wide["sd"] / narrow["sd"]).median() > 1.2
+    # as tables of many parameters: in the coordinates of the search
+    monkeypatch.setattr("voirdire.infer.by_nested.LARGE", 10)
+    exact = voirdire.fit(table, method="nuts", chains=2, warmup=100, draws=300, seed=1)
+    assert exact.method == "nuts"
+    assert exact.sample_stats["n_steps"].shape == (2, 300)
+    assert exact.checks().set_index("check").loc["rhat", "value"] < 1.1
+    nuts = exact.ranking().set_index("item").sort_index()
+    assert ((nuts["score"] - wide["score"]).abs() / wide["sd"]).max() < 0.4
+    assert (nuts["sd"] / wide["sd"]).between(0.7, 1.4).all()
 
 
 def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:

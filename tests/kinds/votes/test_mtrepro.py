@@ -17,6 +17,7 @@ def family(name: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_gemma_favours_its_family_and_exaone_cannot_be_said_to(shared: Path) -> None:
     votes = pd.read_csv(shared / "data" / "mtrepro_votes.csv")
     lengths = pd.read_csv(shared / "data" / "mtrepro_lengths.csv")

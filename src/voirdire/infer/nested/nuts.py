@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.moves import WARM, Moves
+from voirdire.infer.nested.moves import ACCEPTED, CHAINS, WARM, Moves
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nuts import Draws, programs_of, transitions
 from voirdire.model.terms.arrays import Array
@@ -37,11 +37,20 @@ def sample(
     Parameters are those of :func:`voirdire.infer.nuts.sample`.
     """
     rng = np.random.default_rng(seed)
-    moves = Moves(nested, rng, chains, WARM)
+    # few chains would not tell in which directions draws go far
+    moves = Moves(nested, rng, max(chains, CHAINS), WARM)
     # inside a compiled program nothing else compiled may run
     where = replace(moves.where, compiled=False)
-    programs = programs_of(_potential(where), warmup)
-    run = transitions(programs, moves.z, (), rng, warmup, draws, progress)
+    # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
+    programs = programs_of(
+        _potential(where),
+        warmup,
+        turning=False,
+        step_size=moves.step,
+        adapt_mass_matrix=False,
+        target_accept_prob=ACCEPTED,
+    )
+    run = transitions(programs, moves.z[:chains], (), rng, warmup, draws, progress)
     flat = [nested.model.flat(*where.place(chain)) for chain in run.x]
     return replace(run, x=np.stack(flat))
 
@@ -54,7 +63,8 @@ def _potential(where: Coordinates) -> Callable[[Array], Any]:
 
     def at(bits: Any) -> Any:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
-        value, slope = where.energy(z)
+        with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+            value, slope = where.energy(z)
         found = np.append(np.nan_to_num(value, nan=np.inf), np.nan_to_num(slope))
         return found.view(np.uint32).reshape(-1, 2)
 

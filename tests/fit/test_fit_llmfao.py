@@ -57,6 +57,7 @@ def test_predicted_and_observed_shares_of_answers_agree(by_laplace: Fit, votes: 
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_nuts_converges_and_agrees_with_laplace(by_laplace: Fit, votes: Votes) -> None:
     import arviz as az
 

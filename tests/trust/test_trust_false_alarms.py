@@ -15,14 +15,15 @@ from simulated import HONEST, fired
 COPIES = {f"copy-{n}": Copycat("honest-0.60", 0.9) for n in (1, 2)}
 LEANING = {f"first-{n}": TwoCoin(0.95, 0.4) for n in (1, 2)}
 ADVERSARIES = {f"adversary-{n}": OneCoin(0.1) for n in (1, 2)}
+LONGEST = (pytest.mark.slow, pytest.mark.long)
 
 
 @pytest.mark.parametrize(
     ("model", "count"),
     [
         ("crowd-bt-position", 20),
-        pytest.param("crowd-bt-position", 200, marks=pytest.mark.slow),
-        pytest.param("crowd-bt", 200, marks=pytest.mark.slow),
+        pytest.param("crowd-bt-position", 200, marks=LONGEST),
+        pytest.param("crowd-bt", 200, marks=LONGEST),
     ],
 )
 def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> None:
@@ -39,9 +40,9 @@ def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> No
     ("planted", "model", "check", "count"),
     [
         (COPIES | LEANING, "crowd-bt-position", ("dependence", "position"), 20),
-        pytest.param(COPIES, "crowd-bt-position", ("dependence",), 200, marks=pytest.mark.slow),
-        pytest.param(LEANING, "crowd-bt-position", ("position",), 200, marks=pytest.mark.slow),
-        pytest.param(LEANING, "crowd-bt", ("position",), 200, marks=pytest.mark.slow),
+        pytest.param(COPIES, "crowd-bt-position", ("dependence",), 200, marks=LONGEST),
+        pytest.param(LEANING, "crowd-bt-position", ("position",), 200, marks=LONGEST),
+        pytest.param(LEANING, "crowd-bt", ("position",), 200, marks=LONGEST),
         pytest.param(ADVERSARIES, "crowd-bt-position", ("below-chance",), 200, marks=pytest.mark.slow),
     ],
 )

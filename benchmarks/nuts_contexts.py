@@ -60,7 +60,5 @@ notes = [
     f"{MODEL} on 13,209 votes: {flat['nuts'].shape[-1]:,} parameters. NUTS, 4 chains of {WARMUP} + {DRAWS}: "
     f"{seconds['nuts']:.0f} s; Laplace: {seconds['laplace']:.0f} s. Of NUTS: {said}",
 ]
-notes.append(
-    "NUTS ran beside other work on two cores; by the default method eight chains of moves draw on this table, too."
-)
+notes.append("NUTS ran beside other work on two cores.")
 show("NUTS with contexts (LLMFAO) beside Laplace", rows, notes)

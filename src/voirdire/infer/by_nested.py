@@ -13,6 +13,7 @@ from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
 from voirdire.infer.nested.chains import chains, small, tried
 from voirdire.infer.nested.mode import NestedMode, nested_draws
+from voirdire.infer.threads import one_thread
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
@@ -31,14 +32,16 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     run = None
     notes: tuple[str, ...] = ()
     if method.name == "auto" and small(mode):
-        run = chains(problem, mode, rng)
-    elif method.name == "auto":
-        trial = tried(problem, mode, draws, rng)
-        if trial is None:
-            notes = (UNTRIED,)
-        elif not trial.holds:
-            checks = [*checks, *check.drift(trial)]
+        with one_thread():
             run = chains(problem, mode, rng)
+    elif method.name == "auto":
+        with one_thread():
+            trial = tried(problem, mode, draws, rng)
+            if trial is None:
+                notes = (UNTRIED,)
+            elif not trial.holds:
+                checks = [*checks, *check.drift(trial)]
+                run = chains(problem, mode, rng)
     if run is None:
         checks = [*checks, *check.propagation(mode.nested.amiss)]
         notes = (*notes, *mode.nested.notes)

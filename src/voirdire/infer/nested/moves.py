@@ -26,7 +26,7 @@ WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
 STEP = 1.8  # leapfrog step of a normal distribution by the fourth root of its dimension (Beskos et al. 2013)
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
-NUMBER = 1.8e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
+NUMBER = 2.5e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 
 
 class Moves:

@@ -38,8 +38,6 @@ for quantity in (
     "context_strength",
     "log_context_spread",
 ):
-    if quantity not in values["nuts"]:
-        continue
     near, exact = (values[name][quantity] for name in ("laplace", "nuts"))
     apart = np.abs(near.mean(axis=0) - exact.mean(axis=0)) / exact.std(axis=0)
     ratio = near.std(axis=0) / exact.std(axis=0)
@@ -60,5 +58,4 @@ notes = [
     f"{MODEL} on 13,209 votes: {flat['nuts'].shape[-1]:,} parameters. NUTS, 4 chains of {WARMUP} + {DRAWS}: "
     f"{seconds['nuts']:.0f} s; Laplace: {seconds['laplace']:.0f} s. Of NUTS: {said}",
 ]
-notes.append("NUTS ran beside other work on two cores.")
 show("NUTS with contexts (LLMFAO) beside Laplace", rows, notes)

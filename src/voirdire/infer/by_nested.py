@@ -25,7 +25,8 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
     rng, start = np.random.default_rng(method.seed), time.perf_counter()
     if method.name == "nuts" and problem.density.size > LARGE:
-        return by_nuts(problem, mode, method, checks)
+        with one_thread():
+            return by_nuts(problem, mode, method, checks)
     draws = nested_draws(mode, rng)
     if method.name == "nuts":
         return by_nuts(problem, of_draws(draws), method, checks)

@@ -148,6 +148,29 @@ def check_size(parameters: int) -> None:
         )
 
 
+def check_draws(parameters: int, draws: int) -> None:
+    """Refuse draws that the memory would not hold: five tables of them of more than 4 GiB.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> check_draws(20_000, 4_000)
+    >>> check_draws(500_000, 4_000)
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: 4,000 draws of 500,000 parameters would take 74.5 GiB, more than 4 GiB; ...
+    """
+    size = 40 * parameters * draws
+    if size > LARGEST:
+        raise InputError(
+            f"{draws:,} draws of {parameters:,} parameters would take {size / 2**30:.3g} GiB, more than "
+            f"{LARGEST / 2**30:.3g} GiB; ask for fewer (draws=, chains=), or use method='laplace'"
+        )
+
+
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
     """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`).
 

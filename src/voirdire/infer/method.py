@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.infer import mirror
+from voirdire.infer.laplace import check_draws, memory
 from voirdire.infer.laplace import check_size as check_held
-from voirdire.infer.laplace import memory
 from voirdire.infer.posterior import Posterior
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
@@ -125,8 +125,10 @@ def check_size(problem: Problem, method: Method) -> None:
     ------
     InputError
     """
-    if method.size and not problem.density.is_nested:
-        size = problem.density.size
+    size = problem.density.size
+    if problem.density.is_nested and method.name == "nuts":
+        check_draws(size, method.size)
+    elif method.size and not problem.density.is_nested:
         check_held(size)
         if (expected := memory(size, method.size)) > TOLD:
             warnings.warn(

@@ -115,8 +115,7 @@ def sample(
     density, white = problem.density, whitening(approximation)
     rng = np.random.default_rng(seed)
     starts = 1.5 * rng.standard_normal((chains, density.size))
-    programs = _compiled(Whitened(density), warmup)
-    run = transitions(programs, starts, (white, problem.data), rng, warmup, draws, progress)
+    run = transitions(_compiled(density, warmup), starts, (white, problem.data), rng, warmup, draws, progress)
     return replace(run, x=white.free(run.x), alike=True)
 
 
@@ -164,19 +163,11 @@ def transitions(
     return Draws(z, diverging, energy, steps.astype(np.int64))
 
 
-@dataclass(frozen=True)
-class Whitened:
-    """Minus a log density over all orientations, in whitened coordinates."""
-
-    density: LogDensity
-
-    def __call__(self, z: Array, white: Whitening, data: Data) -> Array:
-        """At a point, shape (size,)."""
-        return -self.density.symmetric_log_density(white.free(z), data, jnp)
-
-
 @lru_cache(maxsize=32)
-def _compiled(potential: Whitened, warmup: int) -> Programs:
+def _compiled(density: LogDensity, warmup: int) -> Programs:
+    def potential(z: Array, white: Whitening, data: Data) -> Array:
+        return -density.symmetric_log_density(white.free(z), data, jnp)
+
     return programs_of(potential, warmup, target_accept_prob=TARGET_ACCEPT)
 
 

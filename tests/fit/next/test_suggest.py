@@ -246,7 +246,7 @@ def test_the_command_line(tmp_path: Path, plain: Fit) -> None:
     assert form["winner"].isna().all()
     # Filled in, the form is a table of anchors.
     assert read_anchors(form.assign(winner="first"), plain.problem.votes).count == 4
-    command = ["next", str(folder), "--who", "judge", "--count", "3", "--json"]
+    command = ["next", str(table), "--model", "crowd-bt", "--who", "judge", "--count", "3", "--json"]
     result = run.invoke(app, command, catch_exceptions=False)
     found = json.loads(result.stdout)
     assert (found["who"], found["about"], len(found["comparisons"])) == ("judge", "ranking", 3)

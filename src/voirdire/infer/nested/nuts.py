@@ -65,7 +65,7 @@ def _potential(where: Coordinates) -> Callable[[Array], Any]:
         z = np.ascontiguousarray(bits).view(np.float64).reshape(1, -1)
         with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
             value, slope = where.energy(z)
-        found = np.append(np.nan_to_num(value, nan=np.inf), np.nan_to_num(slope))
+        found = np.append(np.where(np.isfinite(value), value, np.inf), np.nan_to_num(slope))
         return found.view(np.uint32).reshape(-1, 2)
 
     shape = jax.eval_shape(lambda: jnp.zeros((1 + where.size, 2), jnp.uint32))

@@ -56,7 +56,7 @@ def stretched(nested: Nested) -> Coordinates:
     """Adapted to draws that go far in one direction."""
     first = coordinates(nested, spread_covariance(nested))
     rng = np.random.default_rng(4)
-    draws = rng.normal(size=(4000, first.size)) + 4.0 * rng.normal(size=(4000, 1)) * (1.0 / first.size**0.5)
+    draws = rng.normal(size=(500, 8, first.size)) + 4.0 * rng.normal(size=(500, 8, 1)) / first.size**0.5
     return first.adapted(draws)
 
 
@@ -66,6 +66,14 @@ def test_adapted_coordinates_are_of_the_same_places(nested: Nested) -> None:
     z = np.random.default_rng(5).normal(size=(6, first.size))
     for one, same in zip(first.place(z), other.place(other.white(z, first)), strict=True):
         np.testing.assert_allclose(one, same, atol=1e-10)
+
+
+def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
+    """Chains that have not forgotten where they began differ, in no direction more than in another."""
+    first = coordinates(nested, spread_covariance(nested))
+    rng = np.random.default_rng(6)
+    stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
+    assert len(first.adapted(stuck).gain) == 0
 
 
 def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:

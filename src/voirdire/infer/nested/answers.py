@@ -19,6 +19,7 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import products
+from voirdire.infer.kept import keep_compiled
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
@@ -53,8 +54,8 @@ class ByHand(NamedTuple):
     Attributes
     ----------
     both : callable
-        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood, shape (...), and
-        its gradient.
+        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood of each cell,
+        shape (..., cells), and its gradient.
     log_likelihoods : callable
         Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
     slopes : callable
@@ -113,22 +114,15 @@ class Compiled(ABC):
         from voirdire.infer import engine
 
         with engine.double_precision():
-            value, slope = self._compiled(predictors)
+            value, slope = self._in_double(predictors)
         return np.asarray(value), np.asarray(slope)
 
     @cached_property
-    def _compiled(self) -> Callable[[Floats], tuple[Any, Any]]:
+    def _in_double(self) -> Callable[[Floats], tuple[Any, Any]]:
         import jax
         import jax.numpy as jnp
 
-        return jax.jit(self._at_points(jax, jnp))
-
-    def _at_points(self, jax: Any, xp: Any) -> Callable[[Any], tuple[Any, Any]]:
-        """Log likelihood and gradient of points, to be compiled."""
-        one: Callable[[Any], tuple[Any, Any]] = jax.vmap(
-            jax.value_and_grad(lambda x: self.log_likelihood(x, xp))
-        )
-        return one
+        return jax.jit(jax.vmap(jax.value_and_grad(lambda x: self.log_likelihood(x, jnp))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +170,25 @@ class Answers(Compiled):
                 total = total + (log * count).sum(axis=-1)
         return total
 
-    def _at_points(self, jax: Any, xp: Any) -> Callable[[Any], tuple[Any, Any]]:
-        by_hand = self.by_hand
-        if by_hand is None:
-            return super()._at_points(jax, xp)
-        return lambda points: by_hand.both(points, self.counts, xp)
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, compiled; in closed form in single precision, which takes a fifth of the time.
+
+        Each cell is rounded, by 1e-7 of what it says; their sum is not.
+        """
+        if self.by_hand is None:
+            return super().compiled(predictors)
+        value, slope = self._in_single(predictors.astype(np.float32))
+        return np.asarray(value).sum(axis=-1, dtype=float), np.asarray(slope, dtype=float)
+
+    @cached_property
+    def _in_single(self) -> Callable[[Any], tuple[Any, Any]]:
+        import jax
+        import jax.numpy as jnp
+
+        assert self.by_hand is not None
+        keep_compiled()
+        both, counts = self.by_hand.both, np.asarray(self.counts, dtype=np.float32)
+        return jax.jit(lambda points: both(points, counts, jnp))
 
     def both(self, predictors: Floats) -> tuple[Any, Floats]:
         """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
@@ -193,7 +201,8 @@ class Answers(Compiled):
     def _both(self, points: Floats) -> tuple[Any, Floats]:
         with np.errstate(all="ignore"):
             if self.by_hand is not None:
-                return self.by_hand.both(points, self.counts, np)
+                value, slope = self.by_hand.both(points, self.counts, np)
+                return value.sum(axis=-1), slope
             return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:

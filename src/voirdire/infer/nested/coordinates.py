@@ -22,7 +22,6 @@ mode do: all strengths larger together, say.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -31,14 +30,13 @@ import numpy as np
 
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
+from voirdire.infer.nested.whitening import Whitening, whitening_of
 from voirdire.typing import Floats
 
 DIRECTIONS = 5  # that are stretched, at most
-FURTHER = 1.5  # times the variance that noise shows from which a direction is
+FURTHER = 2.0  # variance from which a direction is
 LEFT = 1e-3  # of the covariance that spreads had
 TINY = 1e-12
-DENSE = 300  # latent values up to which L'^-1 is written out
-ALIKE = 0.5  # of draws that follow each other, how many are worth counting
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +101,7 @@ class Coordinates:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
         value = likelihood + log_prior + of_hyper + np.log(width).sum(axis=-1)
-        white = self._white(by_x * width)
+        white = self._whitening.white(by_x * width)
         return -value, -self._stretched(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
 
     @cached_property
@@ -112,37 +110,26 @@ class Coordinates:
         return self.told / (self.told + self.prior)
 
     @cached_property
-    def _inverse(self) -> Floats | None:
-        """L'^-1 of few latent values, whose products take less by one matrix."""
-        size = len(self.told)
-        return self.nested.found.factor.draws(np.eye(size)) if size <= DENSE else None
-
-    def _normal(self, z: Floats) -> Floats:
-        """L'^-1 z of points, shape (points, latent values)."""
-        if self._inverse is not None:
-            return np.asarray(z @ self._inverse.T)
-        return self.nested.found.factor.draws(np.ascontiguousarray(z.T)).T
-
-    def _white(self, slopes: Floats) -> Floats:
-        """L^-1 times gradients by latent values, shape (points, latent values)."""
-        if self._inverse is not None:
-            return np.asarray(slopes @ self._inverse)
-        return self.nested.found.factor.whitened(np.ascontiguousarray(slopes.T)).T
+    def _whitening(self) -> Whitening:
+        return whitening_of(self.nested.found.factor)
 
     def adapted(self, points: Floats) -> Coordinates:
-        """The same adapted to draws, shape (draws, size), in these coordinates."""
+        """The same adapted to draws of chains, shape (draws, chains, size), in these coordinates.
+
+        Draws of a chain are alike, and in thousands of dimensions any few of them go far in some direction: directions
+        are those of half of the chains, and stretched as far as the other half goes in them.
+        """
         hypers = len(self.root)
-        z = self._stretched(points, self.gain)
+        z = self._stretched(points.reshape(-1, self.size), self.gain)
         moved = z[:, :hypers] @ self.root.T
         # with a little of what it was, where chains hardly move
         covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
         there = replace(self, root=_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
-        z = there.white(z, replace(self, gain=there.gain, along=there.along))
-        centred = z - z.mean(axis=0)
-        _, widths, directions = np.linalg.svd(centred / math.sqrt(len(z)), full_matrices=False)
-        # the largest variance that noise alone shows (Marchenko and Pastur 1967), of fewer draws, as these are alike
-        noise = (1.0 + math.sqrt(self.size / (ALIKE * len(z)))) ** 2
-        kept = np.flatnonzero(widths[:DIRECTIONS] ** 2 > FURTHER * noise)
+        z = there.white(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)
+        one, other = (half.reshape(-1, self.size) for half in (z[:, ::2], z[:, 1::2]))
+        directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]
+        widths = (other @ directions.T).std(axis=0)
+        kept = np.flatnonzero(widths**2 > FURTHER)
         return replace(there, along=directions[kept].T, gain=widths[kept] - 1.0)
 
     def white(self, points: Floats, of: Coordinates) -> Floats:
@@ -159,7 +146,7 @@ class Coordinates:
         model, found = self.nested.model, self.nested.found
         z = self._stretched(z, self.gain)
         moved = z[:, : len(self.root)] @ self.root.T
-        normal = self._normal(z[:, len(self.root) :])
+        normal = self._whitening.normal(z[:, len(self.root) :])
         hyper = found.hyper + moved
         spreads = model.levels[0]
         follow = self.follow @ spreads.T

@@ -272,8 +272,9 @@ class Field:
         return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
 
     def means(self, hyper: Floats) -> Floats:
-        """Prior mean of each value, shape (..., size)."""
-        return self._scales(hyper)[1]
+        """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
+        mean_at, mean = self._numbers[2:4]
+        return self._scales(hyper)[1] if (mean_at >= 0).any() else mean
 
     def _scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""

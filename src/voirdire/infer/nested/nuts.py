@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.moves import ACCEPTED, CHAINS, WARM, Moves
+from voirdire.infer.nested.moves import ACCEPTED, CHAINS, GRADIENTS, WARM, Moves
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nuts import Draws, programs_of, transitions
 from voirdire.model.terms.arrays import Array
@@ -46,7 +46,7 @@ def sample(
         _potential(where),
         warmup,
         turning=False,
-        step_size=moves.step,
+        step_size=moves.step / GRADIENTS,
         adapt_mass_matrix=False,
         target_accept_prob=ACCEPTED,
     )

@@ -26,10 +26,11 @@ from voirdire.model.terms.arrays import Array
 
 DIFFERENCE, FIRST, SECOND, TIE = range(4)
 FURTHEST = 300.0  # log-odds, beyond which all are taken alike: products of two chances are numbers still
+FURTHEST_IN_SINGLE = 40.0  # of numbers in single precision
 
 
 def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Array]:
-    """Log likelihood, shape (...), and its gradient by the sums.
+    """Log likelihood of each cell, shape (..., cells), and its gradient by the sums.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     Examples
     --------
     >>> value, slope = log_likelihood(np.zeros((3, 1)), np.array([[[2.0], [1.0]]]))
-    >>> round(float(value), 4), slope.ravel().tolist()
+    >>> round(float(value[0]), 4), slope.ravel().tolist()
     (-2.0794, [0.0, 0.25, -0.25])
     """
     (s, not_s), (e1, not_e1), (e2, not_e2) = (
@@ -52,7 +53,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
     first = e1 * s + not_e2 * not_s
     second = not_e1 * s + e2 * not_s
     (for_first, for_second), *ties = counts
-    value = xp.log(first) @ for_first + xp.log(second) @ for_second
+    value = xp.log(first) * for_first + xp.log(second) * for_second
     pull = for_first / first - for_second / second
     slopes = [
         s * not_s * (e1 * e2 - not_e1 * not_e2) * pull,
@@ -64,7 +65,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
         u = 0.5 * xp.abs(sums[..., DIFFERENCE, :]) - xp.log(xp.maximum(s, not_s)) - sums[..., TIE, :]
         small = xp.exp(-xp.abs(u))
         log_tie = -xp.log1p(small) - xp.maximum(u, 0.0)
-        value = value + log_tie @ tied + (log_tie + u) @ untied
+        value = value + log_tie * tied + (log_tie + u) * untied
         surplus = tied - (tied + untied) * xp.where(u > 0, small, 1.0) / (1.0 + small)
         slopes[DIFFERENCE] = slopes[DIFFERENCE] - 0.5 * (s - not_s) * surplus
         slopes.append(surplus)
@@ -73,6 +74,7 @@ def log_likelihood(sums: Array, counts: Array, xp: Any = np) -> tuple[Array, Arr
 
 def _logistic(x: Array, xp: Any) -> tuple[Array, Array]:
     """The logistic function of x and of -x."""
-    inverse = xp.exp(-xp.clip(x, -FURTHEST, FURTHEST))
+    furthest = FURTHEST if x.dtype.itemsize > 4 else FURTHEST_IN_SINGLE
+    inverse = xp.exp(-xp.clip(x, -furthest, furthest))
     chance = 1.0 / (1.0 + inverse)
     return chance, inverse * chance

@@ -514,6 +514,7 @@ def test_the_demo_saves_tables_that_can_be_fitted_and_the_fit(demo: tuple[Path, 
     pd.testing.assert_frame_equal(again.ranking(), loaded.ranking())
 
 
+@pytest.mark.slow
 def test_the_demo_replaces_its_own_folder_and_no_other(
     demo: tuple[Path, Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:

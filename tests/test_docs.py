@@ -57,7 +57,8 @@ def test_the_python_of_the_guide_runs(
     assert voirdire.load("runs/first").model.name == "crowd-bt-position"
 
 
-@pytest.mark.parametrize("document", ["README.md", pytest.param("docs/guide.md", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("document", ["README.md", "docs/guide.md"])
 def test_the_commands_of_the_documents_run(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, document: str
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_run_that_is_stopped_anywhere_ends_with_the_same_tables(
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_another_condition_goes_on_from_what_was_answered(tmp_path: Path) -> None:
     until(tmp_path / "o", "p_best >= 0.5")
     few = len(pd.read_csv(tmp_path / "o/votes.csv"))

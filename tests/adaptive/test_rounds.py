@@ -51,6 +51,7 @@ def test_what_is_known_of_everything_is_what_a_fit_says() -> None:
     assert course.known[0].width == (whole["rank_high"] - whole["rank_low"]).max()
 
 
+@pytest.mark.slow
 def test_a_context_of_which_enough_is_known_is_left_alone() -> None:
     flat = votes((0.55, 0.55), items=4, context="q", seed=1)
     flat["judge"] += "-of-q"  # or what judges of p are worth would be believed of them

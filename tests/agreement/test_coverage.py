@@ -107,6 +107,7 @@ def test_the_truths() -> None:
         assert again[name].values(ones[180_000])[0] == pytest.approx(truth, abs=0.01)
 
 
+@pytest.mark.slow
 def test_coverage_in_short() -> None:
     # 120 replicates: a coverage of 95% is measured with a standard deviation of 2%.
     for method, found in coverage_of_items(50, 120).items():

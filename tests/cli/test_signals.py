@@ -174,10 +174,11 @@ def test_a_signal_ends_a_verb(zygote: Zygote, verb: str, moment: float | str, nu
 
 
 @pytest.mark.slow
-def test_two_hundred_signals_at_any_moment(zygote: Zygote) -> None:
+@pytest.mark.parametrize("signals", [40, pytest.param(200, marks=pytest.mark.long)])
+def test_signals_at_any_moment(zygote: Zygote, signals: int) -> None:
     rng = np.random.default_rng(0)
     seen = 0
-    while seen < 200:
+    while seen < signals:
         verb = list(COMMANDS)[seen % 4]
         number = signal.SIGINT if rng.random() < 0.5 else signal.SIGTERM
         seen += check(zygote, verb, float(rng.uniform(0.0, 2.5)), number)

@@ -56,6 +56,7 @@ def test_a_round_is_a_batch_of_each_judge_and_the_tables_are_the_same(
     assert len(server.paid) == rounds[-1]["asked"] == alone.course.rounds[-1]["asked"]
 
 
+@pytest.mark.slow
 def test_one_judge_in_batches_beside_one_without(tmp_path: Path, server: BatchServer) -> None:
     until(server, tmp_path / "alone", {"ann": False, "bob": False})
     before = len(server.requests)
@@ -66,6 +67,7 @@ def test_one_judge_in_batches_beside_one_without(tmp_path: Path, server: BatchSe
     assert len(server.paid) + len(server.requests) - before == found.course.rounds[-1]["asked"]
 
 
+@pytest.mark.slow
 def test_it_goes_on_from_a_bound_and_from_a_server_that_was_away(tmp_path: Path, server: BatchServer) -> None:
     how = {"ann": True, "bob": True}
     whole = until(server, tmp_path / "whole", how)

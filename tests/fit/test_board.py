@@ -240,6 +240,7 @@ def test_fits_without_scores_or_draws_give_no_board() -> None:
         board(voirdire.fit(labels, method="map"))
 
 
+@pytest.mark.slow
 def test_the_verb_writes_boards(tmp_path: Path) -> None:
     path = tmp_path / "poems.csv"
     categories().to_csv(path, index=False)

@@ -37,6 +37,7 @@ def assert_biases(result: Fit) -> None:
     assert judges.loc["gpt-4", "reliability_low"] > judges.loc["gpt-3.5", "reliability_high"]
 
 
+@pytest.mark.slow
 def test_gpt35_leans_to_the_first_answer_and_gpt4_hardly_to_the_second(by_laplace: Fit) -> None:
     assert_biases(by_laplace)
     found = by_laplace.checks().set_index("check")

@@ -89,6 +89,7 @@ def test_maple_by_its_own_estimator() -> None:
         fit.idata  # noqa: B018
 
 
+@pytest.mark.slow
 def test_what_has_no_highest_likelihood_is_said() -> None:
     table = pd.DataFrame({"judge": "a", "first": "x", "second": "y", "winner": ["x"] * 5})
     check = convergence(voirdire.fit(table, model="bradley-terry", method="adam"))
@@ -146,6 +147,7 @@ def test_the_bootstrap_of_another_estimator_is_refused() -> None:
         voirdire.fit(votes, model="crowd-bt", method="adam").bootstrap()
 
 
+@pytest.mark.slow
 def test_by_the_command_kept_and_updated(tmp_path: Path) -> None:
     votes, on_criteria = panel((0.7, 0.8, 0.9))
     votes.to_csv(tmp_path / "votes.csv", index=False)

@@ -73,6 +73,7 @@ def worst_gap(found: np.ndarray, exact: tuple[np.ndarray, np.ndarray]) -> float:
     return max(gaps)
 
 
+@pytest.mark.slow
 def test_moved_draws_are_those_of_the_posterior(
     posed: LabelsProblem, approximation: Laplace, exact: tuple[np.ndarray, np.ndarray]
 ) -> None:
@@ -99,6 +100,7 @@ def test_moves_forget_a_poor_start(
     np.testing.assert_array_equal(again.draws, found.draws)
 
 
+@pytest.mark.slow
 def test_two_separate_peaks_are_remembered() -> None:
     """Two judges always contradict each other: with three labels either may be right, not both."""
     rows = [(judge, f"i{n:02d}", "abc"[(n + d) % 3]) for n in range(45) for judge, d in (("x", 0), ("y", 1))]

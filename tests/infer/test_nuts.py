@@ -56,6 +56,7 @@ def diagnosed(problem: VotesProblem, run: Draws) -> dict[str, float | str]:
     return diagnose(problem.density, folded, run.diverging, run.energy)
 
 
+@pytest.mark.slow
 def test_it_converges_in_few_steps(problem: VotesProblem, run: Draws) -> None:
     found = diagnosed(problem, run)
     assert found["rhat"] <= 1.01
@@ -139,6 +140,7 @@ def test_draws_do_not_depend_on_how_many_are_asked_for(problem: VotesProblem, ap
     assert sum(told) == 2 * -(-(WARMUP + 30) // BLOCK) * BLOCK
 
 
+@pytest.mark.slow
 def test_the_length_of_a_block_does_not_matter(
     problem: VotesProblem, approximation: Laplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

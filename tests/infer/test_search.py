@@ -139,7 +139,9 @@ def votes() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "model", ["bradley-terry", "crowd-bt-position", "bt-sigma-position", "maple-position"]
+    "model",
+    ["bradley-terry", "bt-sigma-position"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("crowd-bt-position", "maple-position")],
 )
 def test_all_three_searches_find_the_same_mode(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = pose(load_model(model), read_votes(votes()))

@@ -202,13 +202,19 @@ def make_case() -> Callable[[str, bool], Case]:
     return made
 
 
-QUICK = ("crowd-bt-position-ties", "rating-severity-ties", "joint-position-ties", "ordered-labels-decided")
+QUICK = (
+    "crowd-bt-position-ties",
+    "crowd-bt-contexts-ties",
+    "rating-severity-ties",
+    "joint-position-ties",
+    "ordered-labels-decided",
+)
+COMPILED = ("test_numpy_and_jax_agree_and_derivatives_are_right", "test_pymc_has_the_density")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What compiles for seconds is among the longer tests: JAX without ties, PyMC but for one of each kind of data."""
+    """What compiles for seconds is among the longer tests, but for some of each kind of data."""
     for item in items:
         name, _, case = item.name.rstrip("]").partition("[")
-        by_jax = name == "test_numpy_and_jax_agree_and_derivatives_are_right" and case.endswith("-decided")
-        if by_jax or (name == "test_pymc_has_the_density" and case not in QUICK):
+        if name in COMPILED and case not in QUICK:
             item.add_marker(pytest.mark.slow)

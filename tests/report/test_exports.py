@@ -102,6 +102,7 @@ def test_tables_are_written_by_the_command(votes: Fit, tmp_path: Path, to: str) 
     )
 
 
+@pytest.mark.slow
 def test_the_container_of_draws_holds_log_likelihoods(votes: Fit) -> None:
     import arviz as az
 

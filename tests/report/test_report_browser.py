@@ -169,7 +169,7 @@ def test_a_copy_holds_every_digit_and_no_formula(
         assert row["item"] == ("'" if risky else "") + asked["item"]
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", large_ones_slow(PAGES))
 def test_a_page_prints_on_several_sheets(name: str, page: Path, browser: Any, artefacts: Path) -> None:
     browser.open(page)
     pdf = browser.pdf()

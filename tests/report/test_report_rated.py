@@ -115,7 +115,7 @@ def test_a_judge_with_limits_of_its_own_stands_out_and_is_explained() -> None:
     assert "misses" not in drawn.caption
 
 
-@pytest.mark.parametrize("name", ["alike", "repeated"])
+@pytest.mark.parametrize("name", ["alike", pytest.param("repeated", marks=pytest.mark.slow)])
 def test_a_score_left_out_is_predicted_as_a_fit_without_it_does(
     name: str, request: pytest.FixtureRequest
 ) -> None:
@@ -311,6 +311,7 @@ def test_votes_and_scores_have_a_figure_each(both: Fit) -> None:
         fit(table, model="crowd-bt", method="map").plot("ppc-scores")
 
 
+@pytest.mark.slow
 def test_a_score_left_out_of_both_tables_is_predicted_as_a_fit_without_it_does(both: Fit) -> None:
     """As for scores alone: the votes, and the other scores, stay."""
     votes, scores = (both.problem.part(name) for name in ("votes", "scores"))

@@ -196,6 +196,7 @@ def agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     assert number / 4 < read < number
 
 
+@pytest.mark.slow
 def test_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agree(tmp_path, monkeypatch, 25)
 

@@ -105,6 +105,7 @@ def test_a_family_of_copies_counts_about_once() -> None:
     assert weight == pytest.approx(answer_weight.mean())
 
 
+@pytest.mark.slow
 def test_copies_of_the_worst_judge_hardly_change_the_answer() -> None:
     """Share of pairs ordered rightly in 30 panels: ten good judges, without and with two copies of the worst."""
     etas = np.linspace(0.65, 0.9, 10)

@@ -297,6 +297,7 @@ def test_requests_that_do_not_fit_are_refused(fitted: voirdire.Fit, panel: Any) 
         fitted.classes()
 
 
+@pytest.mark.slow
 def test_the_command_line_takes_two_tables(panel: Any, tmp_path: Path) -> None:
     paths = [str(tmp_path / name) for name in ("votes.csv", "scores.csv")]
     for table, path in zip(panel[:2], paths, strict=True):

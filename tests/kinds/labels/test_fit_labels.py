@@ -219,6 +219,7 @@ def test_items_of_another_table_are_classified_as_bayes_rule_has_it(
         majority.predict(table)
 
 
+@pytest.mark.slow
 def test_copies_are_found_and_independent_judges_are_not_suspected(simulate: Simulate) -> None:
     alone = 0
     for seed in range(8):

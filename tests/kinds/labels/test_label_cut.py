@@ -212,6 +212,7 @@ def test_judges_of_the_cut_do_not_hear_what_others_say_elsewhere(
     pd.testing.assert_frame_equal(one, two, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_classes_without_an_anchor_are_named_by_the_prior_alone() -> None:
     """Of c two names are open: rows of both are the prior's, so P(other naming) = Phi(-lean / sd)."""
     rng = np.random.default_rng(0)

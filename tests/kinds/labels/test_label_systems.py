@@ -85,6 +85,7 @@ def test_intervals_hold_for_other_contexts() -> None:
     assert 0.85 <= np.mean(inside) <= 0.96
 
 
+@pytest.mark.slow
 def test_over_these_contexts_intervals_are_narrower(fit: Any) -> None:
     here = fitted(labelled(0), over="these")
     assert here.systems()["sd"].mean() < 0.9 * fit.systems()["sd"].mean()
@@ -114,6 +115,7 @@ def test_the_board_is_of_systems(fit: Any, tmp_path: Any) -> None:
     assert "share of right" in (tmp_path / "board.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_saved_fit_has_the_same_systems(tmp_path: Any) -> None:
     fit = fitted(labelled(0), over="these")
     save(fit, tmp_path / "run")

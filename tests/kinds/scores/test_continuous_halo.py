@@ -114,6 +114,7 @@ def test_flat_vectors_and_latent_values_are_the_same_answers(fit: Any) -> None:
     np.testing.assert_allclose(field.flat(*back), flat, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_intervals_know_tastes_and_judges_of_strong_ones_count_less(table: pd.DataFrame, fit: Any) -> None:
     plain = fitted(table, model="rating-continuous").ranking()["sd"].mean()
     assert fit.ranking()["sd"].mean() > 1.4 * plain
@@ -139,6 +140,7 @@ def test_units_of_judges_under_each_criterion_are_no_noise() -> None:
     np.testing.assert_allclose(one, both, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_verbs_know_it(table: pd.DataFrame, fit: Any, tmp_path: Any) -> None:
     rows = table.drop(columns="truth")
     short = fitted(table.iloc[:-1])

@@ -54,6 +54,7 @@ def test_an_opinion_that_is_asked_four_times_counts_little_more_than_once(table:
     assert wide > 1.4 * narrow
 
 
+@pytest.mark.slow
 def test_judges_without_tastes_lose_little() -> None:
     rows = panel(5, 0.0).drop(columns="truth")
     halo = voirdire.fit(rows, model="rating-halo", method="laplace")
@@ -101,6 +102,7 @@ def test_human_scores_are_refused(table: pd.DataFrame) -> None:
         voirdire.fit(rows, model="rating-halo", anchors=people)
 
 
+@pytest.mark.slow
 def test_verbs_know_tastes(table: pd.DataFrame, tmp_path: object) -> None:
     rows = table.drop(columns="truth")
     fitted = voirdire.fit(rows.iloc[:-1], method="laplace")

@@ -276,6 +276,7 @@ def test_the_check_counts_pairs_as_the_concordance_index_does(seed: int, criteri
     assert f"{pairs:.0f} pairs" in check["message"]
 
 
+@pytest.mark.slow
 def test_the_check_seldom_tells_chance_from_chance() -> None:
     """Of 100 panels that score at random 10% are told from chance, by design: at most 19 (three binomial errors)."""
     rng, told = np.random.default_rng(8), 0

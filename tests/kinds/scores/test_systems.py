@@ -142,6 +142,7 @@ def test_half_of_the_contexts_tells_the_other_half(shared: Any) -> None:
     assert np.array(z).std() < 1.1
 
 
+@pytest.mark.slow
 def test_systems_of_judges_with_tastes() -> None:
     """Levels under several criteria, on which judges have tastes: differences are those of the truth, not drawn in."""
     rng = np.random.default_rng(2)
@@ -185,6 +186,7 @@ def opinions(seed: int, own: float, contexts: int = 12) -> pd.DataFrame:
     return table.assign(score=level + 1)
 
 
+@pytest.mark.slow
 def test_what_contexts_add_to_all_systems_moves_none_in_log_odds() -> None:
     """Of systems that differ by their means alone the error is that of tastes and noise: 0.3, with contexts 0.9."""
     found = fitted(opinions(1, 0.0), model="rating-halo", levels=[1, 2, 3, 4, 5, 6, 7])

@@ -96,7 +96,7 @@ def wrong_panel(seed: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     ("mode", "least", "panels"),
     [
         ("joint", 0.95, 2),
-        (None, 0.95, 1),
+        pytest.param(None, 0.95, 1, marks=pytest.mark.slow),
         ("cut", 0.8, 1),
         pytest.param("joint", 0.95, 20, marks=pytest.mark.slow),
         pytest.param(None, 0.95, 5, marks=pytest.mark.slow),
@@ -156,6 +156,7 @@ def test_left_out_anchors_choose_between_joint_and_cut(linked) -> None:
         fitted.pairs()
 
 
+@pytest.mark.slow
 def test_the_cut_posterior_forgets_what_the_panel_thinks_of_its_judges(linked) -> None:
     """Cut reliabilities depend on anchored comparisons alone: other votes may be turned round without effect."""
     votes, anchors = linked
@@ -177,6 +178,7 @@ def test_the_cut_posterior_forgets_what_the_panel_thinks_of_its_judges(linked) -
     np.testing.assert_allclose(one["reliability_low"], two["reliability_low"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_fit_with_anchors_is_kept_whole(linked, tmp_path) -> None:
     votes, anchors = linked
     votes = votes.drop(columns="criterion", errors="ignore")

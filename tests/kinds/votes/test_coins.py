@@ -27,6 +27,7 @@ def by_hand(right: list[float], wrong: list[float], family: list[int]) -> np.nda
     return top / total
 
 
+@pytest.mark.slow
 def test_means_equal_brute_force() -> None:
     right, wrong, family = [5.0, 1.0, 8.0], [1.0, 3.0, 2.0], [0, 1, 0]
     found = learn_coins(np.array(right), np.array(wrong), np.array(family), PRIOR)

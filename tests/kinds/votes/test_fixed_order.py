@@ -63,12 +63,14 @@ def test_the_check_claims_no_bias_that_the_design_cannot_show(model: str) -> Non
     assert "cannot be told" not in some_in_both["message"]
 
 
+@pytest.mark.slow
 def test_human_answers_tell_position_from_strength() -> None:
     people = pd.DataFrame({"first": ["r"] * 4, "second": list("wxyz"), "winner": "second"})
     fit = voirdire.fit(votes([("r", other) for other in "wxyz"]), anchors=people, anchor_mode="joint")
     assert "cannot be told" not in " ".join(fit.checks()["message"])
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
     one, both = (
         voirdire.fit(votes(pairs * 5)) for pairs in ([("r", x) for x in "wxyz"], [*SORTED, ("z", "w")])

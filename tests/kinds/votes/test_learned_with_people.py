@@ -66,6 +66,7 @@ def test_coins_that_are_held_stay_and_the_rest_is_at_its_mode(problem: VotesProb
             point[at] = mode.x[at]
 
 
+@pytest.mark.slow
 def test_votes_do_not_teach_the_coins_of_the_cut(problem: VotesProblem) -> None:
     evidence = gather(problem)
     draws, _ = cut_draws(problem, evidence, 240, np.random.default_rng(3))

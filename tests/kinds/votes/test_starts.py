@@ -79,6 +79,7 @@ def test_a_lower_mode_is_searched_roughly_and_a_higher_one_to_the_end(
     assert find_mode(problem).evaluations > there.evaluations
 
 
+@pytest.mark.slow
 def test_tables_of_one_batch_may_have_different_numbers_of_starts(
     problem: VotesProblem, monkeypatch: pytest.MonkeyPatch
 ) -> None:

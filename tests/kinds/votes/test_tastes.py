@@ -61,6 +61,7 @@ def test_it_is_the_default_of_several_criteria_and_learns_what_they_share(fitted
     assert ((scores["low"] <= worth) & (worth <= scores["high"])).sum() >= 8
 
 
+@pytest.mark.slow
 def test_few_votes_of_each_taste_are_integrated_out_by_propagation_and_said_so() -> None:
     found = voirdire.fit(votes(1, 1.0, GOOD, 120)[0], method="laplace")
     (note,) = (note for note in found.notes if "expectation propagation" in note)

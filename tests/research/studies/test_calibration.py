@@ -147,6 +147,7 @@ class Doubled(Fixed):
         return super().log_decided(values, 2.0 * d, obs, xp)
 
 
+@pytest.mark.slow
 def test_a_wrong_likelihood_fails(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RELIABILITY, "doubled", Doubled())
     model = load_model("bradley-terry")

@@ -19,7 +19,6 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import products
-from voirdire.infer.kept import keep_compiled
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
@@ -184,6 +183,8 @@ class Answers(Compiled):
     def _in_single(self) -> Callable[[Any], tuple[Any, Any]]:
         import jax
         import jax.numpy as jnp
+
+        from voirdire.infer.kept import keep_compiled
 
         assert self.by_hand is not None
         keep_compiled()

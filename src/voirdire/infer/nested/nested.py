@@ -57,7 +57,7 @@ def _by_laplace(model: Field, x: Floats, here: Floats) -> Nested:
     if not model.few.any():
         return searched(marginal, here, inverse, TOLERANCE)
     rough = searched(marginal, here, inverse, ROUGH)
-    moved = settled(model, rough.found)
+    moved = settled(model, rough.found, ROUGH)
     found = searched(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
     return replace(
         found, found=settled(model, found.found), evaluations=rough.evaluations + found.evaluations
@@ -74,17 +74,20 @@ def spread_covariance(nested: Nested) -> Floats:
         return np.zeros((0, 0))
     if nested.by_part:
         return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
-    marginal = _marginal(nested)
-    base = marginal(centre)[1]
-    start, moves = marginal.last, marginal.moves
+    at_centre = _marginal(nested)
+    base = at_centre(centre)[1]
     widths = np.clip(np.sqrt(np.maximum(nested.inverse.diagonal(), 0.0)), 0.02, 1.0)
-    curvature = np.empty((size, size))
-    for a in range(size):
-        step = np.zeros(size)
+
+    def turned(a: int) -> Floats:
+        marginal, step = _marginal(nested), np.zeros(size)
+        marginal.last, marginal.moves = at_centre.last, at_centre.moves
         step[a] = STEP * widths[a] * (-1.0 if centre[a] > HIGHEST - 0.5 else 1.0)
-        marginal.last, marginal.moves = start, moves
         value, slope = marginal(centre + step)
-        curvature[a] = (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
+        return np.asarray(
+            (slope - base) / step[a] if np.isfinite(value) else np.linalg.inv(nested.inverse)[a]
+        )
+
+    curvature = np.stack(list(side_by_side(turned, range(size))))
     values, vectors = np.linalg.eigh(0.5 * (curvature + curvature.T))
     values = np.maximum(values, WIDEST**-2)
     return np.asarray((vectors / values) @ vectors.T)

@@ -70,7 +70,8 @@ said_of = {
 }
 times = ", ".join(f"{name} {value:.0f} s" for name, value in seconds.items())
 notes = [
-    f"{MODEL} on 13,209 votes: {flat['nuts'].shape[-1]:,} parameters, NUTS 4 chains of {WARMUP} + {DRAWS}. Times: {times}.",
+    f"{MODEL} on 13,209 votes: {flat['nuts'].shape[-1]:,} parameters. NUTS, 4 chains of {WARMUP} + {DRAWS}. "
+    f"Times: {times}.",
     f"Of NUTS: {said_of['nuts']}",
     f"Of the default ({'; '.join(fits['auto'].notes)}): {said_of['auto']}",
     "Coins on average, where the better was first and second: "

@@ -118,7 +118,7 @@ def test_coverage_in_short() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [50, 250])
+@pytest.mark.parametrize("n", [50, pytest.param(250, marks=pytest.mark.long)])
 def test_intervals_cover_93_to_97_percent(n: int) -> None:
     replicates = 2500
     found = coverage_of_items(n, replicates)
@@ -129,6 +129,7 @@ def test_intervals_cover_93_to_97_percent(n: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_resampling_contexts_keeps_coverage_and_resampling_items_does_not() -> None:
     found = coverage_of_contexts(1500)
     for name in TRUTH:

@@ -123,18 +123,20 @@ def test_a_run_killed_while_it_begins_its_first_batches(bench: Bench, when: str)
 
 
 @pytest.mark.slow
-def test_runs_killed_at_thirty_random_points(bench: Bench) -> None:
+@pytest.mark.parametrize(("calls", "times"), [(7, 4), pytest.param(20, 12, marks=pytest.mark.long)])
+def test_runs_killed_at_random_points(bench: Bench, calls: int, times: int) -> None:
     rng = np.random.default_rng(7)
     ways = ("before", "after", "late", "later")
     died = sum(
         bench.killed(f"call-{number}", [(int(rng.integers(1, bench.calls)), str(rng.choice(ways)))])
-        for number in range(20)
+        for number in range(calls)
     )
-    died += sum(bench.killed(f"time-{number}", [rng.uniform(0.0, 0.3)]) for number in range(12))
-    assert died >= 30
+    died += sum(bench.killed(f"time-{number}", [rng.uniform(0.0, 0.3)]) for number in range(times))
+    assert died >= calls + times - 2
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_run_killed_thirty_times(bench: Bench) -> None:
     rng = np.random.default_rng(8)
     ways = ("before", "after", "late", "later")

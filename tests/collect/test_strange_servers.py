@@ -159,8 +159,11 @@ def test_no_question_is_lost_while_a_servers_form_is_found(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("toy_protocol")
-def test_no_question_is_lost_at_any_concurrency(tmp_path: Path, serve: Callable[..., Any]) -> None:
-    for concurrency in range(1, 65):
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.long)])
+def test_no_question_is_lost_at_any_concurrency(
+    tmp_path: Path, serve: Callable[..., Any], every: int
+) -> None:
+    for concurrency in range(1, 65, every):
         detect(tmp_path, serve, concurrency)
 
 

@@ -119,7 +119,9 @@ def run(name: str, judges: tuple[str, ...], options: dict[str, Any], folder: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in TALKATIVE else name for name in RUNS]
+)
 def test_real_models_go_through_every_protocol(name: str, tmp_path: Path) -> None:
     judges, options, expected = RUNS[name]
     found = run(name, judges, options, tmp_path / "out")

@@ -88,6 +88,15 @@ RUNS: dict[str, tuple[tuple[str, ...], dict[str, Any], dict[str, int | None]]] =
     "chat-eval": ((SMOL,), {"rounds": 1, **SHORT}, {"scores": 6}),
     "rouge-l": ((SMOL,), {}, {"scores": 2}),
 }
+TALKATIVE = (
+    "maj-eval",
+    "mareval",
+    "debate",
+    "masa",
+    "simple-role",
+    "self-refine",
+    "chat-eval",
+)  # 20 to 50 s each
 
 READERS = {
     "votes": read_votes,

@@ -22,6 +22,7 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(bool(LACKING), reason=f"local models are not installed: no {LACKING}")
 def test_every_command_of_the_page_runs(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

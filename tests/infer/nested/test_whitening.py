@@ -1,0 +1,42 @@
+"""Products of a factor, again and again: written out, in single precision, and one block after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voirdire.infer.nested import whitening
+from voirdire.infer.nested.arrow import Factor, factor_of
+from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.whitening import DENSE, whitening_of
+
+COMMONS = 30
+
+
+def factored(blocks: int, each: int) -> Factor:
+    """Cells of one value of a block and two common ones each; the last value of every block is in none."""
+    rng = np.random.default_rng(0)
+    size = blocks * each
+    block = np.concatenate([np.repeat(np.arange(blocks), each), np.full(COMMONS, COMMON)])
+    own = np.repeat(np.setdiff1d(np.arange(size), np.arange(each - 1, size, each)), 6)
+    common = size + np.stack([rng.permutation(COMMONS)[:2] for _ in own])
+    index = np.concatenate([own[:, None], common], axis=1)
+    coefficients = np.tile([1.0, 1.0, -1.0], (len(own), 1))
+    pattern = Pattern(block, index, coefficients, np.zeros(3, dtype=int))
+    return factor_of(pattern, rng.uniform(0.5, 2.0, pattern.size), rng.uniform(0.1, 1.0, (len(own), 1, 1)))
+
+
+@pytest.mark.parametrize(("blocks", "each", "largest"), [(6, 5, 2e7), (50, 8, 2e7), (50, 8, 0.0)])
+def test_products_are_those_of_the_factor(
+    monkeypatch: pytest.MonkeyPatch, blocks: int, each: int, largest: float
+) -> None:
+    monkeypatch.setattr(whitening, "LARGEST", largest)
+    factor = factored(blocks, each)
+    rng, size = np.random.default_rng(1), factor.pattern.size
+    assert (size <= DENSE) == (blocks == 6)
+    z, slopes = rng.standard_normal((2, 4, size))
+    products = whitening_of(factor)
+    np.testing.assert_allclose(products.normal(z), factor.draws(z.T).T, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(products.white(slopes), factor.whitened(slopes.T).T, rtol=1e-4, atol=1e-5)
+    through = (products.normal(z) * slopes).sum(axis=1), (z * products.white(slopes)).sum(axis=1)
+    np.testing.assert_allclose(*through, rtol=1e-4, atol=1e-4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,18 +10,28 @@ import pandas as pd
 import voirdire
 
 
-def halves(table: pd.DataFrame, splits: int, **fit: Any) -> dict[str, object]:
-    """Do scores of random halves of the contexts differ as much as their intervals say? Fits by laplace."""
-    rng, names, z = np.random.default_rng(1), sorted(set(table["context"])), []
-    for _ in range(splits):
-        one = table["context"].isin([names[i] for i in rng.permutation(len(names))[: len(names) // 2]])
-        a, b = (
-            voirdire.fit(table[part], method="laplace", **fit).ranking().set_index("item")
-            for part in (one, ~one)
-        )
-        b = b.loc[a.index]
-        apart = (a["score"] - a["score"].mean()) - (b["score"] - b["score"].mean())
-        z.append(apart / np.hypot(a["sd"], b["sd"]))
+class Apart(NamedTuple):
+    """Rankings of two halves, by item, and how far their scores are apart in standard deviations."""
+
+    one: pd.DataFrame
+    other: pd.DataFrame
+    z: pd.Series
+
+
+def apart(table: pd.DataFrame, rng: np.random.Generator, **fit: Any) -> Apart:
+    """Scores of a random half of the contexts beside those of the others."""
+    names = sorted(set(table["context"]))
+    here = table["context"].isin([names[i] for i in rng.permutation(len(names))[: len(names) // 2]])
+    a, b = (voirdire.fit(table[part], **fit).ranking().set_index("item") for part in (here, ~here))
+    b = b.loc[a.index]
+    off = (a["score"] - a["score"].mean()) - (b["score"] - b["score"].mean())
+    return Apart(a, b, off / np.hypot(a["sd"], b["sd"]))
+
+
+def halves(table: pd.DataFrame, splits: int, *, method: str = "laplace", **fit: Any) -> dict[str, object]:
+    """Do scores of random halves of the contexts differ as much as their intervals say?"""
+    rng = np.random.default_rng(1)
+    z = [apart(table, rng, method=method, **fit).z for _ in range(splits)]
     return {
         "within 90%": round(float(np.mean([(part.abs() < 1.645).mean() for part in z])), 3),
         "sd of z": round(float(np.mean([part.std() for part in z])), 2),

@@ -25,7 +25,7 @@ def drawn(fit: Fit, table: pd.DataFrame, rng: np.random.Generator) -> tuple[pd.D
         ("context_strength", "log_context_spread"),
         ("tie_context", "log_tie_context_spread"),
     ):
-        values[name] = rng.normal(size=values[name].shape) * np.exp(values[spread][0])
+        values[name] = rng.normal(size=values[name].shape) * np.exp(values[spread].item())
     chances = probabilities(part.model, density, [values], votes)[votes.row_cell]
     answer = (rng.random((len(chances), 1)) > np.cumsum(chances, axis=1)).sum(axis=1)
     winner = np.array(["first", "second", "tie"])[np.minimum(answer, 2)]
@@ -54,8 +54,8 @@ for what, found in (("simulated: halves beside each other", z), ("simulated: hal
         }
     )
 notes = [
-    f"{SPLITS} random halves of the 13 prompts, fitted apart by the default method. Simulated: a draw of the posterior for "
-    "each table, the same questions and judges; what items are worth and how many ties there are on each prompt anew.",
+    f"{SPLITS} random halves of the 13 prompts, fitted apart by the default method. Simulated: a draw of the posterior "
+    "for each table, the same questions and judges; what items are worth and how many ties there are on each prompt anew.",
     "Scores of halves are shrunk alike and share judges, so that they differ less than their intervals add up to, even "
     "where these cover the truth as they say.",
 ]

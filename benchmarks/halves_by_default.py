@@ -55,7 +55,7 @@ for what, found in (("simulated: halves beside each other", z), ("simulated: hal
     )
 notes = [
     f"{SPLITS} random halves of the 13 prompts, fitted apart by the default method. Simulated: a draw of the posterior "
-    "for each table, the same questions and judges; what items are worth and how many ties there are on each prompt anew.",
+    "for each table, the same questions and judges; what items are worth, and how often tied, on each prompt anew.",
     "Scores of halves are shrunk alike and share judges, so that they differ less than their intervals add up to, even "
     "where these cover the truth as they say.",
 ]

@@ -11,7 +11,7 @@ from voirdire.infer import checks as check
 from voirdire.infer.by_nuts import by_nuts
 from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
-from voirdire.infer.nested.chains import chains, small, tried
+from voirdire.infer.nested.chains import affordable, chains, tried, untried
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.threads import one_thread
 from voirdire.model.check import Check
@@ -27,26 +27,29 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     if method.name == "nuts" and problem.density.size > LARGE:
         with one_thread():
             return by_nuts(problem, mode, method, checks)
-    draws = nested_draws(mode, rng)
     if method.name == "nuts":
-        return by_nuts(problem, of_draws(draws), method, checks)
-    run = None
+        return by_nuts(problem, of_draws(nested_draws(mode, rng)), method, checks)
+    if method.name == "auto" and untried(mode):
+        return _by_chains(problem, mode, rng, start)
+    draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
-    if method.name == "auto" and small(mode):
-        with one_thread():
-            run = chains(problem, mode, rng)
-    elif method.name == "auto":
+    if method.name == "auto":
         with one_thread():
             trial = tried(problem, mode, draws, rng)
-            if trial is None:
-                notes = (UNTRIED,)
-            elif not trial.holds:
-                checks = [*checks, *check.drift(trial)]
-                run = chains(problem, mode, rng)
-    if run is None:
-        checks = [*checks, *check.propagation(mode.nested.amiss)]
-        notes = (*notes, *mode.nested.notes)
-        return replace(oriented(problem, mode.x, draws[None], checks, rng), notes=notes)
+        if trial is None:
+            notes = (UNTRIED,)
+        elif not trial.holds:
+            if affordable(mode):
+                return _by_chains(problem, mode, rng, start)
+            checks = [*checks, *check.drift(trial)]
+    checks = [*checks, *check.propagation(mode.nested.amiss)]
+    notes = (*notes, *mode.nested.notes)
+    return replace(oriented(problem, mode.x, draws[None], checks, rng), notes=notes)
+
+
+def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, start: float) -> Inferred:
+    with one_thread():
+        run = chains(problem, mode, rng)
     number, each = run.draws.shape[:2]
     note = (
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "

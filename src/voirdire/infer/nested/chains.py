@@ -13,7 +13,7 @@ from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-QUICK = 30.0  # seconds that chains may take without a trial of the approximation
+QUICK = 30.0  # seconds that as many chains as that may take, or any where answers say much of each value
 MOST_SECONDS = 60.0
 FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
@@ -47,12 +47,10 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains | None:
-    """Draws by moves; None where they would take minutes."""
+def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains:
+    """Draws by moves."""
     nested, warm = mode.nested, sum(WARM)
     count = CHAINS if seconds(nested, warm + FEWEST) <= QUICK else FEW_CHAINS
-    if seconds(nested, warm + FEWEST, count) > (QUICK if nested.model.near_normal else MOST_SECONDS):
-        return None
     run, most = Moves(nested, rng, count), MOST_DRAWS // count
     kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
     while True:
@@ -66,9 +64,15 @@ def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chai
         moves = made
 
 
-def small(mode: NestedMode) -> bool:
-    """Whether chains take so little that the approximation need not be tried."""
-    return not mode.nested.model.near_normal and seconds(mode.nested, sum(WARM) + FEWEST) <= QUICK
+def affordable(mode: NestedMode) -> bool:
+    """Whether chains do not take minutes."""
+    most = QUICK if mode.nested.model.near_normal else MOST_SECONDS
+    return seconds(mode.nested, sum(WARM) + FEWEST, FEW_CHAINS) <= most
+
+
+def untried(mode: NestedMode) -> bool:
+    """Whether chains are run at once: where answers say little of each value no approximation would hold."""
+    return not mode.nested.model.near_normal and affordable(mode)
 
 
 def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial | None:

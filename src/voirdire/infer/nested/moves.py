@@ -18,7 +18,6 @@ import numpy as np
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.nested import spread_covariance
 from voirdire.infer.nested.search import Nested
-from voirdire.infer.threads import THREADS, side_by_side
 from voirdire.typing import Floats
 
 CHAINS = 16
@@ -29,7 +28,6 @@ STEP = 3.5  # step of a normal distribution by the fourth root of its dimension 
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
 GRADIENTS = 2  # of a step
 OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
-APART = 4e-3  # seconds of a gradient of all chains from which two threads take half of them each
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
 NUMBER = 1.7e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 
@@ -57,11 +55,10 @@ class Moves:
     ) -> None:
         self._rng = rng
         compiled = seconds(nested, warm[0] + warm[1], chains) > COMPILED
-        self._threads = THREADS if _seconds_of_gradient(nested, chains) > APART else 1
         self.where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
-        self._value, self._slope = self._energy(self.z)
+        self._value, self._slope = self.where.energy(self.z)
         first = self._warmed(warm[0])
         if not warm[1]:
             return
@@ -73,7 +70,7 @@ class Moves:
         there = self.where.adapted(np.stack([z[~still] for z in first[len(first) // 3 :]]))
         self.z = there.white(self.z, self.where)
         self.where = there
-        self._value, self._slope = self._energy(self.z)
+        self._value, self._slope = self.where.energy(self.z)
         self._warmed(warm[1])
 
     def _warmed(self, moves: int) -> list[Floats]:
@@ -96,18 +93,6 @@ class Moves:
         x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
         return x, hyper
 
-    def _energy(self, z: Floats) -> tuple[Floats, Floats]:
-        """Energy of all chains and its gradient; infinite, or no number, of an orbit that leaves for infinity."""
-
-        def of(some: Floats) -> tuple[Floats, Floats]:
-            with np.errstate(all="ignore"):
-                return self.where.energy(some)
-
-        if self._threads == 1:
-            return of(z)
-        value, slope = zip(*side_by_side(of, np.array_split(z, self._threads)), strict=True)
-        return np.concatenate(value), np.concatenate(slope)
-
     def _move(self, turn: int | None) -> Floats:
         """One transition of all chains; in ``turn`` of the warm-up the step is adapted."""
         rng, z, value, slope = self._rng, self.z, self._value, self._slope
@@ -116,13 +101,13 @@ class Moves:
         step = length / steps
         momentum = rng.standard_normal(z.shape)
         place, there, its_slope, p = z, value, slope, momentum
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
             for _ in range(steps):
                 p = p - OUTER * step * its_slope
                 place = place + 0.5 * step * p
-                p = p - (1.0 - 2.0 * OUTER) * step * self._energy(place)[1]
+                p = p - (1.0 - 2.0 * OUTER) * step * self.where.energy(place)[1]
                 place = place + 0.5 * step * p
-                there, its_slope = self._energy(place)
+                there, its_slope = self.where.energy(place)
                 p = p - OUTER * step * its_slope
             gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
             chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))

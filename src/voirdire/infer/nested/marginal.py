@@ -70,14 +70,14 @@ class Given:
         )
 
 
-def settled(model: Field, found: Given, close: float = CLOSE_TILT) -> Given:
-    """The values that stay moved to the mode of the others integrated out, the spreads given, until moves are close."""
+def settled(model: Field, found: Given) -> Given:
+    """The values that stay moved to the mode of the others integrated out, the spreads given."""
     tilt, furthest = tilt_of(model, found), FURTHEST_TILT
     for _ in range(ROUNDS):
         change = tilt.slope - found.tilt
         step = found.factor.solve(change)
         size = float(change @ step)
-        if size < close:
+        if size < CLOSE_TILT:
             break
         share = min(1.0, furthest / math.sqrt(size))
         there = given(model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor)

@@ -57,7 +57,7 @@ def _by_laplace(model: Field, x: Floats, here: Floats) -> Nested:
     if not model.few.any():
         return searched(marginal, here, inverse, TOLERANCE)
     rough = searched(marginal, here, inverse, ROUGH)
-    moved = settled(model, rough.found, ROUGH)
+    moved = settled(model, rough.found)
     found = searched(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
     return replace(
         found, found=settled(model, found.found), evaluations=rough.evaluations + found.evaluations

@@ -74,6 +74,7 @@ def test_few_draws_alike_show_no_direction(nested: Nested) -> None:
     rng = np.random.default_rng(6)
     stuck = rng.normal(size=(1, 16, first.size)) + 0.01 * rng.normal(size=(30, 16, first.size))
     assert len(first.adapted(stuck).gain) == 0
+    assert len(first.adapted(stuck[:, :1]).gain) == 0
 
 
 def test_the_gradient_of_the_energy_is_that_of_differences(nested: Nested) -> None:

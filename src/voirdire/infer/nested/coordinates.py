@@ -125,6 +125,8 @@ class Coordinates:
         # with a little of what it was, where chains hardly move
         covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
         there = replace(self, root=_root(covariance), gain=np.zeros(0), along=np.zeros((self.size, 0)))
+        if points.shape[1] < 2:
+            return there
         z = there.white(z, replace(self, gain=there.gain, along=there.along)).reshape(points.shape)
         one, other = (half.reshape(-1, self.size) for half in (z[:, ::2], z[:, 1::2]))
         directions = np.linalg.svd(one - one.mean(axis=0), full_matrices=False)[2][:DIRECTIONS]

@@ -50,7 +50,7 @@ for what, found in (("simulated: halves beside each other", z), ("simulated: hal
             "table": what,
             "fits": 2 * TABLES,
             "within 90%": round(float(np.mean(shares)), 3),
-            "sd of z": round(float(np.sqrt(np.mean([(one**2).mean() for one in found]))), 2),
+            "sd of z": round(float(np.mean([one.std() for one in found])), 2),
         }
     )
 notes = [

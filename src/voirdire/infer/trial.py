@@ -49,7 +49,7 @@ class Trial:
     of : str
         The name of that parameter.
     step : float
-        Leapfrog step that was adapted to.
+        Step that was adapted to.
     """
 
     holds: bool

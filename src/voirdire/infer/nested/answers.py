@@ -172,7 +172,7 @@ class Answers(Compiled):
     def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
         """As :meth:`both`, compiled; in closed form in single precision, which takes a fifth of the time.
 
-        Each cell is rounded, by 1e-7 of what it says; their sum is not.
+        Each cell is rounded, by some 1e-6 of what it says; their sum is not.
         """
         if self.by_hand is None:
             return super().compiled(predictors)

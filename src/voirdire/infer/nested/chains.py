@@ -13,7 +13,7 @@ from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-QUICK = 30.0  # seconds that as many chains as that may take, or any where answers say much of each value
+QUICK = 30.0  # seconds that all chains may take, or few of answers that say much of each value
 MOST_SECONDS = 60.0
 FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
@@ -71,7 +71,7 @@ def affordable(mode: NestedMode) -> bool:
 
 
 def untried(mode: NestedMode) -> bool:
-    """Whether chains are run at once: where answers say little of each value no approximation would hold."""
+    """Whether chains are run at once: of votes, whose approximation hardly holds where spreads are learned."""
     return not mode.nested.model.near_normal and affordable(mode)
 
 

@@ -35,7 +35,8 @@ CLOSE_TILT = 0.01  # squared standard deviations, of all values together, that a
 CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
 SOLVES = 30  # steps of its solution, at most
 FURTHEST_TILT = 3.0  # standard deviations that a change of the tilt moves the values at once
-SHORTER = 0.3  # times that, where they would move too far
+SHORTER = 0.3  # times as far, where that is too far
+SHORTEST_TILT = 0.3  # standard deviations, that are not shortened
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def settled(model: Field, found: Given) -> Given:
         its = tilt_of(model, there)
         if there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             found, tilt = there, its
-        elif share * math.sqrt(size) > SHORTER:
+        elif share * math.sqrt(size) > SHORTEST_TILT:
             furthest = SHORTER * share * math.sqrt(size)
         else:
             break

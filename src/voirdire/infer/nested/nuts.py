@@ -41,6 +41,7 @@ def sample(
     moves = Moves(nested, rng, max(chains, CHAINS), WARM)
     # inside a compiled program nothing else compiled may run
     where = replace(moves.where, compiled=False)
+    where.energy(moves.z[:1])  # what is kept is made before threads ask for it
     # coordinates are adapted to chains: what a diagonal of as many variances would add is noise
     programs = programs_of(
         _potential(where),

@@ -69,6 +69,7 @@ def _in_single(factor: Factor) -> Whitening:
             blocks.append(inverse)
             row += len(inverse)
     within = block_diag(blocks, format="csr").astype(np.float32)
+    within.eliminate_zeros()
     across = within.T.tocsr()
     rest = solve_triangular(factor.rest, np.eye(len(common)), lower=True).astype(np.float32)
 

@@ -107,7 +107,7 @@ def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_small_tables_are_moved_until_chains_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_tables_are_moved_until_chains_meet() -> None:
     table = panel(1.0, votes=240, contexts=4)
     fitted = voirdire.fit(table)
     assert fitted.method == "hmc"
@@ -120,11 +120,18 @@ def test_small_tables_are_moved_until_chains_meet(monkeypatch: pytest.MonkeyPatc
     assert np.corrcoef(narrow["score"], wide["score"])[0, 1] > 0.98
     # how far items stand apart is open, and normal distributions about a mode do not see the tail
     assert (wide["sd"] / narrow["sd"]).median() > 1.2
-    # as tables of many parameters: in the coordinates of the search
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of tables of many parameters; tails are so heavy that fewer draws do not tell standard deviations."""
+    table = panel(1.0, votes=240, contexts=4)
+    wide = voirdire.fit(table).ranking().set_index("item").sort_index()
     monkeypatch.setattr("voirdire.infer.by_nested.LARGE", 10)
-    exact = voirdire.fit(table, method="nuts", chains=2, warmup=100, draws=300, seed=1)
+    exact = voirdire.fit(table, method="nuts", chains=4, warmup=200, draws=1000, seed=1)
     assert exact.method == "nuts"
-    assert exact.sample_stats["n_steps"].shape == (2, 300)
+    assert exact.sample_stats["n_steps"].shape == (4, 1000)
     assert exact.checks().set_index("check").loc["rhat", "value"] < 1.1
     nuts = exact.ranking().set_index("item").sort_index()
     assert ((nuts["score"] - wide["score"]).abs() / wide["sd"]).max() < 0.4

@@ -43,7 +43,8 @@ def test_panels_as_the_model_says_raise_few_alarms(model: str, count: int) -> No
         pytest.param(COPIES, "crowd-bt-position", ("dependence",), 200, marks=LONGEST),
         pytest.param(LEANING, "crowd-bt-position", ("position",), 200, marks=LONGEST),
         pytest.param(LEANING, "crowd-bt", ("position",), 200, marks=LONGEST),
-        pytest.param(ADVERSARIES, "crowd-bt-position", ("below-chance",), 200, marks=pytest.mark.slow),
+        pytest.param(ADVERSARIES, "crowd-bt-position", ("below-chance",), 40, marks=pytest.mark.slow),
+        pytest.param(ADVERSARIES, "crowd-bt-position", ("below-chance",), 200, marks=LONGEST),
     ],
 )
 def test_what_is_planted_is_found(planted: dict, model: str, check: tuple[str, ...], count: int) -> None:

@@ -30,13 +30,11 @@ STEPS = 20  # before coordinates are made anew
 ROUNDS_OF_STEPS = 5  # at most
 CLOSE = 3e-3  # length of the gradient in standard deviations at which a search ends
 FAR = 1e300  # in the place of what is not finite
-ROUNDS = 8  # of tilts, at most
-CLOSE_TILT = 0.01  # squared standard deviations, of all values together, that a change of the tilt moves them
+ROUNDS = 6  # of tilts, at most
+CLOSE_TILT = 1e-4  # squared standard deviations that a change of the tilt moves the values
 CLOSE_SOLVED = 1e-4  # of a system of linear equations, relative
 SOLVES = 30  # steps of its solution, at most
-FURTHEST_TILT = 3.0  # standard deviations that a change of the tilt moves the values at once
-SHORTER = 0.3  # times as far, where that is too far
-SHORTEST_TILT = 0.3  # standard deviations, that are not shortened
+FURTHEST_TILT = 1.0  # standard deviations that a change of the tilt moves the values at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +71,19 @@ class Given:
 
 def settled(model: Field, found: Given) -> Given:
     """The values that stay moved to the mode of the others integrated out, the spreads given."""
-    tilt, furthest = tilt_of(model, found), FURTHEST_TILT
+    tilt = tilt_of(model, found)
     for _ in range(ROUNDS):
         change = tilt.slope - found.tilt
         step = found.factor.solve(change)
         size = float(change @ step)
         if size < CLOSE_TILT:
             break
-        share = min(1.0, furthest / math.sqrt(size))
+        share = min(1.0, FURTHEST_TILT / math.sqrt(size))
         there = given(model, found.hyper, found.x - share * step, found.tilt + share * change, found.factor)
         its = tilt_of(model, there)
-        if there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
-            found, tilt = there, its
-        elif share * math.sqrt(size) > SHORTEST_TILT:
-            furthest = SHORTER * share * math.sqrt(size)
-        else:
+        if not there.log_joint - its.half_log_determinant > found.log_joint - tilt.half_log_determinant:
             break
+        found, tilt = there, its
     return found
 
 

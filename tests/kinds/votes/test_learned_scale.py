@@ -85,6 +85,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
         expected, its_slope = replace(answers, by_hand=None).both(sums)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
+        assert all(np.isfinite(part).all() for part in answers.compiled(10.0 * sums))
         inside = np.clip(sums, -FURTHEST_IN_SINGLE, FURTHEST_IN_SINGLE)
         for mine, theirs in zip(answers.compiled(inside), answers.both(inside), strict=True):
             np.testing.assert_allclose(mine, theirs, rtol=2e-5, atol=2e-6)

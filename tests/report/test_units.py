@@ -49,6 +49,9 @@ def test_points_are_named_in_every_table_figure_and_page(marks: Path, tmp_path: 
         app, ["fit", str(marks), "--model", model, "--method", "map", "--levels", "0,100"]
     )
     assert re.search(r"^ *rank +item +points", done.stdout, re.M)
+    # what the command calls its columns is not what tables have from then on
+    assert "severity (points)" not in fit.judges()
+    assert fit.kind.heading == {"votes": "answers"}
 
 
 def test_answers_that_are_no_votes_are_called_answers(marks: Path, tmp_path: Path) -> None:

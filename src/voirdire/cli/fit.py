@@ -265,9 +265,9 @@ def show(result: Fit) -> None:
     for note in result.notes:
         out.print(console.plain(note))
     problem = result.problem
-    unit, heads = result.kind.unit(problem), result.kind.heading
+    unit, heads = result.kind.unit(problem), dict(result.kind.heading)
     if unit != "log-odds":
-        heads |= {"severity": f"severity ({unit})"}
+        heads["severity"] = f"severity ({unit})"
     untold = () if result.kind.fixed_order(problem) is None else ("position_bias",)
     judges = show.judges(found["judges"], result.prob, heads=heads, drop=untold)
     if result.anchored is not None:

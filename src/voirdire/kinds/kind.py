@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -184,7 +185,9 @@ class Kind(ABC, Generic[T, P]):
             How human answers to comparisons were used.
         """
 
-    heading: ClassVar[dict[str, str]] = {}  # of columns whose names in JSON say something else
+    heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
+        {}
+    )  # of columns whose names in JSON say something else
 
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -164,7 +165,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
 
         return HumanLabels(problem)
 
-    heading: ClassVar[dict[str, str]] = {"votes": "answers"}
+    heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "answers"})
 
     def can_weigh_answers(self, problem: LabelsProblem) -> bool:
         """Never: a label counts once."""

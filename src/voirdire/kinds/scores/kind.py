@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -187,7 +188,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
         return HumanScores(problem)
 
-    heading: ClassVar[dict[str, str]] = {"votes": "answers"}
+    heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "answers"})
 
     def unit(self, problem: ScoresProblem) -> str:
         """Points of the scale, where scores are taken as numbers.

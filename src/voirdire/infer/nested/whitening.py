@@ -55,7 +55,7 @@ def whitening_of(factor: Factor) -> Whitening:
 def _in_single(factor: Factor) -> Whitening:
     """With blocks by common values and the factor of what is left of these as matrices, rounded."""
     from scipy.linalg import solve_triangular
-    from scipy.sparse import block_diag
+    from scipy.sparse import block_diag, coo_array
 
     pattern, stacks = factor.pattern, factor.pattern.plan.stacks
     common, alone = pattern.common, pattern.plan.alone
@@ -66,7 +66,7 @@ def _in_single(factor: Factor) -> Whitening:
     for stack, (inverses, meetings) in zip(stacks, factor.parts, strict=True):
         for at, inverse, meeting in zip(stack.shared, inverses, meetings, strict=True):
             beside[row : row + len(inverse), at] = meeting
-            blocks.append(inverse)
+            blocks.append(coo_array(inverse))
             row += len(inverse)
     within = block_diag(blocks, format="csr").astype(np.float32)
     within.eliminate_zeros()

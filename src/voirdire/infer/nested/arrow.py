@@ -78,6 +78,18 @@ class Factor:
             out[stack.own] = inverse.transpose(0, 2, 1) @ left
         return out.reshape(normal.shape)
 
+    def normal(self, drawn: Floats) -> Floats:
+        """The standard normal vectors of which :meth:`draws` made others, shape (size, draws)."""
+        out = np.empty_like(drawn)
+        plan, common = self.pattern.plan, self.pattern.common
+        rest = drawn[common]
+        out[common] = self.rest.T @ rest
+        out[plan.alone] = drawn[plan.alone] / self.alone[:, None]
+        for stack, inverse, beside in self._stacks():
+            own = np.linalg.solve(inverse.transpose(0, 2, 1), drawn[stack.own])
+            out[stack.own] = own + beside @ rest[stack.shared]
+        return out
+
     def whitened(self, slopes: Floats) -> Floats:
         """Gradients by the standard normal vectors of :meth:`draws`, of those by what they make, (size, draws)."""
         columns = np.asarray(slopes, dtype=float).reshape(len(slopes), -1)

@@ -22,6 +22,7 @@ mode do: all strengths larger together, say.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -81,13 +82,25 @@ class Coordinates:
         parts = self._parts(z)
         return parts.x, parts.hyper
 
+    def at(self, x: Floats, hyper: Floats) -> Floats:
+        """The points of latent values, shape (points, latent values), and logarithms of spreads, (points, hypers)."""
+        moved = np.linalg.solve(self.root, (hyper - self.nested.found.hyper).T).T
+        white = np.asarray(moved, dtype=np.float64)
+        middle = self._map(white, np.zeros_like(x))
+        z = np.concatenate([white, self._whitening.back((x - middle.x) / middle.width)], axis=1)
+        return self._stretched(z, 1.0 / (1.0 + self.gain) - 1.0)
+
+    @property
+    def answers(self) -> Callable[[Floats], tuple[Floats, Floats]]:
+        """Log likelihood of predictors of points, with its gradient."""
+        return self.nested.model.answers.compiled if self.compiled else self.nested.model.answers.both
+
     def energy(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
         model, found = self.nested.model, self.nested.found
         parts = self._parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
-        answers = model.answers.compiled if self.compiled else model.answers.both
-        likelihood, slope = answers(model.predictors(x, hyper))
+        likelihood, slope = self.answers(model.predictors(x, hyper))
         log_prior, slope_of_prior, by_hyper = model.slopes_of_prior(x, hyper)
         of_hyper, slope_of_hyper = model.hyper_prior(hyper)
         by_x = model.pattern.gathered(slope) + slope_of_prior
@@ -145,10 +158,13 @@ class Coordinates:
         return z + ((z @ self.along) * gain) @ self.along.T
 
     def _parts(self, z: Floats) -> Parts:
-        model, found = self.nested.model, self.nested.found
         z = self._stretched(z, self.gain)
-        moved = z[:, : len(self.root)] @ self.root.T
-        normal = self._whitening.normal(z[:, len(self.root) :])
+        return self._map(z[:, : len(self.root)], self._whitening.normal(z[:, len(self.root) :]))
+
+    def _map(self, white: Floats, normal: Floats) -> Parts:
+        """Of points whose spreads have the white coordinates given, shape (points, hypers), and whose normal part."""
+        model, found = self.nested.model, self.nested.found
+        moved = white @ self.root.T
         hyper = found.hyper + moved
         spreads = model.levels[0]
         follow = self.follow @ spreads.T

@@ -17,8 +17,9 @@ import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.nested.rescaling import TRIES, rescaled
 from voirdire.infer.nested.search import Nested
-from voirdire.typing import Floats
+from voirdire.typing import Bools, Floats
 
 CHAINS = 16
 ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
@@ -59,11 +60,11 @@ class Moves:
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self.where.energy(self.z)
-        first = self._warmed(warm[0])
+        first, went = self._warmed(warm[0])
         if not warm[1]:
             return
         # what the chains had forgotten by then is what they began with; those that never moved begin where others are
-        still = (first[-1] == first[len(first) // 3]).all(axis=1)
+        still = ~np.any(went[len(went) // 3 :], axis=0)
         if still.all():
             return
         self.z[still] = self.z[rng.choice(np.flatnonzero(~still), int(still.sum()))]
@@ -73,14 +74,19 @@ class Moves:
         self._value, self._slope = self.where.energy(self.z)
         self._warmed(warm[1])
 
-    def _warmed(self, moves: int) -> list[Floats]:
-        """Where chains were in moves during which the step is adapted; it ends at the mean of the later half's."""
-        places, steps = [], []
+    def _warmed(self, moves: int) -> tuple[list[Floats], list[Bools]]:
+        """Where chains were in moves during which the step is adapted, and which paths were accepted.
+
+        The step ends at the mean of the later half's.
+        """
+        places, went, steps = [], [], []
         for turn in range(moves):
-            places.append(self._move(turn))
+            went.append(self._path(turn))
+            self._rescale()
+            places.append(self.z)
             steps.append(self._log_step)
         self._log_step = float(np.mean(steps[moves // 2 :]))
-        return places
+        return places, went
 
     @property
     def step(self) -> float:
@@ -89,12 +95,18 @@ class Moves:
 
     def draws(self, count: int, gap: int = 1) -> tuple[Floats, Floats]:
         """The next draws of every chain, ``gap`` moves apart: latent values, (chains, draws, size), and log spreads."""
-        places = [self.where.place([self._move(None) for _ in range(gap)][-1]) for _ in range(count)]
+        places = [self.where.place([self._move() for _ in range(gap)][-1]) for _ in range(count)]
         x, hyper = (np.stack(part, axis=1) for part in zip(*places, strict=True))
         return x, hyper
 
-    def _move(self, turn: int | None) -> Floats:
-        """One transition of all chains; in ``turn`` of the warm-up the step is adapted."""
+    def _move(self) -> Floats:
+        """One transition of all chains."""
+        self._path()
+        self._rescale()
+        return self.z
+
+    def _path(self, turn: int | None = None) -> Bools:
+        """Paths of all chains, and which were accepted; in ``turn`` of the warm-up the step is adapted."""
         rng, z, value, slope = self._rng, self.z, self._value, self._slope
         length = rng.uniform(SHORTEST, LONGEST)
         steps = max(1, math.ceil(length / math.exp(self._log_step)))
@@ -116,7 +128,13 @@ class Moves:
         self._value = np.where(goes, there, value)
         if turn is not None:
             self._log_step += (float(chance.mean()) - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))
-        return self.z
+        return goes
+
+    def _rescale(self) -> None:
+        """Steps of the spreads of all chains that take their values along."""
+        with np.errstate(all="ignore"):  # what is not finite is not accepted
+            self.z = rescaled(self.where, self.z, self._rng)
+        self._value, self._slope = self.where.energy(self.z)
 
 
 def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
@@ -129,7 +147,7 @@ def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None
     """
     size = nested.model.size + len(nested.model.hypers)
     steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
-    return moves * steps * GRADIENTS * _seconds_of_gradient(nested, chains)
+    return moves * (steps * GRADIENTS + TRIES + 1) * _seconds_of_gradient(nested, chains)
 
 
 def _seconds_of_gradient(nested: Nested, chains: int) -> float:

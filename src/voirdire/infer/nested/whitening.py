@@ -30,10 +30,13 @@ class Whitening(NamedTuple):
         L'^-1 z of points.
     white : callable
         L^-1 times gradients.
+    back : callable
+        L' times what ``normal`` makes.
     """
 
     normal: Callable[[Floats], Floats]
     white: Callable[[Floats], Floats]
+    back: Callable[[Floats], Floats]
 
 
 def whitening_of(factor: Factor) -> Whitening:
@@ -41,7 +44,11 @@ def whitening_of(factor: Factor) -> Whitening:
     size, common = factor.pattern.size, len(factor.pattern.common)
     if size <= DENSE:
         inverse = factor.draws(np.eye(size))
-        return Whitening(lambda z: np.asarray(z @ inverse.T), lambda slopes: np.asarray(slopes @ inverse))
+        return Whitening(
+            lambda z: np.asarray(z @ inverse.T),
+            lambda slopes: np.asarray(slopes @ inverse),
+            lambda normal: np.asarray(np.linalg.solve(inverse, normal.T).T, dtype=np.float64),
+        )
     full = sum(beside.size for _, beside in factor.parts)
     numbers = common * sum(stack.own.size for stack in factor.pattern.plan.stacks)
     if full and FULL * numbers <= full and numbers + common**2 <= LARGEST:
@@ -49,6 +56,7 @@ def whitening_of(factor: Factor) -> Whitening:
     return Whitening(
         lambda z: factor.draws(np.ascontiguousarray(z.T)).T,
         lambda slopes: factor.whitened(np.ascontiguousarray(slopes.T)).T,
+        lambda normal: factor.normal(np.ascontiguousarray(normal.T)).T,
     )
 
 
@@ -87,4 +95,4 @@ def _in_single(factor: Factor) -> Whitening:
         out[:, common] = (single[:, common] - part @ beside) @ rest.T
         return out
 
-    return Whitening(normal, white)
+    return Whitening(normal, white, lambda x: factor.normal(np.ascontiguousarray(x.T)).T)

@@ -1,0 +1,85 @@
+"""Steps of spreads that take their values along: they leave a posterior as it is, and go along curved ridges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.field import Field, Group, Hyper
+from voirdire.infer.nested.nested import maximise, spread_covariance
+from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.rescaling import rescaled
+
+VALUES = 6
+CHAINS = 400
+
+
+def chances(sums: Any, xp: Any) -> Any:
+    d = sums[..., 0, :]
+    return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
+
+
+def placed(answered: int, reversed_share: float = 0.5) -> Coordinates:
+    """Coordinates of values with learned mean and spread, each of which got so many answers of both kinds."""
+    counts = np.full((2, VALUES), float(answered))
+    model = Field(
+        (Group("own", VALUES, "spread", "mean", reversed_share),),
+        (Hyper("spread", 1.0), Hyper("mean", 1.0)),
+        Pattern(np.full(VALUES, COMMON), np.arange(VALUES)[:, None], np.ones((VALUES, 1)), np.array([0])),
+        Answers(chances, [counts]),
+        lambda x: (x[:-2], x[-2:]),
+        lambda latent, hyper: np.concatenate([latent, hyper], axis=-1),
+    )
+    nested = maximise(model, np.ones(VALUES), np.zeros(2))
+    wide = replace(coordinates(nested, spread_covariance(nested)), root=np.eye(2))
+    draws = np.random.default_rng(1).normal(size=(50, 8, wide.size))
+    draws[:, :, -1] *= 3.0
+    stretched = wide.adapted(draws)
+    assert len(stretched.gain)
+    return stretched
+
+
+@pytest.mark.parametrize("answered", [0, 3])
+def test_points_are_where_their_values_are(answered: int) -> None:
+    where = placed(answered)
+    z = np.random.default_rng(2).normal(size=(5, where.size))
+    np.testing.assert_allclose(where.at(*where.place(z)), z, atol=1e-8)
+
+
+def test_where_nothing_is_answered_spreads_come_to_have_their_prior() -> None:
+    where, rng = placed(0), np.random.default_rng(3)
+    spreads, means = np.full((2, CHAINS, 1), 0.5)
+    began = np.log(np.concatenate([spreads, means], axis=1))
+    z = where.at(means + spreads * rng.standard_normal((CHAINS, VALUES)), began)
+    for _ in range(60):
+        z = rescaled(where, z, rng)
+    for found in np.exp(where.place(z)[1]).T:
+        assert stats.kstest(found, "expon").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("share", [0.5, 0.1])
+def test_the_posterior_stays_as_it_is(share: float) -> None:
+    """Draws from the prior, taken as often as answers say (and the skew of the prior), moved."""
+    where, rng = placed(3, share), np.random.default_rng(4)
+    model, many = where.nested.model, 200_000
+    spreads, means = rng.exponential(size=(2, many, 1))
+    x = means + spreads * rng.standard_normal((many, VALUES))
+    hyper = np.log(np.concatenate([spreads, means], axis=1))
+    log = model.answers.both(model.pattern.predictors(x))[0] + model.prior(x, hyper).log.sum(axis=1)
+    log -= stats.norm.logpdf(x, means, spreads).sum(axis=1)
+    weight = np.exp(log - log.max())
+    chosen = rng.choice(many, 4000, p=weight / weight.sum())
+    z = where.at(x[chosen], hyper[chosen])
+    for _ in range(20):
+        z = rescaled(where, z, rng)
+    moved = where.place(z)[1]
+    assert np.mean(moved != hyper[chosen]) > 0.99
+    for before, after in zip(hyper[chosen].T, moved.T, strict=True):
+        assert after.mean() == pytest.approx(before.mean(), abs=0.1 * before.std())
+        assert after.std() == pytest.approx(before.std(), rel=0.08)

@@ -147,7 +147,7 @@ def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None
     """
     size = nested.model.size + len(nested.model.hypers)
     steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
-    return moves * (steps * GRADIENTS + TRIES + 1) * _seconds_of_gradient(nested, chains)
+    return moves * (steps * GRADIENTS + 0.5 * TRIES + 1) * _seconds_of_gradient(nested, chains)
 
 
 def _seconds_of_gradient(nested: Nested, chains: int) -> float:

@@ -7,8 +7,10 @@ the wide end. With xi_i = (x_i - m_i(phi)) / t_i(phi), whose prior does not depe
     p(phi | xi, y) ~ p(y | x(phi, xi)) p(x(phi, xi) | phi) p(phi) prod_i t_i(phi),
 
 and a step of phi with xi as it is goes along the ridge (the non-centred half of an interweaving: Yu and Meng 2011,
-Journal of Computational and Graphical Statistics 20). Steps are Metropolis's, of all lengths up to that of the
-spreads' own distribution, in turns with the moves of :mod:`.moves`, which change everything else.
+Journal of Computational and Graphical Statistics 20). Steps are Metropolis's, of all lengths. Half of the chains at a
+time make one: as the spreads of all are distributed, or along the difference of two chains of the other half, which
+lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are made in turns with the moves of
+:mod:`.moves`, which change everything else.
 """
 
 from __future__ import annotations
@@ -20,11 +22,9 @@ import numpy as np
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.typing import Floats
 
-TRIES = 4  # steps in turn with each other move
-LONGEST = (
-    2.4  # standard deviations of the spreads, over the root of their number (Gelman, Roberts and Gilks 1996)
-)
-DECADES = 1.5  # by which the shortest is shorter
+TRIES = 16  # steps of half of the chains in turn with each other move
+LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gilks 1996)
+DECADES = 1.5  # by which the shortest step is shorter
 
 
 def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator) -> Floats:
@@ -35,22 +35,31 @@ def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator) -> Floats:
     model = where.nested.model
     spreads = model.levels[0]
     x, hyper = where.place(z)
-    chains, size = hyper.shape
-    log = _log_density(where, x, hyper)
-    moved = np.zeros(chains, dtype=bool)
-    for _ in range(TRIES if size else 0):
-        length = LONGEST / math.sqrt(size) * 10.0 ** (-DECADES * rng.random((chains, 1)))
-        step = (length * rng.standard_normal((chains, size))) @ where.root.T
-        there, wider = hyper + step, step @ spreads.T
-        mean = model.means(hyper)
-        its_x = model.means(there) + (x - mean) * np.exp(wider)
+    began, log = hyper.copy(), _log_density(where, x, hyper)
+    for _ in range(TRIES if hyper.size else 0):
+        mine, others = np.split(rng.permutation(len(z)), [(len(z) + 1) // 2])
+        step = _steps(where, hyper[others], len(mine), rng)
+        there, wider = hyper[mine] + step, step @ spreads.T
+        its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * np.exp(wider)
         its_log = _log_density(where, its_x, there)
-        goes = np.log(rng.random(chains)) < its_log - log + wider.sum(axis=1)  # of what is not finite none
-        x, hyper = (np.where(goes[:, None], *both) for both in ((its_x, x), (there, hyper)))
-        log, moved = np.where(goes, its_log, log), moved | goes
+        # of what is not finite none
+        goes = np.log(rng.random(len(mine))) < its_log - log[mine] + wider.sum(axis=1)
+        gone = mine[goes]
+        x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
+    moved = (hyper != began).any(axis=1)
     out = z.copy()
     out[moved] = where.at(x[moved], hyper[moved])
     return out
+
+
+def _steps(where: Coordinates, others: Floats, count: int, rng: np.random.Generator) -> Floats:
+    """Steps of spreads and means, shape (count, hypers), given those of ``others``."""
+    size = others.shape[1]
+    length = LONGEST * 10.0 ** (-DECADES * rng.random((count, 1)))
+    if len(others) > 1 and rng.random() < 0.5:
+        one, two = rng.permuted(np.tile(np.arange(len(others)), (count, 1)), axis=1)[:, :2].T
+        return np.asarray(length / math.sqrt(2.0) * (others[one] - others[two]))
+    return np.asarray((length / math.sqrt(size) * rng.standard_normal((count, size))) @ where.root.T)
 
 
 def _log_density(where: Coordinates, x: Floats, hyper: Floats) -> Floats:

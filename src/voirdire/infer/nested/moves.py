@@ -29,8 +29,9 @@ STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos e
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
 GRADIENTS = 2  # of a step
 OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
+HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
-NUMBER = 1.7e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
+NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 
 
 class Moves:
@@ -147,7 +148,7 @@ def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None
     """
     size = nested.model.size + len(nested.model.hypers)
     steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
-    return moves * (steps * GRADIENTS + 0.5 * TRIES + 1) * _seconds_of_gradient(nested, chains)
+    return moves * (steps * GRADIENTS + HALF * TRIES + 1) * _seconds_of_gradient(nested, chains)
 
 
 def _seconds_of_gradient(nested: Nested, chains: int) -> float:

@@ -18,6 +18,8 @@ from voirdire.infer.mode import find_mode
 from voirdire.kinds.votes.by_hand import FURTHEST_IN_SINGLE
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.model.specs import Model, load_model, locate
+from voirdire.research.studies.coverage import simulated
+from voirdire.research.studies.study import load_study
 from voirdire.tables.votes import read_votes
 
 RATE = 0.3
@@ -155,3 +157,23 @@ def test_the_mode_is_that_of_laplace_at_every_scale_in_sparse_tables(learned: An
     mean = (weight @ scales) / weight.sum()
     width = math.sqrt(weight @ (scales - mean) ** 2 / weight.sum())
     assert abs(log_spread(problem) - scales[np.argmax(marginal)]) < 0.4 * width
+
+
+@pytest.mark.slow
+def test_a_judge_that_tells_hardly_anything_is_not_trusted_for_its_many_votes() -> None:
+    """Near items and a good judge, or items far apart and one that tosses coins: NUTS is at both ends of this ridge.
+
+    By NUTS (8 chains of 2,500 draws) the mean of the logarithm of the spread is -0.38, its sd 1.20, the judge's
+    reliability 0.65. Chains that only follow gradients stay where it is -1.3, sd 0.6, and reliability 0.83.
+    """
+    study = load_study("coverage")
+    (number,) = (i for i, p in enumerate(study.settings["panels"]) if p["name"].startswith("one bad judge"))
+    rng = np.random.default_rng([study.seed, 16, number])
+    truth = simulated(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
+    found = fit(truth["table"], model="learned-crowd-bt-position", seed=1)
+    log = found.problem.density.values(found.posterior.draws, np)["log_spread"]
+    assert log.mean() == pytest.approx(-0.38, abs=0.35)
+    assert log.std() > 0.9
+    judges = found.judges().set_index("judge")
+    assert judges.loc["j000", "reliability"] < 0.76
+    assert found.checks().set_index("check").loc["scale", "level"] != "ok"

@@ -27,6 +27,7 @@ SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, 
 WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
+MOST_STEPS = 50  # of a trajectory
 GRADIENTS = 2  # of a step
 OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
 HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
@@ -110,8 +111,8 @@ class Moves:
         """Paths of all chains, and which were accepted; in ``turn`` of the warm-up the step is adapted."""
         rng, z, value, slope = self._rng, self.z, self._value, self._slope
         length = rng.uniform(SHORTEST, LONGEST)
-        steps = max(1, math.ceil(length / math.exp(self._log_step)))
-        step = length / steps
+        steps = math.ceil(length / math.exp(self._log_step))
+        step, steps = length / steps, min(steps, MOST_STEPS)
         momentum = rng.standard_normal(z.shape)
         place, there, its_slope, p = z, value, slope, momentum
         with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
@@ -147,7 +148,7 @@ def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None
         Length of a step of chains that were adapted; else that which chains begin with.
     """
     size = nested.model.size + len(nested.model.hypers)
-    steps = 0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5
+    steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
     return moves * (steps * GRADIENTS + HALF * TRIES + 1) * _seconds_of_gradient(nested, chains)
 
 

@@ -14,6 +14,7 @@ from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
 MODELS = ("crowd-bt-contexts", "crowd-bt-position", "bradley-terry-judge-ties")
+UNORDERED = ("unordered-crowd-bt-contexts", "learned-crowd-bt")  # which do not know what was shown first
 SPLITS, TABLES, FOLDS = 12, 6, 5
 ITEMS, CONTEXTS, JUDGES, VOTES = 20, 12, 10, 3000
 
@@ -73,7 +74,7 @@ def simulated(spread: float, model: str) -> dict[str, object]:
 
 
 table = pd.read_csv(shared("llmfao_votes.csv"))
-rows = [held_out(table, model) for model in MODELS]
+rows = [held_out(table, model) for model in (*MODELS, *UNORDERED)]
 rows += [
     {"what": "halves of the prompts", "model": model, **halves(table, SPLITS, model=model)}
     for model in MODELS[:2]

@@ -1,4 +1,4 @@
-"""Votes under several criteria of judges who have tastes: coverage of the default, and of a given scale."""
+"""Votes under several criteria of judges who have tastes: coverage of the default and of a given scale, and halves."""
 
 from __future__ import annotations
 
@@ -65,6 +65,21 @@ def named(
     return pd.DataFrame({**names, "second": [f"{of}{i}" for i in second], "winner": winner})
 
 
+def apart(made: Made, model: str) -> tuple[float, float]:
+    """Scores of one half of the judges beside those of the others: share within 90%, and sd of z."""
+    one = {f"j{k}" for k in range(0, JUDGES, 2)}
+    halves = [
+        voirdire.fit(*(table[table["judge"].isin(one) == here] for table in made[:2]), model=model)
+        .ranking()
+        .set_index("item")
+        for here in (True, False)
+    ]
+    a, b = (half.loc[made.scores.index] for half in halves)
+    off = (a["score"] - a["score"].mean()) - (b["score"] - b["score"].mean())
+    z = off / np.hypot(a["sd"], b["sd"])
+    return float((z.abs() < 1.645).mean()), float(z.std())
+
+
 rows = []
 for taste in TASTES:
     found: dict[str, list[tuple[float, ...]]] = {name: [] for name in MODELS}
@@ -79,7 +94,7 @@ for taste in TASTES:
             known = (judges["reliability_low"] <= right) & (right <= judges["reliability_high"])
             error = np.sqrt(((items["score"] - true) ** 2).mean())
             scale = (items["score"] * true).sum() / (true**2).sum()
-            found[name].append((covered, known.mean(), error, scale))
+            found[name].append((covered, known.mean(), error, scale, *apart(made, name)))
     for name, of_tables in found.items():
         mean = np.mean(of_tables, axis=0)
         error = np.std(of_tables, axis=0, ddof=1 if TABLES > 1 else 0) / np.sqrt(TABLES)
@@ -92,6 +107,8 @@ for taste in TASTES:
                 "of reliability": round(float(mean[1]), 3),
                 "error of scores": round(float(mean[2]), 2),
                 "scores, in parts of the truth": round(float(mean[3]), 2),
+                "halves of the judges: within 90%": round(float(mean[4]), 3),
+                "sd of z": round(float(mean[5]), 2),
             }
         )
 notes = [

@@ -177,3 +177,24 @@ def test_a_judge_that_tells_hardly_anything_is_not_trusted_for_its_many_votes() 
     judges = found.judges().set_index("judge")
     assert judges.loc["j000", "reliability"] < 0.76
     assert found.checks().set_index("check").loc["scale", "level"] != "ok"
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_what_is_lost_beside_a_given_scale_is_the_scale() -> None:
+    """Freed of it, by the factor that fits the truth best, scores are as good as those of a fit that is told it."""
+    study = load_study("coverage")
+    (number,) = (i for i, p in enumerate(study.settings["panels"]) if p.get("sd") == 1.0)
+    told = {"model": "crowd-bt-position", "priors": {"strength": {"sd": 1.0}}}
+    log = []
+    for replicate in range(5):
+        rng = np.random.default_rng([study.seed, replicate, number])
+        truth = simulated(load_model("crowd-bt-position"), study.settings["panels"][number], rng)
+        errors = []
+        for how in ({"model": "learned-crowd-bt-position"}, told):
+            items = fit(truth["table"], seed=replicate, **how).ranking()  # type: ignore[arg-type]
+            score, right = items["score"].to_numpy(), items["item"].map(truth["strength"]).to_numpy()
+            right = right - right.mean()
+            errors.append(np.sqrt(np.mean((score * (score @ right) / (score @ score) - right) ** 2)))
+        log.append(np.log(errors[0] / errors[1]))
+    assert abs(np.mean(log)) < 0.1

@@ -198,10 +198,12 @@ class _Run:
         """q of the sites, and sites that would be better; how far means would move, in standard deviations."""
         self._solve()
         self.found = found = moments(self.model.counted, self.wide, self.sums, self.cavity, self.near)
+        at = np.arange(len(self.wide))
+        if not found.covariance[at, at].min() > 0:
+            raise NotConverged("answers that leave a predictor no width")
         precision, _ = inverse(found.covariance)
         left, _ = inverse(self.cavity.covariance)
         shift = times(precision, found.mean) - times(left, self.cavity.mean)
-        at = np.arange(len(self.wide))
         near, its = self.near.covariance[at, at], found.covariance[at, at]
         moved, wider = (found.mean - self.near.mean) / np.sqrt(near), 1.0 - its / near
         # what all cells have in common counts as all of them

@@ -11,14 +11,16 @@ from voirdire.infer.nested.pattern import COMMON, Pattern
 SIZE, CELLS = 14, 60
 
 
-@pytest.fixture(params=["blocks", "common"])
+@pytest.fixture(params=["blocks", "common", "twice"])
 def pattern(request: pytest.FixtureRequest) -> Pattern:
-    """Three blocks of three with five common values; or common values alone."""
+    """Three blocks of three with five common values; common values alone; some values in both predictors of a cell."""
     rng = np.random.default_rng(0)
-    block = np.repeat([0, 1, 2, COMMON], [3, 3, 3, 5]) if request.param == "blocks" else np.full(SIZE, COMMON)
+    block = np.repeat([0, 1, 2, COMMON], [3, 3, 3, 5]) if request.param != "common" else np.full(SIZE, COMMON)
     own = rng.integers(0, 3, CELLS)[:, None] * 3 + np.argsort(rng.random((CELLS, 3)), axis=1)[:, :2]
     shared = 9 + np.argsort(rng.random((CELLS, 5)), axis=1)[:, :2]
     index = np.concatenate([own, shared], axis=1)
+    if request.param == "twice":  # as the one coin of a judge is both of two
+        index[::2, 1], index[::3, 3] = index[::2, 0], index[::3, 2]
     coefficients = rng.normal(size=index.shape)
     index[::7, 1], coefficients[::7, 1] = SIZE, 0.0  # some cells have fewer
     return Pattern(block, index, coefficients, np.array([0, 1, 0, 1]))

@@ -119,8 +119,23 @@ class Pattern:
         return np.asarray((self.columns @ slopes.reshape(*slopes.shape[:-2], -1).T).T)
 
     def products(self, cells: slice | Ints, curvature: Floats) -> Floats:
-        """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2)."""
+        """Second derivatives by two values of each cell, shape (cells, width * (width + 1) / 2).
+
+        Of a value that is part of two predictors, what it has with itself in both orders.
+        """
         one, other = np.tril_indices(len(self.predictor))
         scale = self.coefficients[cells]
         by_value = curvature[cells][:, self.predictor[one], self.predictor[other]]
-        return np.asarray(by_value * scale[:, one] * scale[:, other])
+        found = np.asarray(by_value * scale[:, one] * scale[:, other])
+        for pair in self._twice:
+            index = self.index[cells]
+            found[:, pair] *= 1.0 + (index[:, one[pair]] == index[:, other[pair]])
+        return found
+
+    @cached_property
+    def _twice(self) -> Ints:
+        """Which pairs of places in a cell may hold the same value twice."""
+        one, other = np.tril_indices(len(self.predictor))
+        used = np.where(self.coefficients != 0, self.index, self.size + 1 + np.arange(len(self.predictor)))
+        same = [a != b and bool((used[:, a] == used[:, b]).any()) for a, b in zip(one, other, strict=True)]
+        return np.flatnonzero(same)

@@ -26,6 +26,7 @@ def one_thread() -> AbstractContextManager[Any]:
     ...     float((np.eye(2) @ np.eye(2)).sum())
     2.0
     """
+    import scipy.linalg.lapack  # noqa: F401  # a library that is loaded later would take its threads
     from threadpoolctl import threadpool_limits
 
     limited: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")

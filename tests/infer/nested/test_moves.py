@@ -14,7 +14,7 @@ from scipy.special import expit
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
-from voirdire.infer.nested.moves import Moves, seconds
+from voirdire.infer.nested.moves import MOST_STEPS, Moves, seconds
 from voirdire.infer.nested.nested import maximise, spread_covariance
 from voirdire.infer.nested.nuts import sample
 from voirdire.infer.nested.pattern import COMMON, Pattern
@@ -109,6 +109,18 @@ def test_short_steps_keep_the_energy(nested: Nested) -> None:
     moves = Moves(nested, np.random.default_rng(2))
     moves._log_step = float(np.log(0.1))
     assert np.mean([moves._path() for _ in range(30)]) > 0.99
+
+
+def test_a_path_has_no_more_than_its_most_steps(nested: Nested, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
+    moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
+    moves._log_step = float(np.log(1e-4))
+    energy = moves.where.energy
+    monkeypatch.setattr(type(moves.where), "energy", lambda self, z: asked.append(len(z)) or energy(z))
+    before = moves.z.copy()
+    assert moves._path().mean() > 0.99
+    assert len(asked) == 2 * MOST_STEPS
+    assert 0.0 < np.abs(moves.z - before).max() < 1.0
 
 
 def by_moves(nested: Nested) -> Floats:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from scipy.special import expit
 
+from voirdire.infer.nested import propagation
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.arrow import factor_of
 from voirdire.infer.nested.evidence import Evidence
@@ -188,6 +191,20 @@ def test_a_part_of_a_field_has_the_answers_of_its_blocks() -> None:
     parts = [m.answers.both(m.pattern.predictors(x[p]))[0] for m, p in ((part, places), (other, rest))]
     assert float(whole) == pytest.approx(float(sum(parts)), rel=1e-12)
     assert part.size + other.size == model.size + len(model.pattern.common)
+
+
+def test_answers_that_leave_no_width_do_not_settle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As answers so sharp that a grid holds them in one point: no division by their variance."""
+    exact = propagation.moments
+
+    def narrow(*given: Any) -> Any:
+        found = exact(*given)
+        return found._replace(covariance=np.zeros_like(found.covariance))
+
+    monkeypatch.setattr(propagation, "moments", narrow)
+    model, x, hyper = field(table(12, 4, 6, 1.0))
+    with pytest.raises(NotConverged, match="no width"):
+        propagated(model, hyper, x)
 
 
 def test_points_where_propagation_does_not_settle_come_nearer_to_the_centre() -> None:

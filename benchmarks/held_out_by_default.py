@@ -1,0 +1,70 @@
+"""LLMFAO's votes left out, predicted by the default fit of the others as a user has it: `fit` and `predict`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from common import shared, show, small
+
+import voirdire
+from voirdire.tables.votes import read_votes
+
+FOLDS, BINS = 5, 10
+OUTCOMES = ("first", "second", "tie")
+LAPLACE = "laplace"
+
+
+def folds_of(table: pd.DataFrame) -> np.ndarray:
+    """Folds by (pair, context), as of the benchmark of contexts."""
+    groupings = read_votes(table).groupings()
+    _, group = np.unique(np.stack([groupings["pair"], groupings["context"]]), axis=1, return_inverse=True)
+    count = int(group.max()) + 1
+    return (np.arange(count) % FOLDS)[np.argsort(np.random.default_rng(0).permutation(count))][group.ravel()]
+
+
+def outcome(table: pd.DataFrame) -> np.ndarray:
+    """Number of what was answered, of :data:`OUTCOMES`."""
+    winner = table["winner"].to_numpy()
+    return np.where(winner == "tie", 2, np.where((winner == "first") | (winner == table["first"]), 0, 1))
+
+
+def calibration_error(chance: np.ndarray, answer: np.ndarray) -> float:
+    """Mean distance of predicted from observed shares in ten bins of equal width, of all three answers, by size."""
+    p, y = chance.ravel(), (np.arange(3) == answer[:, None]).ravel()
+    bins = np.minimum((p * BINS).astype(int), BINS - 1)
+    off = np.bincount(bins, p - y, BINS)
+    return float(np.abs(off).sum() / len(p))
+
+
+table = pd.read_csv(shared("llmfao_votes.csv"))
+fold, answer = folds_of(table), outcome(table)
+rows: list[dict[str, object]] = []
+by_method: dict[str, np.ndarray] = {}
+for method in ("auto", LAPLACE):
+    chance, done = np.zeros((len(table), 3)), set[str]()
+    for number in range(1 if small() else FOLDS):
+        here = fold == number
+        result = voirdire.fit(table[~here], method=method)
+        done.add(result.method)
+        found = result.predict(table[here])
+        chance[here] = found[[f"p_{name}" for name in OUTCOMES]].to_numpy()
+    by_method[method] = chance
+    seen = chance.sum(axis=1) > 0
+    log = np.log(chance[np.arange(len(table)), answer][seen])
+    rows.append(
+        {
+            "method": method,
+            "done": ", ".join(sorted(done)),
+            "log loss": round(float(-log.mean()), 4),
+            "its standard error": round(float(log.std() / np.sqrt(len(log))), 4),
+            "accuracy": round(float((chance.argmax(axis=1) == answer)[seen].mean()), 4),
+            "calibration error": round(calibration_error(chance[seen], answer[seen]), 4),
+        }
+    )
+notes = [
+    f"LLMFAO: {FOLDS} folds by pair and prompt; probabilities are means over draws, as `predict` gives them. The benchmark "
+    "of contexts has the modes.",
+    f"Calibration error: distance of predicted from observed shares in {BINS} bins of equal width, of first, second and "
+    "tie alike, weighed by their sizes.",
+]
+show("Held-out votes by the default fit (LLMFAO)", rows, notes)

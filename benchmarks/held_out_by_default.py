@@ -11,7 +11,6 @@ from voirdire.tables.votes import read_votes
 
 FOLDS, BINS = 5, 10
 OUTCOMES = ("first", "second", "tie")
-LAPLACE = "laplace"
 
 
 def folds_of(table: pd.DataFrame) -> np.ndarray:
@@ -39,8 +38,7 @@ def calibration_error(chance: np.ndarray, answer: np.ndarray) -> float:
 table = pd.read_csv(shared("llmfao_votes.csv"))
 fold, answer = folds_of(table), outcome(table)
 rows: list[dict[str, object]] = []
-by_method: dict[str, np.ndarray] = {}
-for method in ("auto", LAPLACE):
+for method in ("auto", "laplace"):
     chance, done = np.zeros((len(table), 3)), set[str]()
     for number in range(1 if small() else FOLDS):
         here = fold == number
@@ -48,7 +46,6 @@ for method in ("auto", LAPLACE):
         done.add(result.method)
         found = result.predict(table[here])
         chance[here] = found[[f"p_{name}" for name in OUTCOMES]].to_numpy()
-    by_method[method] = chance
     seen = chance.sum(axis=1) > 0
     log = np.log(chance[np.arange(len(table)), answer][seen])
     rows.append(
@@ -62,9 +59,9 @@ for method in ("auto", LAPLACE):
         }
     )
 notes = [
-    f"LLMFAO: {FOLDS} folds by pair and prompt; probabilities are means over draws, as `predict` gives them. The benchmark "
-    "of contexts has the modes.",
-    f"Calibration error: distance of predicted from observed shares in {BINS} bins of equal width, of first, second and "
-    "tie alike, weighed by their sizes.",
+    f"LLMFAO: {FOLDS} folds by pair and prompt; probabilities are means over draws, as `predict` gives them. The "
+    "benchmark of contexts has the modes.",
+    f"Calibration error: distance of predicted from observed shares in {BINS} bins of equal width, of first, second "
+    "and tie alike, weighed by their sizes.",
 ]
 show("Held-out votes by the default fit (LLMFAO)", rows, notes)

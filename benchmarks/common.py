@@ -11,6 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from voirdire.tables.counts import Votes
+from voirdire.typing import Ints
+
 T = TypeVar("T")
 
 
@@ -21,6 +26,15 @@ def shared(name: str) -> Path:
     if not path.exists():
         raise SystemExit(f"{path} is missing: set VOIRDIRE_SHARED")
     return path
+
+
+def folds(votes: Votes, count: int) -> Ints:
+    """Fold of each vote, those of a pair in a context together."""
+    groupings = votes.groupings()
+    _, group = np.unique(np.stack([groupings["pair"], groupings["context"]]), axis=1, return_inverse=True)
+    size = int(group.max()) + 1
+    order = np.argsort(np.random.default_rng(0).permutation(size))
+    return (np.arange(size) % count)[order][group.ravel()]
 
 
 def interleaved(commands: dict[str, list[str]], runs: int) -> dict[str, list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from common import shared, show
+from common import folds, shared, show
 from halves import halves
 
 import voirdire
@@ -22,10 +22,7 @@ ITEMS, CONTEXTS, JUDGES, VOTES = 20, 12, 10, 3000
 def held_out(table: pd.DataFrame, model: str) -> dict[str, object]:
     """Log loss and accuracy of folds by (pair, context)."""
     votes = read_votes(table)
-    pair, context = votes.groupings()["pair"], votes.groupings()["context"]
-    _, group = np.unique(np.stack([pair, context]), axis=1, return_inverse=True)
-    count = int(group.max()) + 1
-    fold = (np.arange(count) % FOLDS)[np.argsort(np.random.default_rng(0).permutation(count))][group.ravel()]
+    fold = folds(votes, FOLDS)
     log, right = KINDS["votes"].held_out(load_model(model), votes, fold, Request())
     return {
         "what": "held-out votes",

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from common import shared, show, small
+from common import folds, shared, show, small
 
 import voirdire
 from voirdire.tables.votes import read_votes
 
 FOLDS, BINS = 5, 10
 OUTCOMES = ("first", "second", "tie")
-
-
-def folds_of(table: pd.DataFrame) -> np.ndarray:
-    """Folds by (pair, context), as of the benchmark of contexts."""
-    groupings = read_votes(table).groupings()
-    _, group = np.unique(np.stack([groupings["pair"], groupings["context"]]), axis=1, return_inverse=True)
-    count = int(group.max()) + 1
-    return (np.arange(count) % FOLDS)[np.argsort(np.random.default_rng(0).permutation(count))][group.ravel()]
 
 
 def outcome(table: pd.DataFrame) -> np.ndarray:
@@ -36,7 +28,7 @@ def calibration_error(chance: np.ndarray, answer: np.ndarray) -> float:
 
 
 table = pd.read_csv(shared("llmfao_votes.csv"))
-fold, answer = folds_of(table), outcome(table)
+fold, answer = folds(read_votes(table), FOLDS), outcome(table)
 rows: list[dict[str, object]] = []
 for method in ("auto", "laplace"):
     chance, done = np.zeros((len(table), 3)), set[str]()

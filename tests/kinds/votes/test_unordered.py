@@ -93,8 +93,10 @@ def test_contexts_are_told_from_judges() -> None:
     spreads, bias = [], []
     for seed in range(3, 9):
         table, _, coins = votes(seed, 1.0, 1500, contexts=15, apart=2.0)
-        models = (None, "learned-crowd-bt")
-        fits = [voirdire.fit(table, order="unknown", model=m, method="laplace") for m in models]
+        fits = [
+            voirdire.fit(table, order="unknown"),
+            voirdire.fit(table, order="unknown", model="learned-crowd-bt", method="laplace"),
+        ]
         spreads.append(fits[0].spreads().set_index("name").loc["context", "value"])
         bias.append([(fit.judges().sort_values("judge")["reliability"] - coins).mean() for fit in fits])
     assert np.mean(spreads) == pytest.approx(2.0, rel=0.25)

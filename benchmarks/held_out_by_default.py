@@ -13,12 +13,6 @@ FOLDS, BINS = 5, 10
 OUTCOMES = ("first", "second", "tie")
 
 
-def outcome(table: pd.DataFrame) -> np.ndarray:
-    """Number of what was answered, of :data:`OUTCOMES`."""
-    winner = table["winner"].to_numpy()
-    return np.where(winner == "tie", 2, np.where((winner == "first") | (winner == table["first"]), 0, 1))
-
-
 def calibration_error(chance: np.ndarray, answer: np.ndarray) -> float:
     """Mean distance of predicted from observed shares in ten bins of equal width, of all three answers, by size."""
     p, y = chance.ravel(), (np.arange(3) == answer[:, None]).ravel()
@@ -28,7 +22,8 @@ def calibration_error(chance: np.ndarray, answer: np.ndarray) -> float:
 
 
 table = pd.read_csv(shared("llmfao_votes.csv"))
-fold, answer = folds(read_votes(table), FOLDS), outcome(table)
+votes = read_votes(table)
+fold, answer = folds(votes, FOLDS), votes.row_outcome
 rows: list[dict[str, object]] = []
 for method in ("auto", "laplace"):
     chance, done = np.zeros((len(table), 3)), set[str]()

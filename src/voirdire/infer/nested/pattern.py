@@ -127,9 +127,10 @@ class Pattern:
         scale = self.coefficients[cells]
         by_value = curvature[cells][:, self.predictor[one], self.predictor[other]]
         found = np.asarray(by_value * scale[:, one] * scale[:, other])
-        for pair in self._twice:
+        if len(self._twice):
             index = self.index[cells]
-            found[:, pair] *= 1.0 + (index[:, one[pair]] == index[:, other[pair]])
+            same = index[:, one[self._twice]] == index[:, other[self._twice]]
+            found[:, self._twice] *= 1.0 + same
         return found
 
     @cached_property

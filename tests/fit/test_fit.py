@@ -197,8 +197,7 @@ def test_without_a_model_the_columns_decide(votes: pd.DataFrame) -> None:
     assert fit(by_criterion, anchors=said, method="map").model.name == "maple-tastes"
     assert fit(votes, anchors=said.drop(columns="criterion"), method="map").model.name == alone.model.name
     whole = fit(by_criterion, anchors=said.drop(columns="criterion"), method="map")
-    assert whole.model.name == "maple-position"
-    assert "anchors are about items as a whole" in whole.notes[0]
+    assert whole.model.name == "maple-tastes"
     assert fit(votes, model="crowd-bt-position", method="map").notes == ()
 
 

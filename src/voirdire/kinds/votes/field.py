@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.nested.answers import Answers, ByHand
+from voirdire.infer.nested.answers import Answers, ByHand, CellAnswers
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
 from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods, slopes
 from voirdire.kinds.votes.layout import VotesLayout
+from voirdire.kinds.votes.whole import is_whole, with_whole
 from voirdire.model.density import Data
 from voirdire.model.terms.reliability import Observations, Values, answered, flipped
 from voirdire.model.terms.ties import log_tie_parts
@@ -41,20 +42,26 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     groups, hypers = groups_of(density, TOLD)
     places = Places(density)
     tables = [_cells(density, table, data[table], places) for table in ("votes", "criteria") if table in data]
-    if density.anchors:
-        tables.append(_people(density, data["anchors"], places))
-    index = np.concatenate([table[0] for table in tables])
-    coefficients = np.concatenate([table[1] for table in tables])
-    counts = np.concatenate([table[2] for table in tables])
-    used = (coefficients != 0).any(axis=0)
+    people = data["anchors"] if density.anchors else None
+    if people is not None:
+        tables.append(_people(density, people, places))
+    index, coefficients, counts = (np.concatenate(part) for part in zip(*tables, strict=True))
     slopes = index.shape[1] - 16
-    predictor = np.array([DIFFERENCE] * 8 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)[used]
+    predictor = np.array([DIFFERENCE] * 8 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)
+    answered = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
+    answers: CellAnswers = Answers(_chances(density), answered, BY_HAND if _coins(density) else None)
+    if people is not None and is_whole(density, people):
+        index, coefficients, predictor, answers = with_whole(
+            density, people, places, (index, coefficients, predictor, answers)
+        )
+    used = (coefficients != 0).any(axis=0)
+    index, coefficients, predictor = index[:, used], coefficients[:, used], predictor[used]
     patterns = [
-        Pattern(block, index[:, used], coefficients[:, used], predictor)
+        Pattern(block, index, coefficients, predictor)
         for block in (places.block("judge"), places.block("context"))
         if block.max(initial=COMMON) > COMMON
     ]
-    nothing = Pattern(np.full(places.size, COMMON), index[:, used], coefficients[:, used], predictor)
+    nothing = Pattern(np.full(places.size, COMMON), index, coefficients, predictor)
     pattern = min(patterns or [nothing], key=lambda pattern: pattern.work)
     if pattern.numbers > LARGEST:
         raise InputError(
@@ -66,11 +73,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         groups,
         hypers,
         pattern,
-        Answers(
-            _chances(density),
-            counts.T.reshape(2, 2, -1)[: 1 + density.ties],
-            BY_HAND if _coins(density) else None,
-        ),
+        answers,
         lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
     )
@@ -127,30 +130,24 @@ def _cells(
 def _people(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple[Ints, Floats, Floats]:
     """As :func:`_cells`, of people's answers: a judge of one coin, without tastes, slopes or tie habits of its own.
 
-    Raises
-    ------
-    InputError
-        They are about items as a whole, whose scores are no sum of latent values where criteria have weights.
+    Of items as a whole what all criteria share alone; see :mod:`.votes.whole`.
     """
     criterion, counts = part["criterion"], part["counts"]
-    if (criterion >= density.criteria).any():
-        raise InputError(
-            f"model {density.model.name} takes human answers about one criterion each, and these are about items as a "
-            "whole; add their column criterion, or name a model without contexts, such as maple-position"
-        )
+    whole = is_whole(density, part)
     none = np.full(len(criterion), places.size)
     sides = part["first"], part["second"]
-    strengths = [places.of("strength", criterion, side) for side in sides]
+    strengths = [none, none] if whole else [places.of("strength", criterion, side) for side in sides]
     strengths += [places.of("general", side) for side in sides]
     contexts = [none, none]
-    if "context" in part:
+    if "context" in part and not whole:
         where = criterion, part["context"]
         contexts = [
             places.of("context_strength", where[0], part[side], where[1]) for side in ("first", "second")
         ]
     coin = np.full(len(criterion), places.start["anchor"])
+    coins = [coin, none if whole else coin]
     tie = np.full(len(criterion), places.start["tie"]) if density.ties else none
-    columns = [*strengths, *contexts, none, none, coin, coin, tie, *[none] * (5 + 2 * density.covariates)]
+    columns = [*strengths, *contexts, none, none, *coins, tie, *[none] * (5 + 2 * density.covariates)]
     index = np.stack(columns, axis=1)
     signs = np.array([1.0, -1.0] * 4 + [1.0] * (8 + 2 * density.covariates))
     decided = counts[:, 0] + counts[:, 1]

@@ -65,8 +65,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         """``learned-crowd-bt-position``, or ``maple-tastes`` where there are several criteria.
 
         ``crowd-bt-contexts`` and ``maple-contexts`` where items meet in several contexts. ``crowd-bt-position`` and
-        ``maple-position``, whose scale is given, of very large tables, and the latter where people answered about
-        items as a whole although judges have criteria. All of them
+        ``maple-position``, whose scale is given, of very large tables. All of them
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ...) where the order shown is unknown,
         or one item is always in one place; of one judge alone then ``bradley-terry``, as nothing says how reliable it
         is.
@@ -90,7 +89,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if without is None:
             return f"{unordered}{name}-contexts", f"{why} and items meet in several contexts"
         why += f"; contexts are left out: {without}" if without else ""
-        given = too_large(table, 0, len(table.counts)) or _of_the_whole(table, request)
+        given = too_large(table, 0, len(table.counts))
         if given:
             return f"{name}{position}", f"{why}; how far items are apart is given, not learned: {given}"
         if len(table.criteria) > 1:
@@ -277,13 +276,6 @@ def _alone(table: Votes, request: Request) -> str | None:
         return None
     if request.anchor_mode == CUT:
         return "anchors alone say nothing of contexts (anchor mode cut)"
-    return _of_the_whole(table, request)
-
-
-def _of_the_whole(table: Votes, request: Request) -> str | None:
-    """Why scales and contexts are not learned beside people's answers; None where they can be, or nobody answered."""
-    if request.anchors is not None and table.has_criteria and read_anchors(request.anchors, table).overall:
-        return "anchors are about items as a whole"
     return None
 
 

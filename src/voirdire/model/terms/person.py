@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import LogitBeta, Normal, Parameter
 from voirdire.model.terms.reliability import Values
@@ -54,26 +56,40 @@ class Person:
             ``criterion``, ``first``, ``second`` and ``counts`` (first, second, tie), one row per distinct comparison;
             ``context`` where people answered in contexts that the model tells apart.
         """
-        strength, rows, items = values["strength"], part["criterion"], (part["first"], part["second"])
-        whole = integrated(values, xp)
-        theta = xp.concatenate([strength, whole[..., None, :]], axis=-2)
-        d = theta[..., rows, items[0]] - theta[..., rows, items[1]]
+        first, second, strength = part["first"], part["second"], values["strength"]
+        gap = strength[..., first] - strength[..., second]
         if "context" in part:
             u, context = values["context_strength"], part["context"]
-            d = d + u[..., rows, items[0], context] - u[..., rows, items[1], context]
-        right, wrong = (
-            log_sigmoid(values["anchor"], xp)[..., None],
-            log_sigmoid(-values["anchor"], xp)[..., None],
-        )
-        ahead, behind = log_sigmoid(d, xp), log_sigmoid(-d, xp)
-        first = xp.logaddexp(right + ahead, wrong + behind)
-        second = xp.logaddexp(right + behind, wrong + ahead)
+            gap = gap + u[..., first, context] - u[..., second, context]
+        whole = over_criteria(gap, values, xp)[..., None, :]
+        d = xp.concatenate([gap, whole], axis=-2)[..., part["criterion"], np.arange(len(first))]
+        logs = said(d, values["anchor"][..., None], values["tie"][..., None] if ties else None, xp)
         counts = part["counts"]
-        parts = [(first, counts[..., 0]), (second, counts[..., 1])]
-        if ties:
-            tie, decided = log_tie_parts(values["tie"][..., None] + 0.0 * d, d, xp)
-            parts += [(tie, counts[..., 2]), (decided, counts[..., 0] + counts[..., 1])]
-        return parts
+        given = [counts[..., 0], counts[..., 1], counts[..., 2], counts[..., 0] + counts[..., 1]]
+        return list(zip([log for question in logs for log in question], given, strict=False))
+
+
+def said(d: Array, anchor: Array, tie: Array | None, xp: Any) -> list[tuple[Array, Array]]:
+    """Log probabilities that people say first and second, and tie and none where there are ties.
+
+    Parameters
+    ----------
+    d : array
+        Differences of what is asked about.
+    anchor : array
+        Log-odds of p, broadcasting with ``d``.
+    tie : array or None
+        log nu.
+
+    Examples
+    --------
+    >>> [np.exp(log).round(3).tolist() for log in said(np.array([0.0]), np.array([3.0]), None, np)[0]]
+    [[0.5], [0.5]]
+    """
+    right, wrong = log_sigmoid(anchor, xp), log_sigmoid(-anchor, xp)
+    ahead, behind = log_sigmoid(d, xp), log_sigmoid(-d, xp)
+    decided = xp.logaddexp(right + ahead, wrong + behind), xp.logaddexp(right + behind, wrong + ahead)
+    return [decided] if tie is None else [decided, log_tie_parts(tie + 0.0 * d, d, xp)]
 
 
 class NormalPerson(Person):
@@ -103,17 +119,20 @@ class NormalPerson(Person):
         return prior["mean"]
 
 
-def integrated(values: Values, xp: Any) -> Array:
-    """Score of each item over all criteria, sum_c softmax(w)_c theta_c,i, with equal weights where none are learned.
+def shares_of(weight: Array, axis: int, xp: Any) -> Array:
+    """Softmax of weights along an axis."""
+    raw = xp.exp(weight - weight.max(axis=axis, keepdims=True))
+    return raw / raw.sum(axis=axis, keepdims=True)
+
+
+def over_criteria(each: Array, values: Values, xp: Any) -> Array:
+    """Means over criteria by their weights, or equal ones where none are learned, of shape (..., criteria, items).
 
     Examples
     --------
-    >>> import numpy as np
-    >>> integrated({"strength": np.array([[1.0, -1.0], [3.0, -3.0]])}, np)
+    >>> over_criteria(np.array([[1.0, -1.0], [3.0, -3.0]]), {}, np)
     array([ 2., -2.])
     """
-    strength = values["strength"]
     if "weight" not in values:
-        return strength.mean(axis=-2)
-    raw = xp.exp(values["weight"] - values["weight"].max(axis=-1, keepdims=True))
-    return (strength * (raw / raw.sum(axis=-1, keepdims=True))[..., None]).sum(axis=-2)
+        return each.mean(axis=-2)
+    return (each * shares_of(values["weight"], -1, xp)[..., None]).sum(axis=-2)

@@ -36,12 +36,15 @@ TELLING = (
 
 
 def units(study: Study) -> list[Unit]:
-    """One fit each, first replicates first."""
+    """One fit each, first replicates first; a panel with ``tables`` has so many of them in each replicate."""
+    panels = study.settings["panels"]
+    tables = [study.replicates * panel.get("tables", 1) for panel in panels]
     known = [KNOWN.format(model=study.settings["drawn_from"])] if study.settings.get("known_sd") else []
     return [
         (number, model, method, replicate)
-        for replicate in range(study.replicates)
-        for number, panel in enumerate(study.settings["panels"])
+        for replicate in range(max(tables))
+        for number, panel in enumerate(panels)
+        if replicate < tables[number]
         for model in [*study.settings["models"], *(known if "sd" in panel else [])]
         for method in study.settings["methods"]
     ]

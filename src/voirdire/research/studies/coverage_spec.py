@@ -18,6 +18,7 @@ _SHARE = Rule("a number from 0 to 1", lambda v: isinstance(v, int | float) and 0
 _PANEL = {
     "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
     "first_share": _SHARE, "coin_mean": _NUMBER, "coin_sd": _SIZE, "contexts": _PAIR, "context_sd": _SIZE,
+    "tables": _COUNT,
 }  # fmt: skip
 COINS = ("two-coin", "pooled-two-coin")
 #: What of a panel is not drawn from a prior, by what names it: all of it must be given where there are contexts.

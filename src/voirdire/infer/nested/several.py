@@ -1,0 +1,114 @@
+"""Answers of several kinds to one table's questions, each kind with cells and predictors of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.nested.answers import Answers
+from voirdire.typing import Floats
+
+
+class Kind(NamedTuple):
+    """Answers of one kind.
+
+    Attributes
+    ----------
+    predictors : tuple of int
+        Which of the predictors its answers are given, in their order.
+    cells : int
+    answers : Answers
+    """
+
+    predictors: tuple[int, ...]
+    cells: int
+    answers: Answers
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralAnswers:
+    """Cells of one kind after the other, as one :class:`.CellAnswers`.
+
+    Parameters
+    ----------
+    kinds : tuple of Kind
+        In the order of their cells.
+
+    Examples
+    --------
+    >>> def chances(sums, xp):
+    ...     d = sums[..., 0, :]
+    ...     return [(-xp.logaddexp(0.0 * d, -d), -xp.logaddexp(0.0 * d, d))]
+    >>> one, other = (Answers(chances, [np.array([[count], [0.0]])]) for count in (4.0, 8.0))
+    >>> both = SeveralAnswers((Kind((0,), 1, one), Kind((1,), 1, other)))
+    >>> both.information(np.zeros((2, 2))).tolist()
+    [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 2.0]]]
+    """
+
+    kinds: tuple[Kind, ...]
+
+    @property
+    def size(self) -> float:
+        """Sum of those of all kinds."""
+        return sum(kind.answers.size for kind in self.kinds)
+
+    @cached_property
+    def _places(self) -> list[tuple[slice, list[int], Answers]]:
+        """Cells and predictors of each kind."""
+        ends = np.cumsum([kind.cells for kind in self.kinds]).tolist()
+        return [
+            (slice(end - kind.cells, end), list(kind.predictors), kind.answers)
+            for end, kind in zip(ends, self.kinds, strict=True)
+        ]
+
+    def both(self, predictors: Floats) -> tuple[Any, Floats]:
+        """Log likelihood and its gradient by the predictors, shape (..., predictors, cells)."""
+        return self._summed(predictors, lambda answers, part: answers.both(part))
+
+    def compiled(self, predictors: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`both`, compiled."""
+        return self._summed(predictors, lambda answers, part: answers.compiled(part))
+
+    def _summed(
+        self, predictors: Floats, of: Callable[[Answers, Floats], tuple[Any, Floats]]
+    ) -> tuple[Any, Floats]:
+        total, slope = np.zeros(predictors.shape[:-2]), np.zeros_like(predictors)
+        for cells, its, answers in self._places:
+            value, slope[..., its, cells] = of(answers, np.ascontiguousarray(predictors[..., its, cells]))
+            total = total + value
+        return total, slope
+
+    def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
+        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        turns = [
+            (cells, its, answers.turning(predictors[its, cells])) for cells, its, answers in self._places
+        ]
+
+        def turned(change: Floats) -> Floats:
+            found = np.zeros_like(change)
+            for cells, its, turn in turns:
+                found[its, cells] = turn(change[its, cells])
+            return found
+
+        return turned
+
+    def information(self, predictors: Floats) -> Floats:
+        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        kinds, cells = predictors.shape
+        total = np.zeros((cells, kinds, kinds))
+        for at, its, answers in self._places:
+            here = np.arange(cells)[at][:, None, None]
+            total[here, np.array(its)[:, None], its] = answers.information(predictors[its, at])
+        return total
+
+    def bend(self, predictors: Floats, covariance: Floats) -> Floats:
+        """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
+        found = np.zeros_like(predictors)
+        for cells, its, answers in self._places:
+            part = covariance[cells][:, its][..., its]
+            found[its, cells] = answers.bend(predictors[its, cells], part)
+        return found

@@ -43,7 +43,12 @@ Row = tuple[
 
 
 def s(t: float) -> float:
-    return 1.0 / (1.0 + math.exp(-t)) if t > 0 else math.exp(t) / (1.0 + math.exp(t))
+    return 1.0 / (1.0 + exp(-t)) if t > 0 else exp(t) / (1.0 + exp(t))
+
+
+def exp(t: float) -> Any:
+    """In a wide format: a sharp judge may see items thousands of log-odds apart."""
+    return np.exp(np.longdouble(t))
 
 
 def plain(v: dict[str, Any], k: int, c: int | None, d: float) -> tuple[float, float, float]:
@@ -98,6 +103,8 @@ EQUATIONS: dict[str, Judging] = {
     "unordered-maple-tastes": one_coin,
     "bt-sigma": sharpness,
     "bt-sigma-position": sharpness_and_shift,
+    "learned-bt-sigma": sharpness,
+    "learned-bt-sigma-position": sharpness_and_shift,
     "maple": one_coin,
     "maple-fixed-reliability": plain,
     "maple-fixed-weights": one_coin,
@@ -483,7 +490,7 @@ def three_chances(
     tie, decided = 0.0, 1.0
     if ties:
         nu = math.exp(float(v["tie"]) + (0.0 if name in ONE_TIE_HABIT else v["tie_judge"][k]) + habit)
-        both = 2 * math.cosh(perceived / 2)
+        both = exp(perceived / 2) + exp(-perceived / 2)
         tie, decided = nu / (nu + both), both / (nu + both)
     return decided * first, decided * second, tie
 
@@ -554,7 +561,7 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
         if sides and c is not None:
             d += by_covariates(v, k, *sides[number])
         chances = three_chances(name, v, k, c, d, problem.density.ties, habit)
-        total += math.log(chances[["first", "second", "tie"].index(winner)])
+        total += float(np.log(chances[["first", "second", "tie"].index(winner)]))
     return total
 
 
@@ -721,6 +728,8 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "coin_second": coins,
         "reliability": coins,
         "tie_judge": over("log_tie_spread"),
+        "log_discrimination": over("log_discrimination_spread"),
+        "shift": over("log_shift_spread"),
     }
     rates = {
         "log_spread": file["strength"]["rate"],
@@ -729,6 +738,8 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "log_coin_mean": file["reliability"].get("mean_rate"),
         "log_coin_spread": file["reliability"].get("spread_rate"),
         "log_tie_spread": file.get("ties", {}).get("rate"),
+        "log_discrimination_spread": file["reliability"].get("spread_rate"),
+        "log_shift_spread": file["reliability"].get("shift_rate"),
     }
     for name in ("tie_context", "tie_judge_context", "tie_item"):
         found[name] = over(f"log_{name}_spread")
@@ -865,4 +876,4 @@ def test_chances_are_the_equations_and_sum_to_one(case: Any) -> None:
             if sides is not None:
                 d += by_covariates(values, k, *sides[n])
             expected = three_chances(case.name, values, k, c, d, case.density.ties, habit)
-            np.testing.assert_allclose(row, expected, rtol=1e-11)
+            np.testing.assert_allclose(row, np.asarray(expected, dtype=float), rtol=1e-11)

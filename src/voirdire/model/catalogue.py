@@ -20,6 +20,8 @@ _JUDGES = {
     "pooled-two-coin": "two coins, of a learned population",
     "discrimination": "sharpness",
     "discrimination-position": "sharpness and shift",
+    "pooled-discrimination": "sharpness, of a learned population",
+    "pooled-discrimination-position": "sharpness and shift, of learned populations",
     "alike": "all alike",
     "confusion": "confusion matrix, partially pooled",
     "confusion-separate": "confusion matrix",

@@ -127,6 +127,7 @@ def test_terms_are_found_by_their_kind() -> None:
     assert aware == {
         "two-coin",
         "pooled-two-coin",
+        "pooled-discrimination-position",
         "discrimination-position",
         "linked-position",
     }

@@ -80,6 +80,7 @@ STUDIES = [
     "calibration-tastes",
     "calibration-unordered",
     "calibration-unordered-contexts",
+    "calibration-sharpness",
     "calibration-halo",
     "calibration-continuous-halo",
     "calibration-families",

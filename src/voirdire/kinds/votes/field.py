@@ -1,8 +1,9 @@
 """A model of votes as a field: votes of one judge on one question depend on four sums of latent values.
 
-The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins, and log nu of its
-ties. Given what all judges share, judges are independent; given strengths and judges, contexts are: whichever makes the
-cheaper factor are the blocks of the matrix of second derivatives.
+The sums are the difference of the two items as the judge perceives it, the log-odds of its two coins (or the logarithm
+of its sharpness and its shift, 0 where it has neither), and log nu of its ties. Given what all judges share, judges are
+independent; given strengths and judges, contexts are: whichever makes the cheaper factor are the blocks of the matrix
+of second derivatives.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from voirdire.infer.nested.pattern import COMMON, Pattern
 from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
 from voirdire.kinds.votes.curved import bend, curved, information, log_likelihoods, slopes
 from voirdire.kinds.votes.layout import VotesLayout
-from voirdire.kinds.votes.whole import is_whole, with_whole
+from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
 from voirdire.model.density import Data
 from voirdire.model.terms.reliability import Observations, Values, answered, flipped
 from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
 TOLD = {"judge", "covariate"}  # of what many votes tell
+SHARPNESS = (
+    "log_discrimination",
+    "shift",
+)  # in the coins' place: what a judge who has none does to differences
 LARGEST = 4e8  # numbers that a factor may take
 BY_HAND = ByHand(log_likelihood, log_likelihoods, slopes, curved, information, bend)
 
@@ -44,24 +49,25 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     tables = [_cells(density, table, data[table], places) for table in ("votes", "criteria") if table in data]
     people = data["anchors"] if density.anchors else None
     if people is not None:
-        tables.append(_people(density, people, places))
+        tables.append(cells_of_people(density, people, places))
     index, coefficients, counts = (np.concatenate(part) for part in zip(*tables, strict=True))
     slopes = index.shape[1] - 16
     predictor = np.array([DIFFERENCE] * 8 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)
     answered = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
-    answers: CellAnswers = Answers(_chances(density), answered, BY_HAND if _coins(density) else None)
-    if people is not None and is_whole(density, people):
-        index, coefficients, predictor, answers = with_whole(
+    answers: CellAnswers = Answers(_chances(density), answered, BY_HAND if density.coins else None)
+    if people is not None and are_apart(density, people):
+        index, coefficients, predictor, answers = set_apart(
             density, people, places, (index, coefficients, predictor, answers)
         )
     used = (coefficients != 0).any(axis=0)
     index, coefficients, predictor = index[:, used], coefficients[:, used], predictor[used]
+    least = TIE + int(density.ties)
     patterns = [
-        Pattern(block, index, coefficients, predictor)
+        Pattern(block, index, coefficients, predictor, least)
         for block in (places.block("judge"), places.block("context"))
         if block.max(initial=COMMON) > COMMON
     ]
-    nothing = Pattern(np.full(places.size, COMMON), index, coefficients, predictor)
+    nothing = Pattern(np.full(places.size, COMMON), index, coefficients, predictor, least)
     pattern = min(patterns or [nothing], key=lambda pattern: pattern.work)
     if pattern.numbers > LARGEST:
         raise InputError(
@@ -120,39 +126,11 @@ def _cells(
         if density.ties:
             ties[2:4] = [places.of("tie_context", context), places.of("tie_judge_context", judge, context)]
             ties[4:] = [places.of("tie_item", item) for item in (first, second)]
-    coins = [places.of(coin, judge) for coin in _coins(density)] or [none, none]
+    of_judge = [places.of(name, judge) for name in density.coins or SHARPNESS]
     slopes, z = _slopes(density, part, judge, pair, places)
-    index = np.stack([*sums, *coins, *ties, *slopes], axis=1)
+    index = np.stack([*sums, *of_judge, *ties, *slopes], axis=1)
     signs = np.broadcast_to(np.array([1.0, -1.0] * 4 + [1.0] * 8), (len(cells), 16))
     return index, np.where(index < places.size, np.concatenate([signs, z], axis=1), 0.0), counts
-
-
-def _people(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple[Ints, Floats, Floats]:
-    """As :func:`_cells`, of people's answers: a judge of one coin, without tastes, slopes or tie habits of its own.
-
-    Of items as a whole what all criteria share alone; see :mod:`.votes.whole`.
-    """
-    criterion, counts = part["criterion"], part["counts"]
-    whole = is_whole(density, part)
-    none = np.full(len(criterion), places.size)
-    sides = part["first"], part["second"]
-    strengths = [none, none] if whole else [places.of("strength", criterion, side) for side in sides]
-    strengths += [places.of("general", side) for side in sides]
-    contexts = [none, none]
-    if "context" in part and not whole:
-        where = criterion, part["context"]
-        contexts = [
-            places.of("context_strength", where[0], part[side], where[1]) for side in ("first", "second")
-        ]
-    coin = np.full(len(criterion), places.start["anchor"])
-    coins = [coin, none if whole else coin]
-    tie = np.full(len(criterion), places.start["tie"]) if density.ties else none
-    columns = [*strengths, *contexts, none, none, *coins, tie, *[none] * (5 + 2 * density.covariates)]
-    index = np.stack(columns, axis=1)
-    signs = np.array([1.0, -1.0] * 4 + [1.0] * (8 + 2 * density.covariates))
-    decided = counts[:, 0] + counts[:, 1]
-    outcomes = np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
-    return index, np.where(index < places.size, signs, 0.0), outcomes
 
 
 def _slopes(
@@ -171,7 +149,6 @@ def _chances(density: VotesLayout) -> Any:
 
     They are the terms' own formulas, with a judge and a pair for every cell.
     """
-    coins = bool(_coins(density))
 
     @lru_cache(maxsize=4)
     def observed(cells: int) -> Observations:
@@ -183,21 +160,15 @@ def _chances(density: VotesLayout) -> Any:
         difference = sums[..., DIFFERENCE, :]
         cells = difference.shape[-1]
         obs = observed(cells)
-        if coins:
+        if density.coins:
             decided = flipped(sums[..., FIRST, :], sums[..., SECOND, :], obs.judge, difference, obs, xp)
         else:
-            decided = answered(difference, obs, xp)
+            difference = xp.exp(sums[..., FIRST, :]) * difference
+            decided = answered(difference + sums[..., SECOND, :], obs, xp)
         found = [(decided[..., :cells], decided[..., cells:])]
         return [*found, log_tie_parts(sums[..., TIE, :], difference, xp)] if density.ties else found
 
     return chances
-
-
-def _coins(density: VotesLayout) -> tuple[str, ...]:
-    """Names of the coin of a judge that is right of the first item and of that of the second, where there are any."""
-    names = {parameter.name for parameter in density.parameters}
-    pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
-    return next((pair for pair in pairs if names.issuperset(pair)), ())
 
 
 def _apart(values: Values) -> Values:

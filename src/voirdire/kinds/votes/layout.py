@@ -44,3 +44,10 @@ class VotesLayout(LogDensity):
         sizes = {"judge": self.judges, "criterion": self.criteria, "item": self.items}
         more = {"context": self.contexts, "covariate": self.covariates}
         return sizes | {name: size for name, size in more.items() if size}
+
+    @cached_property
+    def coins(self) -> tuple[str, ...]:
+        """Names of the coin of a judge that is right of the first item and of that of the second, where it has any."""
+        names = {parameter.name for parameter in self.parameters}
+        pairs = (("coin_first", "coin_second"), ("reliability", "reliability"))
+        return next((pair for pair in pairs if names.issuperset(pair)), ())

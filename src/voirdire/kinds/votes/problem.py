@@ -261,7 +261,13 @@ def _people(anchors: Anchors, separate: bool, criteria: int, structured: bool) -
 
 
 #: Kinds of reliability that go with a learned scale of strengths.
-SPREAD_WITH = ("pooled-one-coin", "pooled-two-coin", "fixed")
+SPREAD_WITH = (
+    "pooled-one-coin",
+    "pooled-two-coin",
+    "pooled-discrimination",
+    "pooled-discrimination-position",
+    "fixed",
+)
 
 
 def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: Anchors | None) -> None:

@@ -11,7 +11,12 @@ from voirdire.model.terms.confusion import (
 )
 from voirdire.model.terms.covariates import LearnedSlopes, Slopes
 from voirdire.model.terms.cutpoints import Cutpoints, JudgeCutpoints, SharedCutpoints
-from voirdire.model.terms.discrimination import Discrimination, DiscriminationPosition
+from voirdire.model.terms.discrimination import (
+    Discrimination,
+    DiscriminationPosition,
+    PooledDiscrimination,
+    PooledDiscriminationPosition,
+)
 from voirdire.model.terms.family_labels import FamilyConfusion
 from voirdire.model.terms.fixed import Fixed
 from voirdire.model.terms.linked import Linked, LinkedDiscrimination, LinkedPosition
@@ -84,6 +89,8 @@ RELIABILITY: dict[str, Reliability] = {
         OneCoinByCriterion(),
         Discrimination(),
         DiscriminationPosition(),
+        PooledDiscrimination(),
+        PooledDiscriminationPosition(),
         *_LINKED,
     )
 }

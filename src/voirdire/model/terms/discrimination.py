@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from voirdire.model.terms.arrays import Array, log_sigmoid
-from voirdire.model.terms.parameters import Normal, Parameter
+from voirdire.model.terms.parameters import LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Observations, Values
 
 
@@ -79,3 +79,59 @@ class DiscriminationPosition(Discrimination):
         """Return log sigmoid(+-(a_k d + b_k))."""
         shifted = self.scaled(values, d, obs.judge, obs.pair, xp) + values["shift"][..., obs.judge]
         return log_sigmoid((1 - 2 * obs.outcome) * shifted, xp)
+
+
+class PooledDiscrimination(Discrimination):
+    """Sharpness of judges from a learned population: log a_k ~ Normal(0, t), t ~ Exponential(spread_rate).
+
+    Strengths are on the scale of a judge in the middle of the population. Judges who are alike are fitted as one: t is
+    then near 0.
+
+    Examples
+    --------
+    >>> [p.name for p in PooledDiscrimination().parameters({"spread_rate": 1.0})]
+    ['log_discrimination', 'log_discrimination_spread']
+    """
+
+    kind: ClassVar[str] = "pooled-discrimination"
+    keys: ClassVar[dict[str, str]] = {"spread_rate": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "discrimination": lambda values: {**values, "log_discrimination_spread": 0.0},
+        "fixed": lambda values: {**values, "log_discrimination": 0.0, "log_discrimination_spread": 0.0},
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``log_discrimination``, one per judge, and ``log_discrimination_spread``."""
+        return (
+            Parameter("log_discrimination", ("judge",), Spread("log_discrimination_spread")),
+            Parameter("log_discrimination_spread", (), LogExponential(prior["spread_rate"])),
+        )
+
+
+class PooledDiscriminationPosition(DiscriminationPosition):
+    """As :class:`PooledDiscrimination`, with shifts b_k ~ Normal(0, r), r ~ Exponential(shift_rate).
+
+    Examples
+    --------
+    >>> [p.name for p in PooledDiscriminationPosition().parameters({"spread_rate": 1.0, "shift_rate": 1.0})][2:]
+    ['shift', 'log_shift_spread']
+    """
+
+    kind: ClassVar[str] = "pooled-discrimination-position"
+    keys: ClassVar[dict[str, str]] = {"spread_rate": "positive", "shift_rate": "positive"}
+    lifts: ClassVar[dict[str, Callable[[Values], Values]]] = {
+        "pooled-discrimination": lambda values: {**values, "shift": 0.0, "log_shift_spread": 0.0},
+        "discrimination-position": lambda values: {
+            **values,
+            "log_discrimination_spread": 0.0,
+            "log_shift_spread": 0.0,
+        },
+    }
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return those of :class:`PooledDiscrimination`, ``shift``, one per judge, and ``log_shift_spread``."""
+        return (
+            *PooledDiscrimination().parameters(prior),
+            Parameter("shift", ("judge",), Spread("log_shift_spread")),
+            Parameter("log_shift_spread", (), LogExponential(prior["shift_rate"])),
+        )

@@ -22,6 +22,7 @@ TABLES, SPLITS = (1, 1) if small() else (12, 5)
 ITEMS, JUDGES, VOTES, PEOPLE, CONTEXTS = 12, 6, 900, 60, 6
 SHARES = np.array([0.6, 0.3, 0.1])
 GIVEN = "maple-position"
+LEFT_OUT = ("log loss", "right", "log loss less that of a given scale")  # of Topical-Chat alone
 MODELS: dict[str, dict[str, str]] = {"default": {}, GIVEN: {"model": GIVEN}}
 
 
@@ -72,7 +73,7 @@ def covered(sd: float, contexts: bool) -> list[dict[str, object]]:
         measures = ("scores within 90%", "reliability within 90%", "error of scores")
         shown = {what: f"{m:.2f} ({n:.2f})" for what, m, n in zip(measures, mean, noise, strict=True)}
         panel = f"sd {sd:g}{', in contexts' if contexts else ''}"
-        rows.append({"panel": panel, "model": name, **shown})
+        rows.append({"panel": panel, "model": name, **shown, **dict.fromkeys(LEFT_OUT, "")})
     return rows
 
 
@@ -130,16 +131,13 @@ def left_out() -> list[dict[str, object]]:
                 right.setdefault(name, []).append(float(((p > 0.5) == won).mean()))
     gap = np.subtract(losses["default"], losses[GIVEN])
     noise = gap.std(ddof=1) / np.sqrt(len(gap))
-    return [
-        {
-            "panel": "Topical-Chat, dialogues left out",
-            "model": name,
-            "log loss": round(float(np.mean(losses[name])), 3),
-            "right": round(float(np.mean(right[name])), 3),
-            "log loss less that of a given scale": "" if name == GIVEN else f"{gap.mean():.3f} ({noise:.3f})",
-        }
-        for name in MODELS
-    ]
+    rows = []
+    for name in MODELS:
+        beside = "" if name == GIVEN else f"{gap.mean():.3f} ({noise:.3f})"
+        measured = round(float(np.mean(losses[name])), 3), round(float(np.mean(right[name])), 3), beside
+        row: dict[str, object] = {"panel": "Topical-Chat, dialogues left out", "model": name}
+        rows.append(row | dict(zip(LEFT_OUT, measured, strict=True)))
+    return rows
 
 
 def main() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import quad
+from scipy.special import polygamma
 
 import voirdire
+from voirdire.kinds.votes.scale import PRIOR_SD_OF_BOTH
 from voirdire.model.check import Check
 
 MODEL = "learned-crowd-bt-position"
@@ -47,3 +50,29 @@ def test_many_votes_of_good_judges_tell_it() -> None:
 
 def test_a_given_scale_is_not_asked_for() -> None:
     assert scale_of(votes(0.9, 1.0, 100), model="crowd-bt-position") == []
+
+
+def test_of_several_criteria_what_they_share_is_part_of_the_spread() -> None:
+    """Beside its own prior, which is narrower than that of one spread alone."""
+    rng = np.random.default_rng(0)
+    table = votes(0.8, 0.7, 600).assign(criterion=rng.choice(["clear", "deep"], 600))
+    fit = voirdire.fit(table, method="laplace")
+    assert fit.model.name == "maple-tastes"
+    draws = fit.posterior.values
+    spread = np.hypot(np.exp(draws["log_spread"]), np.exp(draws["log_general_spread"])[:, None])
+    entry = next(entry for entry in fit.all_checks if entry.check == "scale")
+    assert entry.value == pytest.approx(np.log(spread).std(axis=0).max() / PRIOR_SD_OF_BOTH)
+
+
+def test_the_prior_of_both_is_a_gamma_variable_over_an_angle() -> None:
+    def mean(power: int) -> float:
+        def inside(angle: float) -> float:
+            c = np.cos(angle) + np.sin(angle)
+            return float(np.log(c) ** power / c**2)
+
+        return float(quad(inside, 0, np.pi / 2)[0])
+
+    assert mean(0) == pytest.approx(1.0)
+    assert PRIOR_SD_OF_BOTH == pytest.approx(np.sqrt(polygamma(1, 2) + mean(2) - mean(1) ** 2), abs=1e-4)
+    both = np.log(np.hypot(*np.random.default_rng(1).exponential(size=(2, 100_000))))
+    assert both.std() == pytest.approx(PRIOR_SD_OF_BOTH, abs=0.01)

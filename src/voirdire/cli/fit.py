@@ -87,8 +87,8 @@ def fit(
             metavar="NAME|FILE",
             autocompletion=complete.model,
             help="A model's name (see voirdire models) or a model file. Default: maple-tastes where the table has "
-            "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position with anchors "
-            "and for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one "
+            "several criteria, else learned-crowd-bt-position, or maple-position and crowd-bt-position "
+            "for large tables (maple-contexts, crowd-bt-contexts where items meet in several contexts), with one "
             "coin a judge where the order is unknown (learned-crowd-bt, unordered-maple-tastes, "
             "unordered-...-contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "

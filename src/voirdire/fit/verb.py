@@ -75,7 +75,7 @@ def fit(
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
-        ``maple-position`` and ``crowd-bt-position`` with anchors and for large tables (``maple-contexts``,
+        ``maple-position`` and ``crowd-bt-position`` for large tables (``maple-contexts``,
         ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
         ``hierarchical-dawid-skene``, or

@@ -68,6 +68,7 @@ BY_NUTS = [  # of models whose spreads are learned
     "calibration-nuts-populations",
     "calibration-nuts-contexts",
     "calibration-nuts-halo",
+    "calibration-nuts-sharpness",
 ]
 STUDIES = [
     "calibration",

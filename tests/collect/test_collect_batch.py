@@ -76,16 +76,17 @@ def test_one_batch_a_judge_the_same_tables_half_the_price(
         tmp_path / "d",
         options={"rounds": 3},
     )
-    assert [one["requests"][0]["model"] for one in server.batches] == ["ann", "bob"]
+    # both are sent at once, so either may arrive first
+    assert sorted(one["requests"][0]["model"] for one in server.batches) == ["ann", "bob"]
     assert len(server.paid) == len(server.requests) == 2 * 3 * PAIRS
     same_tables(tmp_path / "b", tmp_path / "d")
     # the same bodies were sent, with the same seeds
     assert sorted(map(json.dumps, server.paid)) == sorted(map(json.dumps, server.requests))
     assert found.total("cost") == pytest.approx(alone.total("cost") / 2)
     assert found.total("cost") == pytest.approx(36 * (100 * 2.0 + 10 * 10.0) / 1e6 / 2)
-    assert [one["metadata"]["voirdire"] for one in server.batches] == [
-        name for (name,) in rows(tmp_path / "b", "select name from batches order by batch")
-    ]
+    assert {one["metadata"]["voirdire"] for one in server.batches} == {
+        name for (name,) in rows(tmp_path / "b", "select name from batches")
+    }
     assert rows(tmp_path / "b", "select * from batched") == []
 
 

@@ -84,9 +84,9 @@ def test_one_batch_a_judge_the_same_tables_half_the_price(
     assert sorted(map(json.dumps, server.paid)) == sorted(map(json.dumps, server.requests))
     assert found.total("cost") == pytest.approx(alone.total("cost") / 2)
     assert found.total("cost") == pytest.approx(36 * (100 * 2.0 + 10 * 10.0) / 1e6 / 2)
-    assert {one["metadata"]["voirdire"] for one in server.batches} == {
-        name for (name,) in rows(tmp_path / "b", "select name from batches")
-    }
+    assert [one["metadata"]["voirdire"] for one in server.batches] == [
+        name for (name,) in rows(tmp_path / "b", "select name from batches order by batch")
+    ]
     assert rows(tmp_path / "b", "select * from batched") == []
 
 

@@ -11,7 +11,7 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.coverage import simulated
+from voirdire.research.studies.coverage import simulated, units
 
 SMALL = """
 name = "small"
@@ -49,6 +49,18 @@ def test_models_without_coins_per_position_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(SMALL.replace("crowd-bt-position", "maple"), encoding="utf-8")
     with pytest.raises(InputError, match="models: maple has no coin per position"):
+        load_study(path)
+
+
+def test_a_panel_may_have_several_tables_in_each_replicate(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL.replace("[[panels]]", "[[panels]]\ntables = 3", 1), encoding="utf-8")
+    study = load_study(path)
+    numbers = [unit[3] for unit in units(study) if unit[0] == 0]
+    assert numbers == list(range(3 * study.replicates))
+    assert len(units(study.with_replicates(1))) == len(units(study)) / study.replicates
+    path.write_text(SMALL.replace("[[panels]]", "[[panels]]\ntables = 0", 1), encoding="utf-8")
+    with pytest.raises(InputError, match="tables is 0; must be a whole number from 1"):
         load_study(path)
 
 

@@ -28,10 +28,7 @@ from voirdire.model.terms.ties import log_tie_parts
 from voirdire.typing import Floats, Ints
 
 TOLD = {"judge", "covariate"}  # of what many votes tell
-SHARPNESS = (
-    "log_discrimination",
-    "shift",
-)  # in the coins' place: what a judge who has none does to differences
+SHARPNESS = "log_discrimination", "shift"  # what a judge without coins does to differences, in their place
 LARGEST = 4e8  # numbers that a factor may take
 BY_HAND = ByHand(log_likelihood, log_likelihoods, slopes, curved, information, bend)
 
@@ -53,8 +50,8 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     index, coefficients, counts = (np.concatenate(part) for part in zip(*tables, strict=True))
     slopes = index.shape[1] - 16
     predictor = np.array([DIFFERENCE] * 8 + [FIRST, SECOND] + [TIE] * 6 + [DIFFERENCE] * slopes)
-    answered = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
-    answers: CellAnswers = Answers(_chances(density), answered, BY_HAND if density.coins else None)
+    outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
+    answers: CellAnswers = Answers(_chances(density), outcomes, BY_HAND if density.coins else None)
     if people is not None and are_apart(density, people):
         index, coefficients, predictor, answers = set_apart(
             density, people, places, (index, coefficients, predictor, answers)

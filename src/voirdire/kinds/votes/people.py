@@ -21,8 +21,6 @@ from voirdire.model.terms.person import said, shares_of
 from voirdire.typing import Floats, Ints
 
 AFTER = TIE + 1  # the first of the predictors that only such cells have
-
-
 Cells = tuple[Ints, Floats, Ints, Any]  # places and coefficients of all cells, their predictors, the answers
 
 

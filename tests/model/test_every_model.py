@@ -680,7 +680,8 @@ def test_the_prior_has_the_files_numbers(case: Any) -> None:
         if ("log_spread" in values and strength["kind"] != "learned-scale") or repeated:
             fixed = strength["sd"] if repeated else None
             density["strength"] = lambda v, x=values, sd=fixed: in_units(case, x, sd)  # type: ignore[misc]
-        if "context" in file or "taste" in file or strength.get("kind") in ("learned-scale", "shared-scale"):
+        learned = ("learned-scale", "shared-scale", "divided-scale")
+        if "context" in file or "taste" in file or strength.get("kind") in learned:
             density |= of_structure(values, file, exponential)  # type: ignore[arg-type]
         expected = sum(density[name](value) for name, value in values.items())
         assert case.density.log_prior(x, np) == pytest.approx(expected, rel=1e-12)
@@ -753,7 +754,20 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
             stats.norm.logpdf(np.asarray(value) / np.exp(v["log_slope_spread"])[:, None]).sum()
         )
         rates["log_slope_spread"] = file["covariates"]["rate"]
-    return found | {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
+    found |= {name: lambda value, rate=rate: exponential(value, rate) for name, rate in rates.items()}
+    if file["strength"]["kind"] == "divided-scale" and "general" in v:
+        n = len(v["log_spread"]) + 1
+
+        def divided(value: Any) -> float:
+            """Of the mean of all spreads, times the square root of two, and of their uniform parts."""
+            total = float(np.exp([*v["log_spread"], value]).sum())
+            mean = stats.expon.logpdf(math.sqrt(2.0) * total / n, scale=1.0 / file["strength"]["rate"])
+            parts = stats.dirichlet.logpdf(np.exp([*v["log_spread"], value]) / total, np.ones(n))
+            to_spreads = math.log(math.sqrt(2.0) / n) - (n - 1) * math.log(total)
+            return float(mean + parts + to_spreads + np.sum([*v["log_spread"], value]))
+
+        found |= {"log_general_spread": divided, "log_spread": lambda value: 0.0}
+    return found
 
 
 def in_units(case: Any, v: dict[str, Any], fixed: float | None) -> float:

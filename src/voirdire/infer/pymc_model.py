@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
+from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 from voirdire.typing import Floats
 
@@ -19,8 +20,9 @@ def pymc_model(problem: Problem) -> Any:
     """Build a ``pymc.Model``.
 
     Random variables carry the parameters' names: probabilities as ``pm.Beta`` (or a mixture of two),
-    standard deviations with an exponential prior as ``pm.Exponential`` (their parameter is the logarithm), others as
-    ``pm.Normal`` (or a mixture of two); what sums to zero or has a learned spread has free coordinates
+    standard deviations with an exponential prior as ``pm.Exponential`` (their parameter is the logarithm; of those that
+    are parts of one scale the last is the logarithm itself, given the others), others as ``pm.Normal`` (or a mixture of
+    two); what sums to zero or has a learned spread has free coordinates
     ``<name>_free`` and a deterministic ``<name>``. Outcomes are observed as counts of distinct (judge, pair,
     outcome), named after their table. The log density equals that of the compiled program.
 
@@ -66,6 +68,9 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
             free = pm.Normal(name, 0.0, sd, shape=shape)
         value = parameter.value(free, density.sizes, pt) * pt.exp(log_unit) + prior.mean(values, pt)
         return pm.Deterministic(parameter.name, value, dims=parameter.dims)
+    if isinstance(prior, LogDivided):
+        divided = _divided(prior, density.parts_of(prior), pt)
+        return pm.CustomDist(parameter.name, values[prior.others], logp=divided, signature="(n)->()")
     if isinstance(prior, LogExponential):
         # a plain float would be rounded to single precision
         return pt.log(pm.Exponential(parameter.name, np.float64(prior.rate), dims=parameter.dims))
@@ -87,6 +92,17 @@ def _variable(parameter: Parameter, density: LogDensity, values: dict[str, Any],
         f"{parameter.name}_free", prior.mean, prior.sd, shape=parameter.free_shape(density.sizes)
     )
     return pm.Deterministic(parameter.name, parameter.value(free, density.sizes, pt), dims=parameter.dims)
+
+
+def _divided(prior: LogDivided, parts: int, pt: Any) -> Callable[..., Any]:
+    """Log density of the logarithm of one part of a scale, and of what makes independent priors of all a joint one."""
+
+    def log_density(x: Any, others: Any) -> Any:
+        logs = pt.join(0, others, x[None])
+        own = np.eye(parts)[-1] * prior.log_density(logs, pt)
+        return (own + prior.log_division(logs, parts, pt)).sum()  # one term: see _variable
+
+    return log_density
 
 
 def _skewed(prior: Population, pt: Any) -> Callable[..., Any]:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from voirdire.errors import InputError
 from voirdire.model.specs import Model
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
@@ -218,7 +219,16 @@ class LogDensity(ABC):
                 total = total + log.reshape((*x.shape[:-1], -1)).sum(axis=-1)
             else:
                 total = total + p.prior.log_density(x[..., self.slices[p.name]], xp).sum(axis=-1)
+            if isinstance(p.prior, LogDivided):
+                parts = [x[..., self.slices[name]] for name in (p.prior.others, p.name)]
+                logs = xp.concatenate(parts, axis=-1)
+                total = total + p.prior.log_division(logs, self.parts_of(p.prior), xp).sum(axis=-1)
         return total
+
+    def parts_of(self, prior: LogDivided) -> int:
+        """How many spreads are parts of one scale."""
+        (others,) = (p for p in self.parameters if p.name == prior.others)
+        return 1 + math.prod(others.shape(self.sizes))
 
     def log_likelihood(self, values: Values, data: Data, xp: Any) -> Array:
         """Log likelihood of all that was answered."""

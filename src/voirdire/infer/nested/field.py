@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers, CellAnswers
+from voirdire.infer.nested.division import Division
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Bools, Floats, Ints
 
@@ -89,6 +90,8 @@ class Field:
         the table.
     scales : sparse matrix, shape (predictors * cells, hypers), or None
         With which logarithms of spreads enter predictors: those of noise, of answers that are numbers.
+    division : Division or None
+        Of spreads that are parts of one scale.
     """
 
     groups: tuple[Group, ...]
@@ -99,6 +102,7 @@ class Field:
     flat: Callable[[Floats, Floats], Floats]
     near_normal: bool = False
     scales: Any = None
+    division: Division | None = None
 
     def predictors(self, x: Floats, hyper: Floats) -> Floats:
         """Predictors of all cells, shape (..., predictors, cells), of latent values and logarithms of spreads."""
@@ -179,7 +183,8 @@ class Field:
             return self.flat(values, every)
 
         hypers = tuple(one for one, keep in zip(self.hypers, learned, strict=True) if keep)
-        return replace(self, groups=tuple(groups), hypers=hypers, latent=latent, flat=flat)
+        division = self.division and self.division.holding(learned, hyper)
+        return replace(self, groups=tuple(groups), hypers=hypers, latent=latent, flat=flat, division=division)
 
     @property
     def counted(self) -> Answers:
@@ -290,8 +295,12 @@ class Field:
         z = (hyper - means) / np.where(normal, sds, 1.0)
         of_normal = -0.5 * z * z - np.log(np.where(normal, sds, 1.0)) - 0.5 * math.log(2.0 * math.pi)
         of_exponential = np.log(np.where(normal, 1.0, rates)) + hyper - rates * values
-        log = np.where(normal, of_normal, of_exponential)
-        return log.sum(axis=-1), np.where(normal, -z / np.where(normal, sds, 1.0), 1.0 - rates * values)
+        log = np.where(normal, of_normal, of_exponential).sum(axis=-1)
+        slope = np.where(normal, -z / np.where(normal, sds, 1.0), 1.0 - rates * values)
+        if self.division is None:
+            return log, slope
+        more, its_slope = self.division.log_prior(hyper)
+        return log + more, slope + its_slope
 
 
 class Skew(NamedTuple):

@@ -15,6 +15,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.answers import Answers, ByHand, CellAnswers
+from voirdire.infer.nested.division import division_of
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import COMMON, Pattern
@@ -79,6 +80,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
         answers,
         lambda x: latent_of(density, _apart(density.values(x, np))),
         lambda x, hyper: flat_of(density, x, hyper, lambda values: _centred(density, values)),
+        division=division_of(density, [hyper.name for hyper in hypers]),
     )
     if "pinned" not in data:
         return field

@@ -276,7 +276,10 @@ def _check(model: Model, votes: Votes, criteria_votes: Votes | None, anchors: An
         problems.append(
             f"model {model.name} has no [anchors] section, so it cannot use anchors; take crowd-bt-position"
         )
-    if model.strength.kind in ("learned-scale", "shared-scale") and model.reliability.kind not in SPREAD_WITH:
+    if (
+        model.strength.kind in ("learned-scale", "divided-scale")
+        and model.reliability.kind not in SPREAD_WITH
+    ):
         problems.append(
             f"model {model.name} learns the scale of strengths, which goes with reliability of kind "
             f"{', '.join(SPREAD_WITH[:-1])} or {SPREAD_WITH[-1]}, not {model.reliability.kind}; take "

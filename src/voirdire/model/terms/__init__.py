@@ -36,6 +36,7 @@ from voirdire.model.terms.scoring_person import NoisyPerson, PersonAsJudge, Scor
 from voirdire.model.terms.severity import Severity, SeverityByCriterion
 from voirdire.model.terms.shared_errors import JudgeCutpointsOfLabels, SharedConfusion, SharedErrors
 from voirdire.model.terms.strength import (
+    DividedStrength,
     LearnedLevelStrength,
     LearnedScale,
     LearnedScaleLevel,
@@ -61,7 +62,7 @@ JOINT_STRENGTH: dict[str, NormalStrength | LearnedStrength] = {  # of items with
     term.kind: term for term in (NormalStrength(), LearnedStrength())
 }
 STRENGTH: dict[str, NormalStrength | LearnedStrength] = JOINT_STRENGTH | {
-    term.kind: term for term in (LearnedScale(), SharedStrength())
+    term.kind: term for term in (LearnedScale(), DividedStrength())
 }
 SCORE_STRENGTH = {
     term.kind: term

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import Around, AroundBoth, LogExponential, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
 
@@ -131,6 +133,30 @@ class SharedStrength(LearnedScale):
             Parameter("general", ("item",), Spread("log_general_spread"), zero_sum=True),
             Parameter("log_general_spread", (), rate),
         )
+
+
+class DividedStrength(SharedStrength):
+    """As :class:`SharedStrength`, but s and all s_c are parts of one scale (:class:`.LogDivided`).
+
+    With C criteria M = sqrt(2) (s + sum of s_c) / (C + 1) ~ Exponential(rate), its parts uniform on the simplex: where
+    s and s_c are alike M is the standard deviation of theta_c, which of one criterion alone is Exponential(rate).
+
+    Votes tell how far items are apart far worse than which are better: (2 eta - 1) theta is told, and a curve. With
+    independent priors of all s their common scale would have the density of a Gamma(C + 1) variable, sure of items far
+    apart under judges near chance.
+
+    Examples
+    --------
+    >>> print(DividedStrength().parameters({"rate": 0.3})[-1].prior)
+    log divided Exponential(0.3) with log_spread
+    """
+
+    kind: ClassVar[str] = "divided-scale"
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return those of :class:`SharedStrength`."""
+        *others, general = super().parameters(prior)
+        return (*others, replace(general, prior=LogDivided(prior["rate"], others="log_spread")))
 
 
 class LearnedLevelStrength:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.model.density import LogDensity
+from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential, LogitBeta, Parameter, Population, Spread, TwoSided
 
 Floats = npt.NDArray[np.float64]
@@ -20,6 +21,12 @@ def prior_draw(density: LogDensity, rng: np.random.Generator) -> Floats:
     drawn: dict[str, Floats] = {}
     for p in density.by_need:
         drawn[p.name] = _drawn(p, density, drawn, rng)
+        if isinstance(p.prior, LogDivided):
+            # independent exponential variables over their sum are uniform on the simplex
+            n, names = density.parts_of(p.prior), (p.prior.others, p.name)
+            undivided = np.log(sum(np.exp(drawn[name]).sum() for name in names))
+            shift = np.log(rng.exponential(1.0 / p.prior.rate_of_sum(n))) - undivided
+            drawn |= {name: drawn[name] + shift for name in names}
     return np.concatenate([drawn[p.name].ravel() for p in density.parameters])
 
 

@@ -11,7 +11,8 @@ import voirdire
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model
 from voirdire.research.studies import load_study, run_study
-from voirdire.research.studies.coverage import simulated, units
+from voirdire.research.studies.coverage import units
+from voirdire.research.studies.coverage_panels import simulated
 
 SMALL = """
 name = "small"
@@ -106,6 +107,32 @@ def test_contexts_need_all_that_no_prior_gives(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(SMALL + "contexts = 5\nsd = 1.0\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"panels\[0\]: contexts need coin_mean, coin_sd, context_sd"):
+        load_study(path)
+
+
+def test_votes_are_spread_over_criteria_that_share_what_items_are_worth() -> None:
+    panel = {
+        "judges": 30, "items": 8, "votes": 60_000, "sd": 2.0, "coin_mean": 5.0, "coin_sd": 0.1, "criteria": 3,
+        "general_share": 0.5, "criteria_votes": 5_000,
+    }  # fmt: skip
+    made = simulated(load_model("maple-tastes"), panel, np.random.default_rng(1))
+    fit = voirdire.fit(made["table"], made["criteria"], model="maple-tastes", method="laplace")
+    spreads = {one["name"]: one["value"] for one in fit.as_dict()["spreads"]}
+    apart = [
+        np.hypot(value, spreads["general"]) for name, value in spreads.items() if name.startswith("item:")
+    ]
+    assert len(apart) == 3
+    assert np.mean(apart) == pytest.approx(2.0, rel=0.35)  # of eight items: error 0.25 each
+    items = fit.ranking()
+    truth = np.array([made["strength"][item] for item in items["item"]])
+    assert items["score"].to_numpy() == pytest.approx(truth - truth.mean(), abs=0.35)
+
+
+def test_criteria_need_all_that_no_prior_gives(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    path.write_text(SMALL + "criteria = 3\nsd = 1.0\ncoin_mean = 1.0\n", encoding="utf-8")
+    lacking = "criteria need coin_sd, general_share, criteria_votes, which no prior gives"
+    with pytest.raises(InputError, match=rf"panels\[0\]: {lacking}"):
         load_study(path)
 
 

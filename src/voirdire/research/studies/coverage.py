@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.kinds.votes.density import VotesDensity
-from voirdire.model.specs import Model, load_model
-from voirdire.model.terms.arrays import sigmoid
-from voirdire.research.studies.prior_draws import prior_draw
+from voirdire.infer.posterior import scores
+from voirdire.model.specs import load_model
+from voirdire.research.studies.coverage_panels import simulated
 from voirdire.research.studies.study import Study
 
 Floats = npt.NDArray[np.float64]
@@ -61,7 +60,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     given: dict[str, Any] = {"model": name}
     if name == KNOWN.format(model=drawn_from):
         given = {"model": drawn_from, "priors": {"strength": {"sd": panel["sd"]}}}
-    found = fit(truth["table"], method=method, prob=PROB, seed=replicate, **given)
+    found = fit(truth["table"], truth["criteria"], method=method, prob=PROB, seed=replicate, **given)
     items, judges = found.tables["items"], found.tables["judges"]
     score = np.array([truth["strength"][item] for item in items["item"]])
     right = np.array([truth["right"][judge] for judge in judges["judge"]])
@@ -86,66 +85,9 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
     ]
 
 
-def simulated(model: Model, panel: dict[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """A table of votes, and what is true of its items and judges.
-
-    Parameters
-    ----------
-    panel : dict
-        ``judges``, ``items``, ``votes``; all else is drawn from the model's prior where it is not given: ``sd`` of the
-        strengths, ``right`` (both coins of every judge), ``coin_mean`` and ``coin_sd`` (of their log-odds), ``first``
-        (those of the first judge), ``first_share`` (share of the votes that it has), ``contexts`` (how many) and
-        ``context_sd`` (of what items are worth more or less in each).
-    """
-    import pandas as pd
-
-    judges, items, votes = panel["judges"], panel["items"], panel["votes"]
-    if "coin_mean" in panel:
-        strength = np.zeros(items)
-        coins = sigmoid(rng.normal(panel["coin_mean"], panel["coin_sd"], (2, judges)), np)
-    else:
-        density = VotesDensity(model, judges, 1, items, False)
-        values = density.values(prior_draw(density, rng), np)
-        strength = values["strength"][0]
-        coins = np.stack([sigmoid(values[f"coin_{place}"], np) for place in ("first", "second")])
-    if "sd" in panel:
-        strength = panel["sd"] * rng.standard_normal(items)
-    if "right" in panel:
-        coins[:] = panel["right"]
-    if "first" in panel:
-        coins[:, 0] = panel["first"]
-    chance = np.full(judges, 1.0 / judges)
-    if "first_share" in panel:
-        chance = np.r_[panel["first_share"], np.full(judges - 1, (1 - panel["first_share"]) / (judges - 1))]
-    judge = rng.choice(judges, votes, p=chance)
-    first = rng.integers(items, size=votes)
-    second = (first + rng.integers(1, items, size=votes)) % items
-    worth, context = strength[:, None], np.zeros(votes, dtype=np.int64)
-    if "contexts" in panel:
-        worth = worth + panel["context_sd"] * rng.standard_normal((items, panel["contexts"]))
-        context = rng.integers(panel["contexts"], size=votes)
-    better = sigmoid(worth[first, context] - worth[second, context], np)
-    says_first = rng.random(votes) < coins[0, judge] * better + (1 - coins[1, judge]) * (1 - better)
-    table = pd.DataFrame(
-        {
-            "judge": [f"j{k:03d}" for k in judge],
-            "first": [f"i{i:04d}" for i in first],
-            "second": [f"i{i:04d}" for i in second],
-            "winner": np.where(says_first, "first", "second"),
-        }
-    )
-    if "contexts" in panel:
-        table["context"] = [f"c{x:04d}" for x in context]
-    return {
-        "table": table,
-        "strength": {f"i{i:04d}": float(value) for i, value in enumerate(strength)},
-        "right": {f"j{k:03d}": float(value) for k, value in enumerate(coins.mean(axis=0))},
-    }
-
-
 def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
     """How many pairs of items a fit tells apart with a probability above 0.95, and how many of them wrongly."""
-    draws = found.posterior.values["strength"][:, 0]
+    draws = scores(found.problem.density, found.posterior.values)
     truth = np.array([strength[item] for item in found.problem.items])
     claims = wrong = 0
     for i in range(len(truth) - 1):

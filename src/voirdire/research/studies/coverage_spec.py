@@ -18,11 +18,14 @@ _SHARE = Rule("a number from 0 to 1", lambda v: isinstance(v, int | float) and 0
 _PANEL = {
     "name": _NAME, "judges": _COUNT, "items": _PAIR, "votes": _COUNT, "sd": _SIZE, "right": _SHARE, "first": _SHARE,
     "first_share": _SHARE, "coin_mean": _NUMBER, "coin_sd": _SIZE, "contexts": _PAIR, "context_sd": _SIZE,
-    "tables": _COUNT,
+    "tables": _COUNT, "criteria": _PAIR, "general_share": _SHARE, "criteria_votes": _COUNT,
 }  # fmt: skip
 COINS = ("two-coin", "pooled-two-coin")
-#: What of a panel is not drawn from a prior, by what names it: all of it must be given where there are contexts.
-_GIVEN = ("sd", "coin_mean", "coin_sd", "context_sd")
+#: What must be given, as no prior gives it, where a panel has contexts or criteria.
+_GIVEN = {
+    "contexts": ("sd", "coin_mean", "coin_sd", "context_sd"),
+    "criteria": ("sd", "coin_mean", "coin_sd", "general_share", "criteria_votes"),
+}
 _NEEDED = ("name", "judges", "items", "votes")
 
 
@@ -47,8 +50,11 @@ def coverage_problems(settings: dict[str, Any]) -> list[str]:
         )
     for number, panel in enumerate(settings["panels"]):
         problems += [f"panels[{number}]: {fault}" for _, fault in faults(panel, _PANEL, _NEEDED)]
-        if "contexts" in panel and (lacking := [name for name in _GIVEN if name not in panel]):
-            problems.append(f"panels[{number}]: contexts need {', '.join(lacking)}, which no prior gives")
+        problems += [
+            f"panels[{number}]: {what} need {', '.join(lacking)}, which no prior gives"
+            for what, given in _GIVEN.items()
+            if what in panel and (lacking := [name for name in given if name not in panel])
+        ]
     return problems
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.integrate import quad
 
 import voirdire
-from voirdire.kinds.votes.scale import OF_SHARE, prior_sd
+from voirdire.kinds.votes.scale import PRIOR_SD
 from voirdire.model.check import Check
 
 MODEL = "learned-crowd-bt-position"
@@ -52,7 +51,7 @@ def test_a_given_scale_is_not_asked_for() -> None:
 
 
 def test_of_several_criteria_what_they_share_is_part_of_the_spread() -> None:
-    """Beside its own prior, which is wider than that of one spread alone."""
+    """Beside the prior of the scale of which both are parts, which is that of one spread alone."""
     rng = np.random.default_rng(0)
     table = votes(0.8, 0.7, 600).assign(criterion=rng.choice(["clear", "deep"], 600))
     fit = voirdire.fit(table, method="laplace")
@@ -60,20 +59,4 @@ def test_of_several_criteria_what_they_share_is_part_of_the_spread() -> None:
     draws = fit.posterior.values
     spread = np.hypot(np.exp(draws["log_spread"]), np.exp(draws["log_general_spread"])[:, None])
     entry = next(entry for entry in fit.all_checks if entry.check == "scale")
-    assert entry.value == pytest.approx(np.log(spread).std(axis=0).max() / prior_sd(2))
-
-
-@pytest.mark.parametrize("criteria", [1, 2, 5])
-def test_the_prior_of_both_is_that_of_draws(criteria: int) -> None:
-    """Parts of one scale, drawn as their definition has them."""
-    rng = np.random.default_rng(criteria)
-    total, parts = rng.exponential(size=1_000_000), rng.dirichlet(np.ones(criteria + 1), 1_000_000)
-    drawn = np.log(total) + (np.log(np.hypot(parts[:, 0], parts[:, 1])) if criteria > 1 else 0.0)
-    assert drawn.std() == pytest.approx(prior_sd(criteria), abs=0.01)
-
-
-def test_the_share_of_both_by_quadrature() -> None:
-    def mean(power: int) -> float:
-        return float(quad(lambda x: float(np.log(np.hypot(x, 1 - x)) ** power), 0, 1)[0])
-
-    assert mean(2) - mean(1) ** 2 == pytest.approx(OF_SHARE, abs=1e-5)
+    assert entry.value == pytest.approx(np.log(spread).std(axis=0).max() / PRIOR_SD)

@@ -18,11 +18,11 @@ def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
 
     Of strengths under a criterion, whose variance is that of what is shared by all criteria besides.
 
-    The standard deviation of the logarithm of the spread among draws, divided by pi / sqrt(6), that of its exponential
-    prior; the largest of all criteria. Of several criteria the spread is sqrt(s^2 + s_c^2), and the scale of which s and
-    all s_c are parts has this prior (:class:`.LogDivided`). Where the share is above a half, the ends of the 90% interval
-    of the spread are a factor of eight and more apart, and the prior says as much of the size of scores as the votes do;
-    their order, and which of two items is better, do not depend on it.
+    The standard deviation of the logarithm of the spread among draws, divided by pi / sqrt(6), that of its
+    exponential prior; the largest of all criteria. Of several criteria the spread is sqrt(s^2 + s_c^2), and the scale
+    of which s and all s_c are parts has this prior (:class:`.LogDivided`). Where the share is above a half, the ends
+    of the 90% interval of the spread are a factor of eight and more apart, and the prior says as much of the size of
+    scores as the votes do; their order, and which of two items is better, do not depend on it.
     """
     learned = any(
         isinstance(p.prior, LogExponential) for p in problem.density.parameters if p.name == "log_spread"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.integrate import dblquad
 
 from voirdire.infer.nested.division import Division
 from voirdire.kinds.votes.density import VotesDensity
+from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model
 from voirdire.model.terms.divided import LogDivided
 from voirdire.model.terms.parameters import LogExponential
 from voirdire.research.studies.prior_draws import prior_draw
+from voirdire.tables.votes import read_votes
 
 PRIOR = LogDivided(0.3, others="log_spread")
 LOGS = np.array([[0.2, -1.0, 1.5, 0.7], [-40.0, 2.0, -3.0, 0.0]])
@@ -72,3 +75,18 @@ def test_however_many_criteria_the_scale_is_exponential(criteria: int) -> None:
     assert stats.kstest(share, stats.beta(1, criteria).cdf).pvalue > 0.01
     under_one = np.log(np.hypot(spreads[:, 0], spreads[:, -1])).mean()
     assert under_one == pytest.approx(np.log(1 / 0.3) - np.euler_gamma, abs=0.12)
+
+
+def test_the_search_has_the_prior_of_the_density() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"judge": rng.choice(["a", "b"], 60), "first": "x", "second": "y"})
+    table = table.assign(criterion=rng.choice(["p", "q", "r"], 60), winner=rng.choice(["x", "y"], 60))
+    problem = pose(load_model("maple-tastes"), read_votes(table))
+    field = problem.density.field(problem.data)
+    spreads = [p for p in problem.density.parameters if p.name in ("log_spread", "log_general_spread")]
+    hyper = rng.normal(size=len(field.hypers))
+    other = hyper.copy()
+    at = [i for i, h in enumerate(field.hypers) if h.name.split("[")[0] in {p.name for p in spreads}]
+    other[at] = LOGS[0]
+    gap = field.hyper_prior(other)[0] - field.hyper_prior(hyper)[0]
+    assert gap == pytest.approx(joint(np.exp(other[at])) - joint(np.exp(hyper[at])))

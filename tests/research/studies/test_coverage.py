@@ -128,6 +128,38 @@ def test_votes_are_spread_over_criteria_that_share_what_items_are_worth() -> Non
     assert items["score"].to_numpy() == pytest.approx(truth - truth.mean(), abs=0.35)
 
 
+def test_the_variance_of_strengths_is_divided_between_what_criteria_share_and_what_not() -> None:
+    panel = {
+        "judges": 2, "items": 4000, "votes": 10, "sd": 2.0, "coin_mean": 1.0, "coin_sd": 0.1, "criteria": 3,
+        "criteria_votes": 5,
+    }  # fmt: skip
+    sd = {
+        share: np.std(
+            list(
+                simulated(
+                    load_model("maple-tastes"), panel | {"general_share": share}, np.random.default_rng(2)
+                )["strength"].values()
+            )
+        )
+        for share in (0.0, 0.6, 1.0)
+    }
+    assert sd[1.0] == pytest.approx(2.0, rel=0.05)
+    assert sd[0.0] < sd[0.6] < 2.0  # means of what differs between criteria scatter less
+    assert sd[0.6] ** 2 == pytest.approx(0.4 * sd[0.0] ** 2 + 0.6 * 4.0, rel=0.05)
+
+
+def test_what_good_judges_of_items_far_apart_claim_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+    given = (
+        "sd = 3.0\ncoin_mean = 3.0\ncoin_sd = 0.1\ncriteria = 2\ngeneral_share = 0.5\ncriteria_votes = 30\n"
+    )
+    text = SMALL.replace("right = 0.5\n", given).replace("votes = 60", "votes = 1000")
+    path.write_text(text.replace("crowd-bt-position", "maple-tastes"), encoding="utf-8")
+    rows = run_study(load_study(path)).replicates
+    assert (rows["claims"] >= 3).all()  # of six pairs
+    assert rows["wrong"].sum() == 0
+
+
 def test_criteria_need_all_that_no_prior_gives(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(SMALL + "criteria = 3\nsd = 1.0\ncoin_mean = 1.0\n", encoding="utf-8")

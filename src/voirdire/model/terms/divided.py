@@ -19,8 +19,8 @@ class LogDivided(LogExponential):
 
     With T the sum of all n, M = sqrt(2) T / n ~ Exponential(rate), and the parts of T are uniformly distributed on the
     simplex: T and the parts are independent, and the joint density is a exp(-a T) (n - 1)! / T^(n - 1), a = sqrt(2)
-    rate / n. The ``others`` have :class:`LogExponential` priors of the same rate, as have this one's own density and
-    PyMC's variable; what makes the joint prior of their product is :meth:`log_division`.
+    rate / n. The ``others`` have :class:`LogExponential` priors of the same rate, as has this one's own density; what
+    makes the joint prior of their product is :meth:`log_division`.
 
     Were the n independent instead, T would be Gamma(n): the more parts, the more sure would the prior be of the common
     scale, on which all depend alike and of which votes say little. Of n = 2 parts that are alike, s each, M is

@@ -128,11 +128,11 @@ def test_they_teach_weights_and_the_scale_is_learned() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("contexts", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_scores_and_judges_are_covered_where_the_scale_is_not_that_of_the_prior(contexts: bool) -> None:
+def test_scores_and_judges_are_covered_where_the_scale_is_not_that_of_the_prior() -> None:
+    """In contexts four tables tell too little: see benchmarks/people_of_the_whole.py."""
     scores, judges = [], []
     for seed in range(4):
-        votes, said, worth, right = tables(seed, 0.7, contexts=contexts)
+        votes, said, worth, right = tables(seed, 0.7)
         found = voirdire.fit(votes, anchors=said, seed=seed)
         items, reliable = found.ranking().sort_values("item"), found.judges().sort_values("judge")
         scores.append(np.mean((items["low"] <= worth) & (worth <= items["high"])))

@@ -48,6 +48,7 @@ def demo(
     console.saved(folder, json)
     if not json:
         print(f"Report: {console.plain(str(report))}")
+        print("The default method goes on by chains (half a minute, wider intervals):")
         print(f"Try: voirdire fit {folder}/votes.csv --criteria {folder}/criteria.csv")
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SEED = 0
 REPORT = "report.html"
-MODEL, BASELINE = "maple-position", "majority-vote"
+MODEL, BASELINE = "maple-tastes", "majority-vote"
 PANEL = ("gemma-0.3", "gemma-1.0", "smollm-0.3", "smollm-1.0", "longer", "rare-words", "noise-1", "noise-2")
 
 
@@ -37,7 +37,7 @@ class Demo:
     votes, criteria_votes, items : pandas.DataFrame
         What the panel answered, and the texts with their grades (12 is best).
     fit : Fit
-        ``maple-position`` by Laplace, with intervals of 90%.
+        ``maple-tastes`` by Laplace, with intervals of 90%; the default method goes on by chains.
     baseline : Fit
         The majority vote of each pair, by its mode.
     """
@@ -122,10 +122,10 @@ def run(seed: int = SEED, progress: Callable[[int, int], None] | None = None) ->
     --------
     >>> demo = run()
     >>> demo.fit.model.name, len(demo.grades())
-    ('maple-position', 12)
+    ('maple-tastes', 12)
     """
     votes, on_criteria, items = _tables()
-    fitted = fit(votes, on_criteria, model=MODEL, seed=seed, progress=progress)
+    fitted = fit(votes, on_criteria, model=MODEL, method="laplace", seed=seed, progress=progress)
     return Demo(votes, on_criteria, items, fitted, fit(votes, model=BASELINE, method="map"))
 
 

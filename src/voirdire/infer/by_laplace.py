@@ -36,7 +36,7 @@ def by_laplace(problem: Problem, approximation: Laplace, method: Method, checks:
     # even weights do not see a peak that no proposal reached
     tried = k is None or (adaptive and not amiss and not density.mixture)
     if tried and draws.size and proper:
-        amiss = check.drift(trial(problem, approximation, draws, rng))
+        amiss = check.drift(trial(problem, approximation, draws, rng), method.name)
     if adaptive and (amiss or not proper):
         better = _corrected(problem, approximation, draws, method, checks, rng)
         if better is not None:

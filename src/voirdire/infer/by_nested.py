@@ -33,18 +33,17 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
         return _by_chains(problem, mode, rng, start)
     draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
-    if method.name == "auto":
-        with one_thread():
-            trial = tried(problem, mode, draws, rng)
-        if trial is None:
-            notes = (UNTRIED,)
-        elif not trial.holds:
-            if affordable(mode):
-                return _by_chains(problem, mode, rng, start)
-            checks = [*checks, *check.drift(trial)]
-    checks = [*checks, *check.propagation(mode.nested.amiss)]
+    amiss = check.propagation(mode.nested.amiss)
+    with one_thread():
+        trial = tried(problem, mode, draws, rng, at_once=method.name == "laplace")
+    if trial is None:
+        notes = (UNTRIED,)
+    elif not trial.holds:
+        if method.name == "auto" and affordable(mode):
+            return _by_chains(problem, mode, rng, start)
+        amiss = amiss or check.drift(trial, method.name)
     notes = (*notes, *mode.nested.notes)
-    return replace(oriented(problem, mode.x, draws[None], checks, rng), notes=notes)
+    return replace(oriented(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 
 
 def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, start: float) -> Inferred:

@@ -74,6 +74,23 @@ def wins(spread: float, seed: int = 1) -> np.ndarray:
     return rng.binomial(EACH, expit(0.5 + spread * rng.normal(size=GROUPS)))
 
 
+@pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
+def test_the_mode_is_the_same_from_wherever_it_is_searched(spread: float) -> None:
+    """Rounding is another on other machines; what is searched for must not be."""
+    model, hyper = field(binomial(wins(1.0))), np.log([spread])
+    one = given(model, hyper, np.zeros(model.size))
+    other = given(model, hyper, 2.0 * np.random.default_rng(3).normal(size=model.size))
+    assert np.abs((other.x - one.x) / np.sqrt(one.factor.variances())).max() < 1e-6
+
+
+def test_draws_at_a_point_are_the_same_whatever_their_number() -> None:
+    """Noise that other libraries make in the weights of points must not become that of other draws."""
+    model = field(binomial(wins(1.0)))
+    found = maximise(model, np.zeros(model.size), np.zeros(1))
+    some, more = (draws(found, count, np.random.default_rng(0)) for count in (400, 420))
+    assert len(np.intersect1d(some[0][:, 0], more[0][:, 0])) >= 399
+
+
 def test_its_gradient_is_that_of_differences() -> None:
     model = field(binomial(wins(1.0)))
     marginal = Marginal(model, given(model, np.zeros(1), np.zeros(model.size)))

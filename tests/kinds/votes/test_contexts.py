@@ -94,7 +94,21 @@ def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_o
     checks = few.checks().set_index("check")
     assert "what one is worth in one context hardly" in checks.loc["contexts", "message"]
     assert any("expectation propagation" in note for note in few.notes)
-    assert "approximation" not in checks.index
+    # it did settle, and moves of its draws say that the approximation is too narrow all the same
+    assert "did not settle" not in checks.loc["approximation", "message"]
+    assert "stayed within their central 90%" in checks.loc["approximation", "message"]
+    assert "leave out the method" in checks.loc["approximation", "message"]
+
+
+def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = panel(1.0, votes=2000)
+    many = voirdire.fit(table, method="laplace")
+    assert not any("too large to try" in note for note in many.notes)
+    assert "approximation" not in set(many.checks()["check"])
+    monkeypatch.setattr("voirdire.infer.nested.chains.AT_ONCE", 0.0)
+    assert any("too large to try" in note for note in voirdire.fit(table, method="laplace").notes)
 
 
 def test_where_propagation_does_not_settle_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,7 @@ from voirdire.typing import Floats
 
 QUICK = 30.0  # seconds that all chains may take, or few of answers that say much of each value
 MOST_SECONDS = 60.0
+AT_ONCE = 5.0  # that a trial may take where the approximation alone was asked for
 FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
 FEWEST = 100  # moves of a chain, at least; twice as many as long as chains have not met and time is left
@@ -75,12 +76,14 @@ def untried(mode: NestedMode) -> bool:
     return not mode.nested.model.near_normal and affordable(mode)
 
 
-def tried(problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator) -> Trial | None:
+def tried(
+    problem: Problem, mode: NestedMode, draws: Floats, rng: np.random.Generator, *, at_once: bool
+) -> Trial | None:
     """A trial of the approximation's draws, shape (draws, size), by a few moves; see :mod:`voirdire.infer.trial`.
 
-    None where even those would take long.
+    None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if seconds(mode.nested, TRIED, FEW_CHAINS) > QUICK:
+    if seconds(mode.nested, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else QUICK):
         return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.draws(2))

@@ -129,9 +129,9 @@ def _weighed(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()
     shares = np.diff(np.round(np.append(0.0, np.cumsum(weights)) * count)).astype(int)
-    drawn = [(g, share) for g, share in zip(at, shares, strict=True) if share]
+    drawn = [one for one in zip(at, shares, rng.spawn(points), strict=True) if one[1]]
     shifts = side_by_side(lambda one: _mean_shift(nested.model, one[0]), drawn)
-    return [_drawn(g, shift, share, rng) for (g, share), shift in zip(drawn, shifts, strict=True)]
+    return [_drawn(g, shift, share, own) for (g, share, own), shift in zip(drawn, shifts, strict=True)]
 
 
 def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
@@ -140,9 +140,9 @@ def _at_once(nested: Nested, hypers: Floats, count: int, rng: np.random.Generato
     marginal(nested.found.hyper)
     shares = np.diff(np.round(np.linspace(0, count, len(hypers) + 1))).astype(int)
     found = []
-    for hyper, share in zip(hypers, shares, strict=True):
+    for hyper, share, own in zip(hypers, shares, rng.spawn(len(hypers)), strict=True):
         g = _settled(marginal, hyper, nested.found)
-        found.append(_drawn(g, _mean_shift(nested.model, g), share, rng))
+        found.append(_drawn(g, _mean_shift(nested.model, g), share, own))
     return found
 
 
@@ -156,7 +156,8 @@ def _settled(marginal: Marginal, hyper: Floats, centre: Given) -> Given:
 
 
 def _drawn(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    x = g.x + shift + g.factor.draws(rng.standard_normal((len(g.x), share))).T
+    # the first draws of a point are the same whatever its share, and those of others
+    x = g.x + shift + g.factor.draws(rng.standard_normal((share, len(g.x))).T).T
     return x, np.repeat(g.hyper[None], share, axis=0)
 
 

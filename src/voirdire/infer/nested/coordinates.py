@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.infer.nested.exchange import Nest, nests
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.whitening import Whitening, whitening_of
@@ -36,6 +37,8 @@ from voirdire.typing import Floats
 
 DIRECTIONS = 5  # that are stretched, at most
 FURTHER = 2.0  # variance from which a direction is
+FARTHEST = 4.0  # standard deviations of most draws, beyond which one is in another mode
+MAD = 1.4826  # standard deviations in a median absolute deviation of normal draws
 LEFT = 1e-3  # of the covariance that spreads had
 TINY = 1e-12
 
@@ -123,6 +126,11 @@ class Coordinates:
         return self.told / (self.told + self.prior)
 
     @cached_property
+    def nests(self) -> tuple[Nest, ...]:
+        """Values that others are beneath; see :mod:`.exchange`."""
+        return nests(self.nested.model, self.nested.found)
+
+    @cached_property
     def _whitening(self) -> Whitening:
         return whitening_of(self.nested.found.factor)
 
@@ -130,10 +138,11 @@ class Coordinates:
         """The same adapted to draws of chains, shape (draws, chains, size), in these coordinates.
 
         Draws of a chain are alike, and in thousands of dimensions any few of them go far in some direction: directions
-        are those of half of the chains, and stretched as far as the other half goes in them.
+        are those of half of the chains, and stretched as far as the other half goes in them. Draws in another mode,
+        where steps would have to be shorter, count as the farthest of this one.
         """
         hypers = len(self.root)
-        z = self._stretched(points.reshape(-1, self.size), self.gain)
+        z = _held(self._stretched(points.reshape(-1, self.size), self.gain))
         moved = z[:, :hypers] @ self.root.T
         # with a little of what it was, where chains hardly move
         covariance = np.cov(moved.T).reshape(hypers, hypers) + LEFT * self.root @ self.root.T
@@ -227,6 +236,13 @@ def coordinates(nested: Nested, covariance: Floats) -> Coordinates:
     size = len(prior) + len(found.hyper)
     none = np.zeros((size, 0)), np.zeros(0)
     return Coordinates(nested, _root(covariance), left, prior, whole - prior, follow, *none)
+
+
+def _held(z: Floats) -> Floats:
+    """Draws, shape (draws, size), of which none is farther from the median than the farthest of most."""
+    middle = np.median(z, axis=0)
+    farthest = FARTHEST * MAD * np.median(np.abs(z - middle), axis=0)
+    return np.asarray(np.clip(z, middle - farthest, middle + farthest))
 
 
 def _root(covariance: Floats) -> Floats:

@@ -62,7 +62,8 @@ class Moves:
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
         self._value, self._slope = self.where.energy(self.z)
-        first, went = self._warmed(warm[0])
+        # coordinates are those of one mode, in which paths are long: chains that go to others come later
+        first, went = self._warmed(warm[0], exchanging=not warm[1])
         if not warm[1]:
             return
         # what the chains had forgotten by then is what they began with; those that never moved begin where others are
@@ -76,7 +77,7 @@ class Moves:
         self._value, self._slope = self.where.energy(self.z)
         self._warmed(warm[1])
 
-    def _warmed(self, moves: int) -> tuple[list[Floats], list[Bools]]:
+    def _warmed(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
         """Where chains were in moves during which the step is adapted, and which paths were accepted.
 
         The step ends at the mean of the later half's.
@@ -84,7 +85,7 @@ class Moves:
         places, went, steps = [], [], []
         for turn in range(moves):
             went.append(self._path(turn))
-            self._rescale()
+            self._rescale(exchanging=exchanging)
             places.append(self.z)
             steps.append(self._log_step)
         self._log_step = float(np.mean(steps[moves // 2 :]))
@@ -132,10 +133,10 @@ class Moves:
             self._log_step += (float(chance.mean()) - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))
         return goes
 
-    def _rescale(self) -> None:
+    def _rescale(self, *, exchanging: bool = True) -> None:
         """Steps of the spreads of all chains that take their values along."""
         with np.errstate(all="ignore"):  # what is not finite is not accepted
-            self.z = rescaled(self.where, self.z, self._rng)
+            self.z = rescaled(self.where, self.z, self._rng, exchanging=exchanging)
         self._value, self._slope = self.where.energy(self.z)
 
 

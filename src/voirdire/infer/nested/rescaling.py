@@ -9,8 +9,8 @@ the wide end. With xi_i = (x_i - m_i(phi)) / t_i(phi), whose prior does not depe
 and a step of phi with xi as it is goes along the ridge (the non-centred half of an interweaving: Yu and Meng 2011,
 Journal of Computational and Graphical Statistics 20). Steps are Metropolis's, of all lengths. Half of the chains at a
 time make one: as the spreads of all are distributed, or along the difference of two chains of the other half, which
-lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are made in turns with the moves of
-:mod:`.moves`, which change everything else.
+lies along the ridge (ter Braak 2006, Statistics and Computing 16). They are made in turns with those of
+:mod:`.exchange`, and with the moves of :mod:`.moves`, which change everything else.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import math
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
+from voirdire.infer.nested.exchange import exchanged
 from voirdire.typing import Floats
 
 TRIES = 16  # steps of half of the chains in turn with each other move
@@ -27,8 +28,8 @@ LONGEST = 2.4  # standard deviations along one direction (Gelman, Roberts and Gi
 DECADES = 1.5  # by which the shortest step is shorter
 
 
-def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator) -> Floats:
-    """Points of chains, shape (chains, size), after some steps of their spreads and means.
+def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchanging: bool = True) -> Floats:
+    """Points of chains, shape (chains, size), after some steps of their spreads and means, and exchanges if any.
 
     Draws from the posterior stay draws from it.
     """
@@ -36,14 +37,20 @@ def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator) -> Floats:
     spreads = model.levels[0]
     x, hyper = where.place(z)
     began, log = hyper.copy(), _log_density(where, x, hyper)
-    for _ in range(TRIES if hyper.size else 0):
+    for turn in range(TRIES if hyper.size else 0):
         mine, others = np.split(rng.permutation(len(z)), [(len(z) + 1) // 2])
-        step = _steps(where, hyper[others], len(mine), rng)
-        there, wider = hyper[mine] + step, step @ spreads.T
-        its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * np.exp(wider)
+        if exchanging and turn % 2 and where.nests:
+            nest = where.nests[turn // 2 % len(where.nests)]
+            there = hyper[mine] + nest.steps(len(mine), rng)
+            its_x, volume = exchanged(model, nest, x[mine], hyper[mine], there, rng)
+        else:
+            step = _steps(where, hyper[others], len(mine), rng)
+            there, wider = hyper[mine] + step, step @ spreads.T
+            its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * np.exp(wider)
+            volume = wider.sum(axis=1)
         its_log = _log_density(where, its_x, there)
         # of what is not finite none
-        goes = np.log(rng.random(len(mine))) < its_log - log[mine] + wider.sum(axis=1)
+        goes = np.log(rng.random(len(mine))) < its_log - log[mine] + volume
         gone = mine[goes]
         x[gone], hyper[gone], log[gone] = its_x[goes], there[goes], its_log[goes]
     moved = (hyper != began).any(axis=1)

@@ -1,0 +1,143 @@
+"""Moves of spreads that pass on what items are worth between themselves and what is beneath them.
+
+Answers tell the sum of an item's own value and one beneath it (what it is worth more to one judge, under one prompt or
+one criterion), and where few judges say much they leave open how much of it is which: all may be the items' own, or
+none. Between the two leads no path along which either spread has its values as they are, or takes them along. So with
+a a value, b those beneath it, and w_b one where answers say more of b than its prior does, else none, a step of the
+spreads of all a draws delta of every a anew,
+
+    a -> a + delta,  b -> b - w_b delta,
+
+from what the priors there say of it, Normal(m, 1 / P) with P = s_a^-2 + sum w_b^2 s_b^-2 and
+m = (sum w_b (b - m_b) s_b^-2 - (a - m_a) s_a^-2) / P. What is told stays nearly as it is, and the step is accepted by
+the prior of the spreads given that alone (Metropolis's rule, with delta integrated out: van Dyk and Park 2008, Journal
+of the American Statistical Association 103), and by how little the likelihood changes.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby, permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.infer.nested.field import PLAIN, Field
+from voirdire.infer.nested.marginal import Given
+from voirdire.typing import Bools, Floats, Ints
+
+LONGEST = 4.0  # standard deviation of the longest steps of logarithms
+DECADES = 0.5  # by which that of the shortest is shorter
+
+
+class Nest(NamedTuple):
+    """Values with one spread, and those of another parameter that are beneath them.
+
+    Attributes
+    ----------
+    above, below : int array, shape (above,) and (below,)
+        Their places among the latent values.
+    share : sparse matrix, shape (below, above)
+        w of each value beneath, in the column of the one that it is beneath.
+    spread : bool array, shape (hypers,)
+        Which hyperparameter is the spread of those above.
+    """
+
+    above: Ints
+    below: Ints
+    share: Any
+    spread: Bools
+
+    def steps(self, points: int, rng: np.random.Generator) -> Floats:
+        """Steps of the logarithms of spreads, a long one of those above, shape (points, hypers)."""
+        length = LONGEST * 10.0 ** (-DECADES * rng.random((points, 1)))
+        return np.asarray(length * rng.standard_normal((points, len(self.spread))) * self.spread)
+
+
+def nests(model: Field, found: Given) -> tuple[Nest, ...]:
+    """All pairs of parameters of which one is beneath the other and told.
+
+    Wherever a value that is beneath counts, so does the same one above it. What answers say of a value is reckoned
+    where a search ended, all others given.
+    """
+    rows = model.pattern.rows.tocsc()
+    square = rows.multiply(rows).T
+    counted = np.asarray(square.sum(axis=1)).ravel()
+    said = square @ model.answers.information(found.predictors).diagonal(axis1=1, axis2=2).T.ravel()
+    told = said > model.prior(found.x, found.hyper).precision
+    pairs: list[Nest] = []
+    for above, below in permutations([each[counted[each] > 0] for each in _learned(model)], 2):
+        if not 0 < len(above) < len(below):
+            continue
+        together = (rows[:, below].T @ rows[:, above]).tocoo()
+        always = np.isclose(together.data, counted[below][together.row])
+        one, other = together.row[always], together.col[always]
+        if len(one) == len(below) == len(np.unique(one)):
+            pairs += _of_each_spread(model, told, above, below[one], other)
+    return tuple(pairs)
+
+
+def _of_each_spread(model: Field, told: Bools, above: Ints, below: Ints, of: Ints) -> list[Nest]:
+    """Nests of the values above that have one spread; ``of`` is above which each of those below is."""
+    from scipy.sparse import csr_matrix
+
+    spread, found = model.levels[0].argmax(axis=1), []
+    for own in np.unique(spread[above]):
+        ours, theirs = spread[above] == own, spread[above[of]] == own
+        if told[below[theirs]].any():
+            place = np.cumsum(ours)[of[theirs]] - 1
+            share = csr_matrix(
+                (told[below[theirs]].astype(float), (np.arange(len(place)), place)),
+                (len(place), int(ours.sum())),
+            )
+            found.append(Nest(above[ours], below[theirs], share, np.arange(len(model.hypers)) == own))
+    return found
+
+
+def _learned(model: Field) -> list[Ints]:
+    """Places of the values of each parameter whose spreads are learned and whose prior is normal."""
+    edges = np.cumsum([0] + [group.size for group in model.groups])
+    spans = zip(model.groups, edges[:-1], edges[1:], strict=True)
+    found = []
+    for _, members in groupby(spans, lambda span: span[0].name.split("[")[0]):
+        own = list(members)
+        if all(isinstance(group.spread, str) and group.reversed == PLAIN for group, _, _ in own):
+            found.append(np.concatenate([np.arange(start, end) for _, start, end in own]))
+    return found
+
+
+def exchanged(
+    model: Field, nest: Nest, x: Floats, hyper: Floats, there: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Values of points whose logarithms of spreads go from ``hyper`` to ``there``, and the density of the way.
+
+    Parameters
+    ----------
+    x : array, shape (points, size)
+    hyper, there : array, shape (points, hypers)
+
+    Returns
+    -------
+    array, shape (points, size)
+    array, shape (points,)
+        Log density of the way back less that of the way, which Metropolis's rule adds to that of the posterior.
+    """
+    precision, mean = _conditional(model, nest, x, there)
+    delta = mean + rng.standard_normal(mean.shape) / np.sqrt(precision)
+    moved = x.copy()
+    moved[:, nest.above] += delta
+    moved[:, nest.below] -= (nest.share @ delta.T).T
+    back = _log_normal(-delta, *_conditional(model, nest, moved, hyper))
+    return moved, back - _log_normal(delta, precision, mean)
+
+
+def _conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
+    """Precision and mean of delta, shape (points, above)."""
+    weight = np.exp(-2.0 * hyper @ model.levels[0].T)
+    pull = (x - model.means(hyper)) * weight
+    beneath = nest.share.T
+    precision = weight[:, nest.above] + (beneath.power(2) @ weight[:, nest.below].T).T
+    return precision, ((beneath @ pull[:, nest.below].T).T - pull[:, nest.above]) / precision
+
+
+def _log_normal(x: Floats, precision: Floats, mean: Floats) -> Floats:
+    return np.asarray((0.5 * np.log(precision) - 0.5 * precision * (x - mean) ** 2).sum(axis=1))

@@ -103,7 +103,7 @@ def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_o
 def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = panel(1.0, votes=2000)
+    table = panel(1.0, votes=8000)
     many = voirdire.fit(table, method="laplace")
     assert not any("too large to try" in note for note in many.notes)
     assert "approximation" not in set(many.checks()["check"])

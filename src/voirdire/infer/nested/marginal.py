@@ -28,7 +28,7 @@ from voirdire.typing import Floats
 
 STEPS = 20  # before coordinates are made anew
 ROUNDS_OF_STEPS = 5  # at most
-CLOSE = 1e-6  # length of the gradient in standard deviations at which a search ends: the same on any machine
+CLOSE = 1e-5  # length of the gradient in standard deviations at which a search ends: the same on any machine
 FAR = 1e300  # in the place of what is not finite
 ROUNDS = 6  # of tilts, at most
 CLOSE_TILT = 1e-4  # squared standard deviations that a change of the tilt moves the values

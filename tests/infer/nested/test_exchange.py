@@ -109,6 +109,18 @@ def test_the_prior_stays_as_it_is(share: float) -> None:
     assert all(stats.kstest(part.ravel(), "norm").pvalue > 1e-3 for part in np.split(z, [ITEMS], axis=1))
 
 
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_what_is_passed_on_is_drawn_from_what_the_priors_say_of_it(share: float) -> None:
+    """Where spreads stay, that is Gibbs's draw: always accepted."""
+    model, rng = field(np.zeros((2, JUDGES * ITEMS))), np.random.default_rng(4)
+    beneath = csr_matrix(share * np.tile(np.eye(ITEMS), (JUDGES, 1)))
+    nest = Nest(OWN, np.arange(ITEMS, ITEMS * (1 + JUDGES)), beneath, SPREAD)
+    x, hyper = prior_draws(50, rng)
+    moved, way = exchanged(model, nest, x, hyper, hyper, rng)
+    gain = (model.prior(moved, hyper).log - model.prior(x, hyper).log).sum(axis=1)
+    np.testing.assert_allclose(gain + way, 0.0, atol=1e-8)
+
+
 def by_quadrature(counts: Any) -> tuple[Floats, Floats, Floats]:
     """Logarithms of both spreads on a grid, and the posterior there: sums of both judges integrated over."""
     sums = np.linspace(-9.0, 9.0, 91)

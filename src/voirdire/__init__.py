@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from voirdire.model.catalogue import models
     from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
-    from voirdire.tables.formats.imported import read
+    from voirdire.tables.reading import read
     from voirdire.tables.votes import read_votes
 
 __all__ = [
@@ -60,7 +60,7 @@ _HOMES = {
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
     "plan": "voirdire.research.plan",
-    "read": "voirdire.tables.formats.imported",
+    "read": "voirdire.tables.reading",
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }

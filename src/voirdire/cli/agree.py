@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.import_ import as_named
-from voirdire.cli.options import ColumnNames, WhichTable, WideTable, WinnerWords
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.settings import PROB
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ class Repeats(StrEnum):
     error = "error"
 
 
+@reads_tables()
 def agree(
     table: Annotated[
         Path,
@@ -98,14 +98,6 @@ def agree(
     pairs: Annotated[
         bool | None,
         typer.Option("--pairs/--no-pairs", help="Compare judges two by two (default: up to 8 judges)."),
-    ] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="All answers there may be, lowest first."),
-    ] = None,
-    level: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LEVEL", hidden=True, help="The old name of --levels: one of them."),
     ] = None,
     repeats: Annotated[
         Repeats | None,
@@ -194,10 +186,6 @@ def agree(
             help="Scores: mean scores of two systems, as in an A/B test; with --gate their pass rates.",
         ),
     ] = None,
-    columns: ColumnNames = None,
-    winners: WinnerWords = None,
-    wide: WideTable = None,
-    kind: WhichTable = None,
     adjustment: Annotated[
         Adjustment | None,
         typer.Option(help="With --compare and --between: how p-values are adjusted (default: holm)."),
@@ -233,6 +221,8 @@ def agree(
     ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace rows saved in --out.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Measure how well judges agree, with each other, with experts or with humans: coefficients with intervals.
 
@@ -253,8 +243,6 @@ def agree(
     from voirdire.cli.results import answer, check_out, emit, keep_rows, names
 
     check_out(out, overwrite)
-    if level:
-        console.tell("--level A --level B is --levels A,B now; the old name goes with the next release")
     asked: dict[str, Any] = {
         "--experts": experts,
         "--compare": compare,
@@ -274,7 +262,7 @@ def agree(
     with_experts = leave_one_expert_out if leave_one_out else expert_agreement
     questions: dict[str, tuple[Callable[..., pd.DataFrame], tuple[Any, ...], str]] = {
         "": (agreement, (), "Agreement"),
-        "--humans": (partial(agreement, humans=humans), (), "what humans would say"),
+        "--humans": (partial(agreement, humans=reading.people(humans)), (), "what humans would say"),
         "--experts": (with_experts, (experts,), "Agreement with experts"),
         "--compare": (compare_judges, (compare,), "Which judge agrees better"),
         "--truth": (detection, (truth,), f"Detection of what {truth} says"),
@@ -285,15 +273,16 @@ def agree(
         "--between": (compare_systems, (*(between or ()), thresholds(gate or ()) or None), "A/B test"),
     }
     verb, first, title = questions[question]
+    given = reading.table(table, [humans])
     found = answer(
         verb,
-        (*as_named([table], columns, winners, wide, kind), *first),
+        (given, *first),
         {
             "--measures": ("measures", names(measures)),
             "--judge": ("judges", judge),
             "--against": ("against", against),
             "--pairs": ("pairs", pairs),
-            "--levels": ("levels", level if levels is None else names([levels])),
+            "--levels": ("levels", reading.levels),
             "--repeats": ("repeats", repeats),
             "--adjustment": ("adjustment", adjustment),
             "--permutations": ("permutations", permutations),

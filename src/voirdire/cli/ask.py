@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
 
 
+@reads_tables()
 def ask(
     questions: Annotated[
         Path,
@@ -26,15 +28,11 @@ def ask(
     ],
     out: Annotated[Path, typer.Option(metavar="FILE.html", readable=False, help="The page, a new file.")],
     task: Annotated[str | None, typer.Option(metavar="TEXT", help="What is asked, in your words.")] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="Answers to choose from: of scores (default 1,2,3,4,5) or labels."
-        ),
-    ] = None,
     ties: Annotated[bool, typer.Option("--ties/--no-ties", help="Whether neither may be better.")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the order of questions and of the sides.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Write a page that asks people: one file, no server; it gives answers-NAME.csv, a table for --anchors."""
     from voirdire.collect.ask.page import ask as write
@@ -43,7 +41,7 @@ def ask(
         questions,
         items,
         out,
-        levels=None if levels is None else levels.split(","),
+        levels=reading.levels,
         ties=ties,
         task=task,
         seed=seed,

@@ -9,28 +9,15 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
-from voirdire.cli.import_ import as_named, pairs
-from voirdire.cli.options import (
-    ColumnNames,
-    Covariates,
-    ItemFamilies,
-    KeepDegrees,
-    OrderShown,
-    Over,
-    OverContexts,
-    Where,
-    WhichTable,
-    WideTable,
-    WinnerWords,
-    WithoutOwnFamily,
-)
+from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, WithoutOwnFamily
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.settings import PROB
-from voirdire.tables.chosen import chosen
 
 
+@reads_tables()
 def board(
     table: Annotated[
         list[Path],
@@ -45,12 +32,6 @@ def board(
         typer.Option(metavar="COLUMN", help="Groups of contexts, such as category: a board of each, too."),
     ] = None,
     order: OrderShown = None,
-    where: Where = None,
-    columns: ColumnNames = None,
-    winners: WinnerWords = None,
-    wide: WideTable = None,
-    kind: WhichTable = None,
-    degrees: KeepDegrees = False,
     covariates: Covariates = None,
     families: Annotated[
         Path | None,
@@ -76,6 +57,8 @@ def board(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the file if it is there.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """A leaderboard: what is best, what cannot be told apart, what a choice may cost, what would settle it."""
     from voirdire.report.board_page import board_page
@@ -86,9 +69,7 @@ def board(
     if out is not None:
         written = check_format(out, None if format is None else format.value)
         check_output(out, overwrite=overwrite)
-    given = as_named(table, columns, winners, wide, kind, degrees)
-    if where:
-        given = [chosen(one, None, pairs("--where", where)) for one in given]
+    given = reading.tables(table)
     with console.progress("Fitting the board") as progress:
         fitted = fit(
             given[0] if len(given) == 1 else given,
@@ -103,6 +84,7 @@ def board(
             without_own_family=without_own_family,
             by=by,
             order=None if order is None else order.value,
+            levels=reading.levels,
             progress=progress,
         )
         found = fitted.board()

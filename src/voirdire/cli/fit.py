@@ -9,21 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.import_ import as_named, one_or_all, pairs
-from voirdire.cli.options import (
-    ColumnNames,
-    Covariates,
-    ItemFamilies,
-    KeepDegrees,
-    OrderShown,
-    Over,
-    OverContexts,
-    Where,
-    WhichTable,
-    WideTable,
-    WinnerWords,
-    WithoutOwnFamily,
-)
+from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, WithoutOwnFamily
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
@@ -62,6 +49,7 @@ class Sampler(StrEnum):
     pymc = "pymc"
 
 
+@reads_tables()
 def fit(
     table: Annotated[
         list[Path],
@@ -143,12 +131,6 @@ def fit(
         ),
     ] = None,
     order: OrderShown = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B,...", help="All labels, or the levels of the scores' scale; one outside is an error."
-        ),
-    ] = None,
     classes: Annotated[
         str | None,
         typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
@@ -169,12 +151,6 @@ def fit(
             metavar="NAME", help="The phase of a run's or table's answers (default: a run's final one)."
         ),
     ] = None,
-    where: Where = None,
-    columns: ColumnNames = None,
-    winners: WinnerWords = None,
-    wide: WideTable = None,
-    kind: WhichTable = None,
-    degrees: KeepDegrees = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", readable=False, help="Save the fit to this new or empty folder."),
@@ -182,6 +158,8 @@ def fit(
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a fit saved in --out.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 3 if a check failed.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
@@ -195,22 +173,22 @@ def fit(
     priors = _priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    given = as_named(table, columns, winners, wide, kind, degrees)
-    if phase is not None or where:
-        given = [chosen(one, phase, pairs("--where", where or [])) for one in given]
+    given = reading.tables(table, [criteria, *(anchors or [])])
+    if phase is not None:
+        given = [chosen(one, phase) for one in given]
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,
-            criteria,
+            reading.people(criteria),
             model=model,
             method=method.value,
             prob=prob,
             seed=seed,
             priors=priors,
-            anchors=one_or_all(anchors),
+            anchors=reading.of_people(anchors),
             anchor_mode=None if anchor_mode is None else anchor_mode.value,
             families=families,
-            levels=None if levels is None else levels.split(","),
+            levels=reading.levels,
             classes=None if classes is None else classes.split(","),
             over=over.value,
             covariates=covariates,

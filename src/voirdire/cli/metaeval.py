@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,8 +12,7 @@ import typer
 
 from voirdire.cli import console
 from voirdire.cli.agree import QUESTIONS, Adjustment, Interval, one_of
-from voirdire.cli.import_ import pairs
-from voirdire.cli.options import Where
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.fit.store import load
 from voirdire.settings import PROB
 from voirdire.tables.run_folders import run_folder
@@ -45,6 +45,7 @@ class Average(StrEnum):
     fisher = "fisher"
 
 
+@reads_tables("kind", "positive", "levels")
 def metaeval(
     table: Annotated[
         list[Path],
@@ -70,7 +71,6 @@ def metaeval(
             help="People's scores: item, score (and judge, criterion, context).",
         ),
     ] = None,
-    where: Where = None,
     metric: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A judge to examine; repeatable. Default: all others."),
@@ -152,6 +152,8 @@ def metaeval(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Correlate the scores of metrics and judges with those of people, with bootstrap intervals."""
     from voirdire.agreement import compare_metrics, human_ceiling
@@ -166,11 +168,13 @@ def metaeval(
         raise typer.BadParameter(f"--table is not for {'--json' if json else question}")
     if table_file is not None and question:
         raise typer.BadParameter(f"--table-file is not for {question}")
-    tables: list[Any] = [_metric(one) for one in table]
-    scores = tables[0]
+    plain = TableOptions(replace(reading.how, where=None, people=()))  # beside_people has rows left out
+    tables: list[Any] = [_metric(one, plain, humans) for one in table]
+    scores, where = tables[0], reading.how.where
+    human = human or list(reading.how.people)
     run = len(table) == 1 and run_folder(table[0]) is not None
     if humans is not None or len(table) > 1 or where or run:
-        scores, named = beside_people(tables, humans, phase=phase, where=pairs("--where", where or []))
+        scores, named = beside_people(tables, plain.people(humans), phase=phase, where=where)
         human, phase = human or named, None
     if not human:
         raise typer.BadParameter("say who are people: --human NAME, a judge of the table, or --humans FILE")
@@ -217,9 +221,9 @@ def metaeval(
         keep_rows(found, out, "metaeval", asked, overwrite, json)
 
 
-def _metric(path: Path) -> Path | pd.DataFrame:
-    """A table or a run as it is; of the folder of a fit the scores of its ranking, under the folder's name."""
+def _metric(path: Path, reading: TableOptions, humans: Path | None) -> Any:
+    """A table or a run as it is read; of the folder of a fit the scores of its ranking, under the folder's name."""
     if not path.is_dir() or run_folder(path) is not None:
-        return path
+        return reading.table(path, [humans])
     fit: Any = load(path)
-    return fit.ranking()[["item", "score"]].assign(judge=path.name)  # type: ignore[no-any-return]
+    return fit.ranking()[["item", "score"]].assign(judge=path.name)

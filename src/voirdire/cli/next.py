@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.import_ import one_or_all
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
@@ -39,6 +39,7 @@ class About(StrEnum):
     best = "best"
 
 
+@reads_tables()
 def next(
     votes: Annotated[
         list[Path],
@@ -84,10 +85,6 @@ def next(
         Path | None,
         typer.Option(metavar="FILE", readable=False, help="Judges that share a base model: judge, family."),
     ] = None,
-    levels: Annotated[
-        str | None,
-        typer.Option(metavar="A,B,...", help="The levels of the scores' scale, as for voirdire fit."),
-    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Annotated[
         Path | None,
@@ -98,6 +95,8 @@ def next(
         ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Choose which comparisons to send to a person or to a judge next: those that are expected to tell most."""
     if for_ is not None:
@@ -106,11 +105,11 @@ def next(
     given = {
         "criteria": criteria,
         "model": model,
-        "anchors": one_or_all(anchors),
+        "anchors": anchors,
         "families": families,
-        "levels": levels,
     }
     named = [f"--{name}" for name, value in given.items() if value is not None]
+    named += [f"--{'from' if name == 'tool' else name}" for name in reading.how.given]
     saved = len(votes) == 1 and votes[0].is_dir()
     if saved and named:
         raise typer.BadParameter(
@@ -121,14 +120,15 @@ def next(
     if saved:
         result = load(votes[0])
     else:
+        tables = reading.tables(votes, [criteria, *(anchors or [])])
         with console.progress("Fitting by laplace"):
             result = fit(
-                votes[0] if len(votes) == 1 else votes,
-                criteria,
+                tables[0] if len(tables) == 1 else tables,
+                reading.people(criteria),
                 model=model,
-                anchors=given["anchors"],
+                anchors=reading.of_people(anchors),
                 families=families,
-                levels=None if levels is None else levels.split(","),
+                levels=reading.levels,
                 seed=seed,
             )
     found = result.next_comparisons(

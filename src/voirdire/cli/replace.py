@@ -8,23 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from voirdire.cli import console
-from voirdire.cli.import_ import one_or_all
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.settings import PROB
 
 
+@reads_tables()
 def replace(
     table: Annotated[
         Path,
         typer.Argument(metavar="TABLE", readable=False, help="The judges' answers: votes, labels or scores."),
     ],
     humans: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Option(
             metavar="FILE",
             readable=False,
-            help="People's answers with a column person (or judge), or a file for each person; repeatable.",
+            help="People's answers with a column person (or judge), or a file for each person; repeatable. Or --people "
+            "names judges of the table.",
         ),
-    ],
+    ] = None,
     margin: Annotated[float, typer.Option(help="By how much a judge may fall short of people.")] = 0.05,
     bar: Annotated[
         float | None,
@@ -39,25 +41,24 @@ def replace(
     judge: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A judge to look at; repeatable. Default: all.")
     ] = None,
-    levels: Annotated[
-        str | None, typer.Option(metavar="A,B,...", help="The labels or scores there may be.")
-    ] = None,
     prob: Annotated[float, typer.Option(help="Coverage of the intervals.")] = PROB,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Say whether a judge or the panel may replace people, or how many more answers of theirs it takes to know."""
     from voirdire.agreement import may_replace
     from voirdire.agreement.coefficients.rows import json_rows
 
     found = may_replace(
-        table,
-        one_or_all(humans),
+        reading.table(table, humans or []),
+        reading.of_people(humans),
         margin=margin,
         bar=bar,
         epsilon=epsilon,
         prob=prob,
         judges=judge,
-        levels=None if levels is None else levels.split(","),
+        levels=reading.levels,
     )
     rows = json_rows(found, found.columns)
     for row in rows:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from voirdire.cli import complete, console, signals
+from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.folders import write_file
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+@reads_tables()
 def simulate(
     study: Annotated[
         str | None,
@@ -70,16 +72,21 @@ def simulate(
         bool, typer.Option("--page", help="The page of all studies and their results as Markdown.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
 ) -> None:
     """Run a simulation study, with Monte Carlo errors; or add bad judges to a panel's votes: how many does it bear?"""
-    of_votes = {"--add": add, "--models": models, "--least": least, "--seed": seed}
+    of_votes: dict[str, object] = {"--add": add, "--models": models, "--least": least, "--seed": seed}
     if votes is not None:
         if study is not None or page:
             raise typer.BadParameter("--votes is a study of its own; leave the study's name and --page out")
         if jobs != 1:
             raise typer.BadParameter("--jobs is for studies; --votes runs in one process")
-        _bearing(votes, add or [], models, least, replicates, seed, out, json)
+        _bearing(reading.table(votes), add or [], models, least, replicates, seed, out, json)
         return
+    of_votes |= {
+        f"--{'from' if name == 'tool' else name}": value for name, value in reading.how.given.items()
+    }
     if named := [name for name, value in of_votes.items() if value not in (None, [])]:
         raise typer.BadParameter(f"{', '.join(named)}: only with --votes, the panel that judges are added to")
     from voirdire.research.studies import load_study, run_study, study_names
@@ -112,7 +119,7 @@ def simulate(
 
 
 def _bearing(
-    votes: Path,
+    votes: object,
     add: list[str],
     models: str | None,
     least: float | None,

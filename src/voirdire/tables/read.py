@@ -5,11 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from voirdire.notices import notice
 from voirdire.tables.cells import Cells, cells_of, choose, frame_of
+from voirdire.tables.columns import find_roles
 from voirdire.tables.files import header, read_file, relation_columns
-from voirdire.tables.formats.taken import foreign_cells, foreign_names
+from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.frames import opened_frame
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.long_table import NAMELESS, is_nameless, nameless_note
+from voirdire.tables.formats.tables import is_known
+from voirdire.tables.formats.taken import (
+    foreign_cells,
+    foreign_names,
+    imported_cells,
+    imported_names,
+    own_names,
+    say_roles,
+    wanted_roles,
+)
 from voirdire.tables.grouped import files_of
 from voirdire.tables.problems import Problems
+from voirdire.tables.reading import Reading, read_as
 from voirdire.tables.run_folders import ANSWERS, results, run_folder
 
 
@@ -49,15 +65,28 @@ def read_columns(
     >>> read_columns(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge"], ["run"], Problems("votes"))
     {'judge': ['a']}
     """
-    if isinstance(table, str | os.PathLike):
-        path = os.fspath(table)
-        run = run_folder(path)
-        if run is not None and (answer := next((one for one in ANSWERS if one in required), None)):
-            cells = results(run, answer)
-            return {name: cells[name] for name in choose(list(cells), required, optional, problems)}
-        found = foreign_cells(path, required, optional, problems)
-        return read_file(path, required, optional, problems) if found is None else found
-    return _read_frame(table, required, optional, problems)
+    names = () if "judge" not in required else _own_names(table, problems)
+    if not is_nameless(names, find_roles(names)):
+        return _read(table, required, optional, problems)
+    cells = _read(table, [name for name in required if name != "judge"], optional, problems)
+    notice(nameless_note(os.fspath(table) if isinstance(table, str | os.PathLike) else "table"))
+    return {"judge": [NAMELESS] * max(map(len, cells.values()), default=0), **cells}
+
+
+def _read(
+    table: object, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
+    if isinstance(table, Imported):
+        return imported_cells(table, required, optional, problems)
+    if not isinstance(table, str | os.PathLike):
+        return _read_frame(table, required, optional, problems)
+    path = os.fspath(table)
+    run = run_folder(path)
+    if run is not None and (answer := next((one for one in ANSWERS if one in required), None)):
+        cells = results(run, answer)
+        return {name: cells[name] for name in choose(list(cells), required, optional, problems)}
+    found = foreign_cells(path, required, optional, problems)
+    return read_file(path, required, optional, problems) if found is None else found
 
 
 def _read_frame(
@@ -66,17 +95,42 @@ def _read_frame(
     import narwhals as nw
 
     frame, names = frame_of(table, problems)
-    wanted = choose(names, required, optional, problems)
+    if (found := _in_layout(table, names)) is not None:
+        return imported_cells(found, required, optional, problems)
+    roles = wanted_roles(names, required, optional)
+    under = {name: column for column, name in roles.items()}
+    wanted = choose([under.get(name, name) for name in names], required, optional, problems)
+    say_roles("table", roles)
+    places = [roles.get(name, name) for name in wanted]
     if isinstance(frame, nw.LazyFrame):
         if frame.implementation.is_duckdb():
-            return relation_columns(frame.to_native(), wanted)
+            cells = relation_columns(frame.to_native(), places)
+            return {name: cells[place] for name, place in zip(wanted, places, strict=True)}
         polars = frame.implementation.is_polars()
-        frame = frame.select(wanted).collect(backend="polars" if polars else "pandas")
-    return {name: cells_of(frame[name]) for name in wanted}
+        frame = frame.select(places).collect(backend="polars" if polars else "pandas")
+    return {name: cells_of(frame[place]) for name, place in zip(wanted, places, strict=True)}
+
+
+def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
+    """A dataframe in another layout than one row an answer; None where its columns are those of answers, or unknown."""
+    if set(ANSWERS) & find_roles(names).keys():
+        return None
+    with opened_frame(table) as source:
+        known = is_known(source, Asked())
+    return read_as(table, Reading()) if known else None
+
+
+def _own_names(table: object, problems: Problems) -> tuple[str, ...]:
+    """The columns of a dataframe or of a file that is a table, under their own names."""
+    if isinstance(table, Imported):
+        return ()
+    if not isinstance(table, str | os.PathLike):
+        return tuple(frame_of(table, problems)[1])
+    return own_names(os.fspath(table))
 
 
 def columns_among(table: object, among: Sequence[str], problems: Problems) -> list[str]:
-    """Which of some columns a table has, without reading its rows where that can be done.
+    """Those of some columns that a table has, without reading its rows where that can be done.
 
     Examples
     --------
@@ -84,8 +138,15 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
     >>> columns_among(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge", "winner"], Problems("votes"))
     ['judge']
     """
+    if isinstance(table, Imported):
+        return choose(imported_names(table), [], among, problems)
     if not isinstance(table, str | os.PathLike):
-        return choose(frame_of(table, problems)[1], [], among, problems)
+        found = frame_of(table, problems)[1]
+        known = _in_layout(table, found)
+        if known is not None:
+            return choose(imported_names(known), [], among, problems)
+        under = {name: column for column, name in wanted_roles(found, [], among).items()}
+        return choose([under.get(name, name) for name in found], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)
     names = foreign_names(path) if run is None else run.tables()

@@ -8,10 +8,17 @@ from typing import TypeAlias
 
 import numpy as np
 
+from voirdire.notices import notice
 from voirdire.tables.encode import Column, IntArray, groups, positions, same_letters
 from voirdire.tables.problems import Problems, nearest
 
 OUTCOMES = ("first", "second", "tie")
+#: What winners are called elsewhere, in lower case; a word that is an item's name means the item.
+OUTCOME_WORDS = {
+    "first": "first", "second": "second", "tie": "tie", "model_a": "first", "model_b": "second", "model_1": "first",
+    "model_2": "second", "left": "first", "right": "second", "draw": "tie", "both_bad": "tie", "bothbad": "tie",
+    "tie (bothbad)": "tie", "tie(bothbad)": "tie", "equal": "tie",
+}  # fmt: skip
 
 _ONLY_CRITERION = "overall"
 # Finding a near name is slow; a message shows no more problems than this.
@@ -72,7 +79,7 @@ def outcomes(
     winner: Column, items: tuple[str, ...], first: IntArray, second: IntArray, problems: Problems
 ) -> IntArray:
     """Read the winners as 0 (first), 1 (second) or 2 (tie), shape (rows,); -1 where that cannot be told."""
-    word = np.append(positions(winner.levels, OUTCOMES), -1)[winner.codes]
+    word = np.append(positions(_in_our_words(winner.levels, items), OUTCOMES), -1)[winner.codes]
     item = np.append(positions(winner.levels, items), -1)[winner.codes]
     named = np.select([(item >= 0) & (item == first), (item >= 0) & (item == second)], [0, 1], -1)
     readable = (first >= 0) & (second >= 0) & (first != second)
@@ -97,3 +104,31 @@ def outcomes(
             f"{nearest(name, [*OUTCOMES, *pair]) if number < _HINTS else ''}",
         )
     return np.where(word >= 0, word, named)
+
+
+def _in_our_words(levels: tuple[str, ...], items: tuple[str, ...]) -> list[str]:
+    """Winners in our words where they are in others, after a note; a word that is an item's name stays as it is."""
+    strange = {level: OUTCOME_WORDS.get(level.strip().lower()) for level in levels if level not in OUTCOMES}
+    if not any(strange.values()):
+        return list(levels)
+    names = {item.strip().lower() for item in items}
+    meant = {
+        level: word
+        for level, word in strange.items()
+        if word is not None and level.strip().lower() not in names
+    }
+    if meant:
+        notice(said_words(meant))
+    return [meant.get(level, level) for level in levels]
+
+
+def said_words(meant: Mapping[str, str]) -> str:
+    """A note of what winners are taken to say.
+
+    Examples
+    --------
+    >>> said_words({"model_a": "first", "draw": "tie"})
+    "Winners are taken so: 'draw' is tie, 'model_a' is first."
+    """
+    words = (f"{said!r} is {outcome}" for said, outcome in sorted(meant.items()))
+    return f"Winners are taken so: {', '.join(words)}."

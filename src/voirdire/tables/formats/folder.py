@@ -8,8 +8,8 @@ from pathlib import Path
 
 from voirdire.folders import new_folder
 from voirdire.layouts import Layout, text_with
-from voirdire.tables.formats.format import Asked
-from voirdire.tables.formats.imported import Imported, gather
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.reading import Reading, read_as
 
 LAYOUT = Layout(
     "imported tables",
@@ -17,6 +17,7 @@ LAYOUT = Layout(
         "votes.csv": text_with("judge,first,second,winner"),
         "scores.csv": text_with("judge,item,score"),
         "labels.csv": text_with("judge,item,label"),
+        "rankings.csv": text_with("judge,item,rank"),
         "refused.csv": text_with("place,reason"),
     },
 )
@@ -25,20 +26,19 @@ LAYOUT = Layout(
 def import_files(
     files: Sequence[str | os.PathLike[str]],
     out: str | Path,
-    tool: str | None = None,
-    asked: Asked | None = None,
+    how: Reading | None = None,
     *,
-    sep: str | None = None,
     overwrite: bool = False,
 ) -> Imported:
     """Write what is in files of tools as tables, which are written while the files are read.
 
     Parameters
     ----------
-    files, tool, sep
-        As in :func:`voirdire.read`.
+    files : sequence of paths
     out : path
         A new or empty folder; only tables that have rows are written.
+    how : Reading, optional
+        How the files are read; see :func:`voirdire.read`.
     overwrite : bool
         Whether tables imported before may be replaced.
 
@@ -53,4 +53,4 @@ def import_files(
         As :func:`voirdire.read`, or the folder cannot be written; nothing is left behind then.
     """
     with new_folder(out, LAYOUT, overwrite=overwrite) as place:
-        return gather(files, tool, asked, sep, place)
+        return read_as(list(files), how or Reading(), folder=place)

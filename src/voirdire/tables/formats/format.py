@@ -14,7 +14,7 @@ from voirdire.tables.formats.source import Head, Source
 
 @dataclass(frozen=True)
 class Asked:
-    """What whoever imports says about the files.
+    """What whoever reads files says about them.
 
     Attributes
     ----------
@@ -24,27 +24,33 @@ class Asked:
         The judge, the system, where a file does not name them.
     questions : sequence of str
         Those that are wanted, of a file with several.
-    columns : mapping of str to str
+    map : mapping of str to str
         Columns of voirdire's tables to those of a table.
     winners : mapping of str to str
         What the values of its winners mean: first, second or tie.
     wide : str, optional
-        What the columns of a wide table are: judge.
+        What the columns of a wide table are: judge, criterion or counts.
+    columns : sequence of str
+        Which columns of a wide table are, where not all others.
     table : str, optional
-        What it holds: votes, scores or labels.
+        What it holds: votes, scores, labels or rankings.
     degrees : bool
         Whether how sure a judge was of the winner is kept, as a column ``degree``, not the winner alone.
+    unnamed : bool
+        Whether the answers are people's, who need not be named.
     """
 
     baseline: str | None = None
     judge: str | None = None
     system: str | None = None
     questions: Sequence[str] = ()
-    columns: Mapping[str, str] | None = None
+    map: Mapping[str, str] | None = None
     winners: Mapping[str, str] | None = None
     wide: str | None = None
+    columns: Sequence[str] = ()
     table: str | None = None
     degrees: bool = False
+    unnamed: bool = False
 
 
 @dataclass(frozen=True)

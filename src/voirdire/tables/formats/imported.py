@@ -5,17 +5,32 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.notices import notice
+from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.frames import opened_frame
+from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.registry import format_of
-from voirdire.tables.formats.rows import TABLES, Note, Refused, Row, UnknownOrder
-from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.rows import (
+    TABLES,
+    UNKNOWN,
+    Columns,
+    Extended,
+    Fault,
+    Note,
+    Refused,
+    UnknownOrder,
+    named,
+)
+from voirdire.tables.formats.source import Source, opened
+from voirdire.tables.problems import nearest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +41,7 @@ _COLUMNS: dict[str, tuple[str, ...]] = {name: row._fields for row, name in TABLE
 _NEEDED = 3  # columns that every row fills
 _FLUSH = 50_000
 _SHOWN = 3
+_MOST = 1_000  # rows that cannot be read, of which are told
 
 
 class Rows:
@@ -40,29 +56,43 @@ class Rows:
 
     def __init__(self, name: str, path: Path | None = None) -> None:
         self.name, self.path, self.count = name, path, 0
-        self.fields = _COLUMNS[name]
+        self.fields: list[str] = list(_COLUMNS[name])
         self.rows: list[Any] = []
+        self._kept: set[str] = set(self.fields[:_NEEDED])
         self._header: tuple[str, ...] = ()
         self._runs: set[Any] = set()
 
-    def add(self, row: Row) -> None:
-        """Take one row."""
+    def declare(self, names: Sequence[str]) -> None:
+        """Have columns, whether or not a row fills them."""
+        self.fields += [name for name in names if name not in self.fields]
+        self._kept = {name for name in self._kept if name != "judge"} | set(names)
+
+    def add(self, row: Any) -> None:
+        """Take one row, perhaps with further columns."""
         self.count += 1
+        if isinstance(row, Extended):
+            self.fields += [name for name in row.further if name not in self.fields]
+            known = len(_COLUMNS[self.name])
+            row = (*row.row, *(row.further.get(name) for name in self.fields[known:]))
         self.rows.append(row)
         if self.path is not None and len(self.rows) >= _FLUSH:
             self.flush()
 
     def filled(self) -> tuple[str, ...]:
-        """The columns that the rows at hand fill, and those that are in the file."""
-        place = self.fields.index("run") if "run" in self.fields else None
+        """The columns that the rows at hand fill, those that are in the file, and those that there are to be."""
+        place = self.fields.index("run") if "run" in self.fields and "run" not in self._kept else None
         if place is not None:
             self._runs.update(row[place] for row in self.rows)
         return tuple(
             name
             for at, name in enumerate(self.fields)
-            if at < _NEEDED
+            if name in self._kept
             or name in self._header
-            or (len(self._runs) > 1 if at == place else any(row[at] is not None for row in self.rows))
+            or (
+                len(self._runs) > 1
+                if at == place
+                else any(len(row) > at and row[at] is not None for row in self.rows)
+            )
         )
 
     def flush(self) -> None:
@@ -75,7 +105,7 @@ class Rows:
         places = [self.fields.index(name) for name in columns]
         with self.path.open("a", encoding="utf-8", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(
-                [[row[at] for at in places] for row in self.rows]
+                [[row[at] if at < len(row) else None for at in places] for row in self.rows]
             )
         self.rows.clear()
 
@@ -99,16 +129,19 @@ class Rows:
 
         if not self.rows:
             return None
-        return pd.DataFrame(self.rows, columns=list(self.fields))[list(self.filled())]
+        width = len(self.fields)
+        rows = [(*row, *(None,) * (width - len(row))) for row in self.rows]
+        cells = dict(zip(self.fields, zip(*rows, strict=True), strict=True))
+        return pd.DataFrame({name: list(cells[name]) for name in self.filled()})
 
 
 @dataclass
 class Imported:
-    """What was in files of a tool.
+    """What was in files of a tool, or in a table whose columns were named.
 
     Attributes
     ----------
-    votes, scores, labels : DataFrame or None
+    votes, scores, labels, rankings : DataFrame or None
         The tables that there are.
     refused : DataFrame
         Answers that are in no table: file, place and reason.
@@ -116,16 +149,34 @@ class Imported:
         What else is to be said of the files.
     formats : dict of str to str
         The tool of each file.
+    kind : str, optional
+        Which table is meant, where there are several.
+    levels : sequence of str, optional
+        The labels there may be, or the levels of the scores.
+    positive : str, optional
+        The label that is a success.
+    people : tuple of str
+        Judges who are people.
+    unnamed : bool
+        Whether all answers are people's, who need not be named.
     """
 
     rows: dict[str, Rows] = field(repr=False)
     notes: tuple[str, ...]
     formats: dict[str, str]
     order_unknown: bool = False
+    kind: str | None = None
+    levels: Sequence[str] | None = None
+    positive: str | None = None
+    people: tuple[str, ...] = ()
+    unnamed: bool = False
+    faults: tuple[str, ...] = ()
 
     @property
     def votes(self) -> pd.DataFrame | None:
-        """The votes."""
+        """The votes; of rankings, where votes are asked for, the pairs of each."""
+        if self.kind == "votes" and not self.rows["votes"].count and self.rows["rankings"].count:
+            return votes_of_rankings(self.rows["rankings"].frame())
         return self.rows["votes"].frame()
 
     @property
@@ -137,6 +188,11 @@ class Imported:
     def labels(self) -> pd.DataFrame | None:
         """The labels."""
         return self.rows["labels"].frame()
+
+    @property
+    def rankings(self) -> pd.DataFrame | None:
+        """The rankings, one row an item of a ranking."""
+        return self.rows["rankings"].frame()
 
     @property
     def refused(self) -> pd.DataFrame:
@@ -152,81 +208,143 @@ class Imported:
         return {name: rows.count for name, rows in self.rows.items() if rows.count}
 
     @property
-    def table(self) -> pd.DataFrame:
-        """The one table that there is.
+    def kinds(self) -> list[str]:
+        """Tables that there are, or the one that is meant.
 
         Raises
         ------
         InputError
-            There are several.
+            The one that is meant is not there.
         """
-        names = [name for name in self.counts if name != "refused"]
-        if len(names) > 1:
+        names = [name for name in ANSWERS if self.rows[name].count]
+        if self.kind is None:
+            return names
+        if self.kind not in names and not (self.kind == "votes" and "rankings" in names):
+            raise InputError(f"{self.called} holds {' and '.join(names)}, not {self.kind}")
+        return [self.kind]
+
+    @property
+    def called(self) -> str:
+        """The files, for a message."""
+        return f"file {', '.join(map(repr, self.formats))}"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The one table that there is or that is meant, without the answers of people who were named.
+
+        Raises
+        ------
+        InputError
+            There are several, or a row of a long table cannot be read.
+        """
+        return self._of_judges(self._frame(None))
+
+    def table_of(self, kind: str | None) -> pd.DataFrame:
+        """As `table`, of a kind."""
+        return self._of_judges(self._frame(kind))
+
+    @property
+    def answers_of_people(self) -> pd.DataFrame | None:
+        """The answers of people who were named, with a column person in the place of judge; None where none was.
+
+        Raises
+        ------
+        InputError
+            One of them is no judge of the table.
+        """
+        if not self.people:
+            return None
+        frame = self._frame(None)
+        judges = sorted(set(frame["judge"]))
+        if strange := [name for name in self.people if name not in judges]:
             raise InputError(
-                f"the files hold {' and '.join(names)}; take one of them, such as .{names[0]} (--table {names[0]})"
+                f"people: {strange[0]!r} is no judge of the table{nearest(strange[0], judges)}"
+                f"; its judges are {', '.join(judges[:8])}{', ...' if len(judges) > 8 else ''}"
             )
-        found = self.rows[names[0]].frame()
-        assert found is not None
-        return found
+        if len(set(self.people)) == len(judges):
+            raise InputError(
+                "people: all judges of the table are named as people; nobody is left to be judged"
+            )
+        return (
+            frame[frame["judge"].isin(self.people)].rename(columns={"judge": "person"}).reset_index(drop=True)
+        )
+
+    def _frame(self, kind: str | None) -> pd.DataFrame:
+        if self.faults:
+            raise InputError(list(self.faults))
+        kinds = self.kinds
+        if kind is not None and kind not in kinds:
+            raise InputError(f"{self.called} holds {' and '.join(kinds)}, not {kind}")
+        if kind is None and len(kinds) > 1:
+            raise InputError(
+                f"the files hold {' and '.join(kinds)}; take one of them, such as .{kinds[0]} (--table {kinds[0]})"
+            )
+        frame: pd.DataFrame = getattr(self, kind or kinds[0])
+        if self.unnamed and set(frame["judge"]) == {NAMELESS}:
+            frame = frame.drop(columns="judge")
+        return frame
+
+    def _of_judges(self, frame: pd.DataFrame) -> pd.DataFrame:
+        if not self.people:
+            return frame
+        _ = self.answers_of_people  # says who of them is no judge
+        return frame[~frame["judge"].isin(self.people)].reset_index(drop=True)
+
+    def say(self) -> None:
+        """Say what was read as what, what else there is to be said, and how many answers are in no table."""
+        for path, tool in self.formats.items():
+            if tool != "table":
+                notice(f"{path} is read as a file of {tool}.")
+        for note in self.notes:
+            notice(note)
+        if refused := self.rows["refused"].rows:
+            first = "; ".join(f"{row[0]}: {row[1]}" for row in refused[:_SHOWN])
+            are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
+            notice(
+                f"{are} in no table ({first}{'; ...' if len(refused) > _SHOWN else ''}); `voirdire import` lists each "
+                "with its reason."
+            )
 
 
-def read(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    tool: str | None = None,
-    *,
-    sep: str | None = None,
-    **asked: Any,
-) -> Imported:
-    """Read files of the tools that people use as tables of votes, scores and labels; judges stay apart.
-
-    The content of a file says which tool wrote it: AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect (``.eval``,
-    ``.json``), promptfoo, DeepEval, lm-evaluation-harness, Langfuse, LangSmith, Argilla, Label Studio, Potato,
-    Crowd-Kit, JudgeBench, PandaLM, BiGGen-Bench, CJE; or it is a table (CSV, TSV, JSON, JSONL, Parquet, XLSX) whose
-    columns are named. ``.gz`` and ``.zst`` are unpacked, ``-`` is the standard input.
-
-    Parameters
-    ----------
-    files : path or sequence of paths
-        Of one tool or several.
-    tool : str, optional
-        The tool, where the content shall not decide.
-    sep : str, optional
-        What separates the columns of a text table, where it is neither comma, tab, semicolon nor bar.
-    **asked
-        Fields of `Asked`, such as ``baseline="gpt-4-0314"`` or ``columns={"judge": "grader"}``.
-
-    Returns
-    -------
-    Imported
-        Tables, what was refused and why, and notes.
-
-    Raises
-    ------
-    InputError
-        A file is damaged or of no known format, or nothing in it is a vote, a score or a label.
+def votes_of_rankings(rankings: pd.DataFrame | None) -> pd.DataFrame:
+    """The pairs of items of each ranking as votes, whose order of display is unknown; ties are ties.
 
     Examples
     --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "human.csv")
-    ...     _ = path.write_text("worker,left,right,label\\nw1,sofa,chair,chair\\nw2,sofa,chair,\\n")
-    ...     found = read(path)
-    >>> found.votes.to_dict("records"), found.refused["reason"].tolist()
-    ([{'judge': 'w1', 'first': 'sofa', 'second': 'chair', 'winner': 'second'}], ['no label'])
+    >>> import pandas as pd
+    >>> votes = votes_of_rankings(pd.DataFrame({"judge": "a", "item": ["x", "y", "z"], "rank": [1, 2, 2]}))
+    >>> votes[["first", "second", "winner"]].values.tolist()
+    [['x', 'y', 'first'], ['x', 'z', 'first'], ['y', 'z', 'tie']]
     """
-    return gather(files, tool, Asked(**asked), sep)
+    import pandas as pd
+
+    assert rankings is not None
+    keys = [name for name in rankings if name not in ("item", "rank")]
+    rows = []
+    for key, ranking in rankings.groupby(keys, sort=False, dropna=False):
+        ordered = sorted(zip(ranking["rank"], ranking["item"], strict=True), key=lambda pair: pair[0])
+        for at, (rank, item) in enumerate(ordered):
+            rows += [
+                (*key, item, other, "tie" if below == rank else "first", UNKNOWN)
+                for below, other in ordered[at + 1 :]
+            ]
+    notice("Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other.")
+    return pd.DataFrame(rows, columns=[*keys, "first", "second", "winner", "order"])
 
 
 def gather(
-    files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    files: Any,
     tool: str | None = None,
     asked: Asked | None = None,
     sep: str | None = None,
     folder: Path | None = None,
+    *,
+    sheet: str | None = None,
+    judges: Mapping[str, str] | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Imported:
-    """As :func:`read`; with a folder, rows are written into it while they are read, and none is kept."""
-    paths = [files] if isinstance(files, str | os.PathLike) else list(files)
+    """As :func:`voirdire.read`; with a folder, rows are written into it while they are read, and none is kept."""
+    paths = [files] if not isinstance(files, list | tuple) else list(files)
     if not paths:
         raise InputError("no file is given; name one or more")
     said = asked or Asked()
@@ -235,29 +353,100 @@ def gather(
     formats: dict[str, str] = {}
     unknown = False
     reasons: Counter[str] = Counter()
+    faults: list[Refused] = []
+    filtering = _Filter(where or {})
     with ExitStack() as stack:
-        sources = [stack.enter_context(opened(path, sep)) for path in paths]
+        _check_twice(paths)
+        sources = [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
         for source in sources:
             source.siblings = sources
         chosen = [(source, format_of(source, said, tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            for row in one.rows(source, said):
+            for row in one.rows(source, _of_file(said, judges, source)):
                 if isinstance(row, Note):
                     notes.setdefault(str(row))
                     unknown = unknown or isinstance(row, UnknownOrder)
+                elif isinstance(row, Columns):
+                    rows[row.table].declare(row.names)
                 elif isinstance(row, Refused):
-                    rows["refused"].add(row)
+                    rows["refused"].add(Refused(*row))
                     reasons[row.reason] += 1
-                else:
-                    rows[TABLES[type(row)]].add(row)
+                    faults += [row] if isinstance(row, Fault) and len(faults) < _MOST else []
+                elif filtering.keeps(row):
+                    rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+    names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
-        names = ", ".join(source.name for source in sources)
+        filtering.check_any(names)
         raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
     for table in rows.values():
         table.flush()
-    return Imported(rows, tuple(notes), formats, unknown)
+    found = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed)
+    found.faults = tuple(_sentences(faults))
+    return found
+
+
+def _sentences(faults: Sequence[Refused]) -> list[str]:
+    """Rows that cannot be read, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for fault in faults:
+        by_reason.setdefault(fault.reason, []).append(fault.place)
+    return [
+        f"{', '.join(places[:_SHOWN])}{f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''}: {reason}"
+        for reason, places in by_reason.items()
+    ]
+
+
+class _Filter:
+    """Rows that hold what is asked for."""
+
+    def __init__(self, where: Mapping[str, str]) -> None:
+        self.where = dict(where)
+        self.seen: set[str] = set()
+
+    def keeps(self, row: Any) -> bool:
+        if not self.where:
+            return True
+        plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
+        cells = {**plain._asdict(), **further}
+        self.seen |= {name for name, cell in cells.items() if cell is not None}
+        return all(named(cells.get(name)) == said for name, said in self.where.items())
+
+    def check_any(self, names: str) -> None:
+        if not self.seen:
+            return
+        if absent := [name for name in self.where if name not in self.seen]:
+            columns = ", ".join(map(repr, sorted(self.seen)))
+            raise InputError(
+                f"{names}: there is no column {absent[0]!r} (--where); its columns are {columns}"
+            )
+        asked = ", ".join(f"{name}={said}" for name, said in self.where.items())
+        raise InputError(f"{names}: no row has {asked}")
+
+
+def _opened(path: Any, sep: str | None, sheet: str | None) -> Any:
+    if isinstance(path, str | os.PathLike):
+        return opened(path, sep, sheet)
+    return opened_frame(path)
+
+
+def _check_twice(paths: Sequence[Any]) -> None:
+    """Raise where a file is given twice, under whatever name."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            continue
+        real = os.path.realpath(path)
+        if real in seen:
+            raise InputError(f"file {os.fspath(path)!r} is given twice; its answers would count twice")
+        seen[real] = os.fspath(path)
+
+
+def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
+    """What is asked of one of several files."""
+    judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
+    return asked if judge is None else replace(asked, judge=judge)
 
 
 def _why(reasons: Counter[str]) -> str:
@@ -268,7 +457,7 @@ def _why(reasons: Counter[str]) -> str:
 
 
 def _check_options(asked: Asked, formats: Sequence[Format]) -> None:
-    fits = {name for one in formats for name in one.options}
+    fits = {name for one in formats for name in one.options} | {"table", "unnamed"}
     given = {name for name, value in vars(asked).items() if value}
     if alien := sorted(given - fits):
         named = ", ".join(sorted({one.title for one in formats}))

@@ -41,10 +41,6 @@ _REFUSED = {
     frozenset(
         ("question_id", "model", "score")
     ): "these are single scores without judge and turn (arena-bench); who gave them is not in the file",
-    frozenset(
-        ("question_id", "model_a", "model_b", "winner")
-    ): "these are Arena-Hard's battles, which name no judge "
-    "and repeat rows by strength; give the files in model_judgment/ instead",
 }
 
 
@@ -80,7 +76,7 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
         if found is not tables.FORMAT and not found.detect(source.head):
             _as_record(source, found)
         return found
-    if asked.columns or asked.wide or asked.table:
+    if asked.map or asked.wide or asked.columns:
         return tables.FORMAT
     known = tool_of(source.head)
     if known is not None:
@@ -88,15 +84,15 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
             _as_record(source, known)
         return known
     for keys, why in _REFUSED.items():
-        if keys <= source.head.keys and "judge" not in source.head.keys:
+        if keys <= source.head.keys and "judge" not in source.head.keys and asked.judge is None:
             raise InputError(f"{source.name}: {why}")
-    if tables.FORMAT.detect(source.head):
-        return tables.FORMAT
+    if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
+        raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):
         raise InputError(f"{source.name}: {_strange(source.head)}")
-    close = _closest(source.head)
-    names = source.head.columns or tuple(source.head.first or ())
-    raise InputError(tables.unknown(source.name, names) + close)
+    if not tables.is_known(source, asked):
+        raise InputError(tables.unknown(source) + _closest(source.head))
+    return tables.FORMAT
 
 
 def _as_record(source: Source, found: Format) -> None:

@@ -47,11 +47,40 @@ class Label(NamedTuple):
     run: Any = None
 
 
+class Ranking(NamedTuple):
+    """One row of a table of rankings: the place of an item, 1 the best, in one ranking of a judge."""
+
+    judge: Any
+    item: Any
+    rank: Any
+    criterion: Any = None
+    context: Any = None
+    run: Any = None
+
+
+class Extended(NamedTuple):
+    """A row of a table with its further columns."""
+
+    row: Any
+    further: Mapping[str, Any]
+
+
+class Columns(NamedTuple):
+    """Columns that a table is to have, whether or not a row fills them."""
+
+    table: str
+    names: tuple[str, ...]
+
+
 class Refused(NamedTuple):
     """An answer that is in no table, with its place and the reason."""
 
     place: str
     reason: str
+
+
+class Fault(Refused):
+    """A row of a long table that cannot be read: verbs take such a table as a whole or not at all."""
 
 
 class Note(str):
@@ -62,11 +91,11 @@ class UnknownOrder(Note):
     """That a file does not say which item was shown first, so that nothing can be said of positions."""
 
 
-Row: TypeAlias = Vote | Score | Label | Refused | Note
+Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Refused | Note
 
 UNKNOWN = "unknown"
 
-TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels"}
+TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels", Ranking: "rankings"}
 
 
 class Odd(Exception):
@@ -165,8 +194,10 @@ def fault(row: Row) -> str | None:
     >>> fault(Vote("a", "x", "x", "tie")), fault(Score("", "x", 3)), fault(Label("a", "x", "yes"))
     ("an item against itself: 'x'", 'judge is empty', None)
     """
-    if isinstance(row, Note | Refused):
+    if isinstance(row, Note | Refused | Columns):
         return None
+    if isinstance(row, Extended):
+        return fault(row.row)
     for name, value in zip(row._fields[:3], row, strict=False):
         if value is None or value == "":
             return f"{name} is empty"

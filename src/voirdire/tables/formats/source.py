@@ -103,6 +103,16 @@ class Source:
             return parquet_records(self.local, self.name, columns)
         return named_cells(self.rows(), self.name)
 
+    def columns(self) -> tuple[str, ...]:
+        """All columns, in the order met."""
+        if self.head.columns:
+            return self.head.columns
+        found: dict[str, None] = {}
+        for _, record in self.records():
+            if isinstance(record, dict):
+                found.update(dict.fromkeys(record))
+        return tuple(found)
+
     def rows(self) -> Iterator[tuple[int, list[Any]]]:
         """Header and rows of a table with their lines."""
         return sheet(self.local) if self.kind == "xlsx" else separated(self.local, self.name, self.separator)
@@ -113,7 +123,9 @@ class Source:
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str], separator: str | None = None) -> Iterator[Source]:
+def opened(
+    path: str | os.PathLike[str], separator: str | None = None, sheet: str | None = None
+) -> Iterator[Source]:
     """Open a file and tell what is in it: its bytes decide, never its name.
 
     ``.gz`` and ``.zst`` are unpacked on the way; ``-`` is the standard input.

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.cells import Cells, choose
-from voirdire.tables.formats import tables
+from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
 from voirdire.tables.formats.format import Asked
-from voirdire.tables.formats.imported import Imported, gather
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.long_table import is_nameless
 from voirdire.tables.formats.registry import tool_of
 from voirdire.tables.formats.source import Source, opened
+from voirdire.tables.formats.tables import is_known
 from voirdire.tables.problems import Problems
+from voirdire.tables.reading import BESIDE, Reading, read_as
 
 _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-_ANSWERS = {"winner": "votes", "score": "scores", "label": "labels"}
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a file is one of a tool, or a table with other names of columns or in another wrapping."""
+    """Whether a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
     return path == "-" or (os.path.isfile(path) and _look(*_key(path)) is not None)
 
 
@@ -34,9 +34,23 @@ def foreign_names(path: str) -> list[str] | None:
         return None
     tool, names = _look(*_key(path)) or ("", ())
     if tool:
-        return [column for column, name in _ANSWERS.items() if name in _imported(*_key(path)).counts]
-    used = {name: column for column, name in tables.aliases(names).items()}
+        return imported_names(_imported(*_key(path)))
+    used = {name: column for column, name in find_roles(names).items()}
     return [used.get(name, name) for name in names]
+
+
+def own_names(path: str) -> tuple[str, ...]:
+    """The columns of a file that is a table of other names than ours, under its own names; nothing of all others."""
+    if not is_foreign(path):
+        return ()
+    tool, names = _look(*_key(path)) or ("", ())
+    return () if tool else names
+
+
+def imported_names(found: Imported) -> list[str]:
+    """The columns of what was imported: of one table all, of several those of answers."""
+    kinds = found.kinds
+    return [str(name) for name in found.table] if len(kinds) == 1 else [ANSWERS[kind] for kind in kinds]
 
 
 def foreign_cells(
@@ -52,45 +66,52 @@ def foreign_cells(
     if not is_foreign(path):
         return None
     tool, names = _look(*_key(path)) or ("", ())
-    if not tool:
-        return _renamed(path, names, required, optional, problems)
-    wanted = next((kind for column, kind in _ANSWERS.items() if column in required), None)
-    found = _imported(*_key(path))
-    _say(found)
-    frame = None if wanted is None else getattr(found, wanted)
-    if frame is None:
-        held = " and ".join(name for name in found.counts if name != "refused")
-        problems.stop(f"file {path!r} is one of {tool} and holds {held}, not {wanted or 'such a table'}")
-    return {name: frame[name].tolist() for name in choose(list(frame), required, optional, problems)}
+    if tool:
+        return imported_cells(_imported(*_key(path)), required, optional, problems)
+    roles = wanted_roles(names, required, optional)
+    with opened(path) as source:
+        cells = _renamed(source, names, roles, required, optional, problems)
+    say_roles(path, roles)
+    return cells
 
 
-def as_asked(path: str | os.PathLike[str], asked: Asked, kind: str | None = None) -> Any:
-    """A file as a table, where something is asked of its columns, or which of its tables is meant; else the path.
+def imported_cells(
+    found: Imported, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
+) -> Cells:
+    """Columns of what was imported: of the table with the answers that are required, else of the only one.
 
     Raises
     ------
     InputError
-        It holds several tables, or not the one that is meant.
+        There is no such table.
     """
-    plain = asked == Asked()
-    if plain and kind is None:
-        return path
-    if kind not in (None, *_ANSWERS.values()):
-        raise InputError(f"table {kind!r} is none of {', '.join(_ANSWERS.values())}")
-    found = gather(path, asked=asked if plain else replace(asked, table=kind))
-    _say(found)
-    if kind is None:
-        return found.table
-    frame = getattr(found, kind)
-    if frame is None:
-        held = " and ".join(name for name in found.counts if name != "refused")
-        raise InputError(f"file {os.fspath(path)!r} holds {held}, not {kind}")
-    return frame
+    wanted = next((kind for kind, column in ANSWERS.items() if column in required), None)
+    frame = found.table_of(wanted)
+    found.say()
+    return {
+        name: frame[name].tolist()
+        for name in choose([str(name) for name in frame], required, optional, problems)
+    }
+
+
+def wanted_roles(
+    names: Sequence[str], required: Sequence[str], optional: Sequence[str] | None
+) -> dict[str, str]:
+    """Columns of ours that are wanted and stand under other names, to these."""
+    asked = [*required, *(optional or ())]
+    return {column: name for column, name in find_roles(names).items() if column != name and column in asked}
+
+
+def say_roles(called: str, roles: Mapping[str, str]) -> None:
+    """Say which columns are taken for ours."""
+    if roles:
+        shown = ", ".join(f"{name!r} as {column}" for column, name in roles.items())
+        notice(f"{called}: columns are taken for others: {shown}.")
 
 
 def written(path: str, folder: str) -> str:
     """The votes of a large file of a tool or of other columns, written into a folder as a table of ours."""
-    _say(gather(path, folder=Path(folder)))
+    read_as(path, Reading(), folder=Path(folder)).say()
     return str(Path(folder, "votes.csv"))
 
 
@@ -103,21 +124,33 @@ def _key(path: str) -> tuple[str, int, int]:
 
 @lru_cache(maxsize=8)
 def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | None:
-    """The tool that wrote a file (empty where none did) and its columns; None for a table of ours."""
+    """What wrote a file and its columns; None for a table of ours.
+
+    A tool's name; ``table`` for a table whose layout is another, or beside which a file says how it is read; nothing
+    where only names of columns or the wrapping are others.
+    """
+    ours = Path(path).suffix.lower() in _OURS
+    if os.path.isfile(path + BESIDE):
+        return "table", ()
     try:
         with opened(path) as source:
             head = source.head
-            names = head.columns or tuple(head.first or ()) if head.shape in ("records", "table") else ()
-            ours = _is_ours(source, path)
-            if ours and tables.kind_of({name: name for name in names if name in tables.ALIASES}):
+            if head.shape not in ("records", "table"):
+                found = tool_of(head)
+                return None if found is None else (found.name, ())
+            names = source.columns()
+            if _is_ours(source, path) and kind_of([name for name in names if name in ALIASES]):
                 return None
             found = tool_of(head)
             if found is not None:
                 return found.name, names
-            if names and (Path(path).suffix.lower() not in _OURS or tables.kind_of(tables.aliases(names))):
+            roles = find_roles(names)
+            if not set(ANSWERS.values()) & roles.keys() and is_known(source, Asked()):
+                return "table", names
+            if names and (not ours or kind_of(roles) or is_nameless(names, roles)):
                 return "", names
     except InputError:
-        if Path(path).suffix.lower() not in _OURS:
+        if not ours:
             raise
     return None
 
@@ -130,58 +163,25 @@ def _is_ours(source: Source, path: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _imported(path: str, changed: int, size: int) -> Imported:
-    return gather(path)
-
-
-def _say(found: Imported) -> None:
-    for path, tool in found.formats.items():
-        notice(f"{path} is read as {'a table' if tool == 'table' else f'a file of {tool}'}.")
-    for note in found.notes:
-        notice(note)
-    refused = found.counts.get("refused", 0)
-    if refused:
-        are = "answer is" if refused == 1 else "answers are"
-        notice(f"{refused:,} {are} in no table; `voirdire import` lists each with its reason.")
+    return read_as(path, Reading())
 
 
 def _renamed(
-    path: str,
+    source: Source,
     names: Sequence[str],
+    roles: Mapping[str, str],
     required: Sequence[str],
     optional: Sequence[str] | None,
     problems: Problems,
 ) -> Cells:
     """Columns under our names, as far as they are wanted and not there under them; all others keep theirs."""
-    others = {column: name for column, name in tables.aliases(tuple(names)).items() if column != name}
-    asked = [*required, *(optional or ())]
-    taken = {column: name for column, name in others.items() if column in asked}
-    kept = [name for name in names if name not in taken.values()]
-    wanted = choose([*taken, *kept], required, optional, problems)
-    places = [(column, taken.get(column, column)) for column in wanted]
+    kept = [name for name in names if name not in roles.values()]
+    wanted = choose([*roles, *kept], required, optional, problems)
+    places = [(column, roles.get(column, column)) for column in wanted]
     cells: dict[str, list[object]] = {column: [] for column in wanted}
-    with opened(path) as source:
-        for place, record in source.records([name for _, name in places]):
-            if isinstance(record, str):
-                problems.stop(f"{place}: {record}")
-            for column, name in places:
-                cells[column].append(record.get(name))
-    if taken:
-        shown = ", ".join(f"{name!r} as {column}" for column, name in taken.items())
-        notice(f"{path}: columns are taken for others: {shown}.")
-    if "winner" in cells and "winner" in required:
-        cells["winner"] = _winners(cells)
+    for place, record in source.records([name for _, name in places]):
+        if isinstance(record, str):
+            problems.stop(f"{place}: {record}")
+        for column, name in places:
+            cells[column].append(record.get(name))
     return dict(cells)
-
-
-def _winners(cells: dict[str, list[object]]) -> list[object]:
-    """Winners in our words, where they are in those of others and name no item."""
-    items = {*cells.get("first", ()), *cells.get("second", ())}
-    meant: dict[object, object] = {}
-    for said in set(map(str, cells["winner"])):
-        outcome = tables.WINNERS.get(said.strip().lower())
-        if outcome is not None and outcome != said and said not in items:
-            meant[said] = outcome
-    if meant:
-        words = (f"{said!r} is {outcome}" for said, outcome in sorted(meant.items(), key=str))
-        notice(f"Winners are taken so: {', '.join(words)}.")
-    return [meant.get(said, said) if isinstance(said, str) else said for said in cells["winner"]]

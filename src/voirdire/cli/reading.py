@@ -1,0 +1,330 @@
+"""Options of how tables are read: the same for every verb that reads some."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from voirdire.errors import InputError
+from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
+from voirdire.tables.run_folders import run_folder
+
+_PANEL = "How tables are read"
+
+Texts = list[str] | None
+_OPTIONS: dict[str, Any] = {
+    "tool": Annotated[
+        str | None,
+        typer.Option("--from", metavar="TOOL", rich_help_panel=_PANEL, help="The tool that wrote the file."),
+    ],
+    "map": Annotated[
+        Texts,
+        typer.Option(
+            "--map",
+            metavar="A=B,...",
+            rich_help_panel=_PANEL,
+            help="Columns of the table: judge=grader,first=model_a,...; or a file that keeps options (.toml).",
+        ),
+    ],
+    "winners": Annotated[
+        Texts,
+        typer.Option(
+            "--winners",
+            metavar="A=B,...",
+            rich_help_panel=_PANEL,
+            help="What winners mean: 1=first,0=second,draw=tie.",
+        ),
+    ],
+    "wide": Annotated[
+        str | None,
+        typer.Option(
+            "--wide",
+            metavar="judge|criterion|counts",
+            rich_help_panel=_PANEL,
+            help="What the further columns of a table with one row an item are.",
+        ),
+    ],
+    "columns": Annotated[
+        Texts,
+        typer.Option(
+            "--columns", metavar="A,B,...", rich_help_panel=_PANEL, help="Which of them, where not all."
+        ),
+    ],
+    "settings": Annotated[
+        Texts,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            rich_help_panel=_PANEL,
+            help="What a file does not say: baseline, judge (of one file: judge=FILE:NAME), system, questions (a,b).",
+        ),
+    ],
+    "sheet": Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="NAME", rich_help_panel=_PANEL, help="The sheet of a spreadsheet."),
+    ],
+    "sep": Annotated[
+        str | None,
+        typer.Option("--sep", rich_help_panel=_PANEL, help="What separates columns; default: found out."),
+    ],
+    "kind": Annotated[
+        str | None,
+        typer.Option(
+            "--table",
+            metavar="KIND",
+            rich_help_panel=_PANEL,
+            help="Which table: votes, scores, labels or rankings.",
+        ),
+    ],
+    "where": Annotated[
+        Texts,
+        typer.Option(
+            "--where",
+            metavar="COLUMN=VALUE",
+            rich_help_panel=_PANEL,
+            help="Only rows that hold this; repeatable.",
+        ),
+    ],
+    "positive": Annotated[
+        str | None,
+        typer.Option(
+            "--positive", metavar="LABEL", rich_help_panel=_PANEL, help="The label that is a success."
+        ),
+    ],
+    "levels": Annotated[
+        Texts,
+        typer.Option(
+            "--levels",
+            metavar="A,B,...",
+            rich_help_panel=_PANEL,
+            help="All labels there may be, lowest first, or the levels of the scores' scale.",
+        ),
+    ],
+    "people": Annotated[
+        Texts,
+        typer.Option(
+            "--people", metavar="A,B,...", rich_help_panel=_PANEL, help="Judges of the table who are people."
+        ),
+    ],
+    "degrees": Annotated[
+        bool,
+        typer.Option(
+            "--degrees",
+            rich_help_panel=_PANEL,
+            help="How sure judges were counts, where a tool's file says it.",
+        ),
+    ],
+}
+
+
+@dataclass
+class TableOptions:
+    """How the tables of a command are read.
+
+    Attributes
+    ----------
+    how : Reading
+    """
+
+    how: Reading = field(default_factory=Reading)
+
+    @property
+    def levels(self) -> list[str] | None:
+        """Labels there may be, or levels of scores."""
+        return None if self.how.levels is None else list(self.how.levels)
+
+    def tables(self, paths: Sequence[Path], further: Iterable[Path | None] = ()) -> list[Any]:
+        """Tables of judges' answers: files as they are where nothing is said of them, else as they are to be read.
+
+        Parameters
+        ----------
+        paths : sequence of Path
+        further : iterable of Path or None
+            Further tables of the command, whose columns a mapping may name, too.
+        """
+        kept = replace(self.how, levels=None, positive=None)
+        if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
+            return list(paths)
+        elsewhere = {name for path in further if path is not None for name in _columns(path)}
+        return [self._read(path, elsewhere) for path in paths]
+
+    def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
+        """As `tables`, of one."""
+        return self.tables([path], further)[0]
+
+    def people(self, path: Path | None) -> Any:
+        """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
+        if path is None:
+            return None
+        how = (
+            fitting(self.how, _columns(path))
+            if self.how.map or self.how.winners or self.how.sep
+            else Reading()
+        )
+        return read_as(path, how, unnamed=True).table if how.given else path
+
+    def of_people(self, paths: Sequence[Path] | None) -> Any:
+        """What a repeatable option for people's answers gave: the one table, or all of them; None without."""
+        found = [self.people(path) for path in paths or ()]
+        return found[0] if len(found) == 1 else found or None
+
+    def _read(self, path: Path, elsewhere: set[str]) -> Any:
+        how = self.how
+        if run_folder(path) is not None:
+            if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
+                raise InputError(f"{path}: a run's folder says how it is read; leave --{alien[0]} out")
+            from voirdire.tables.chosen import chosen
+            from voirdire.tables.columns import ANSWERS
+
+            return chosen(path, None, how.where, answer=None if how.table is None else ANSWERS[how.table])
+        if how.map and elsewhere:
+            own = _columns(path)
+            how = replace(
+                how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
+            )
+        return read_as(path, how)
+
+
+def _columns(path: Path) -> tuple[str, ...]:
+    """The columns of a file under its own names; none where it is no table."""
+    from voirdire.tables.formats.source import opened
+
+    if path.is_dir():
+        return ()
+    with opened(path) as source:
+        return source.columns() if source.head.shape in ("records", "table") else ()
+
+
+def reads_tables(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options of how tables are read to a verb, which gets them as ``reading``, of `TableOptions`.
+
+    Parameters
+    ----------
+    without : str
+        Options that the verb has for something else.
+    """
+
+    def add(verb: Callable[..., None]) -> Callable[..., None]:
+        hints = get_type_hints(verb, include_extras=True)
+        signature = inspect.signature(verb)
+        own = [
+            one.replace(annotation=hints.get(name, one.annotation))
+            for name, one in signature.parameters.items()
+            if name != "reading"
+        ]
+        options = {name: option for name, option in _OPTIONS.items() if name not in without}
+        common = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=False if name == "degrees" else None,
+                annotation=option,
+            )
+            for name, option in options.items()
+        ]
+
+        def run(**given: Any) -> None:
+            said = {name: given.pop(name, None) for name in options}
+            verb(**given, reading=TableOptions(_reading(said)))
+
+        run.__name__, run.__doc__, run.__module__ = verb.__name__, verb.__doc__, verb.__module__
+        keyword = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own]
+        run.__signature__ = signature.replace(parameters=[*keyword, *common])  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in (*keyword, *common)}
+        return run
+
+    return add
+
+
+def _reading(said: dict[str, Any]) -> Reading:
+    """Options of the command line together.
+
+    Raises
+    ------
+    InputError
+        One is not written as it is to be, or says what there is not.
+    """
+    kept, given = Reading(), dict(said)
+    maps = given.get("map") or []
+    files = [one for one in maps if one.endswith(".toml") and "=" not in one]
+    if files:
+        kept = load_reading(Path(files[0]))
+    found = Reading(
+        tool=given.get("tool"),
+        map=pairs("--map", commas([one for one in maps if one not in files])) or None,
+        winners=pairs("--winners", commas(given.get("winners"))) or None,
+        wide=given.get("wide"),
+        columns=tuple(commas(given.get("columns"))),
+        set=_settings(given.get("settings") or []),
+        sheet=given.get("sheet"),
+        sep=given.get("sep"),
+        table=given.get("kind"),
+        where=pairs("--where", given.get("where") or []) or None,
+        positive=given.get("positive"),
+        levels=tuple(commas(given.get("levels"))) or None,
+        people=tuple(commas(given.get("people"))),
+        degrees=bool(given.get("degrees")),
+    )
+    return replace(kept, **found.given)
+
+
+def _settings(given: list[str]) -> dict[str, Any] | None:
+    """What ``--set`` says; judges of single files are ``judge=FILE:NAME``."""
+    judges: dict[str, str] = {}
+    plain = []
+    for text in given:
+        name, _, value = text.partition("=")
+        file, colon, judge = value.rpartition(":")
+        if name.strip() == "judge" and colon and Path(file).suffix:
+            judges[file] = judge
+        else:
+            plain.append(text)
+    found: dict[str, Any] = dict(pairs("--set", plain))
+    if judges:
+        if "judge" in found:
+            raise InputError("--set judge: give one judge for all files, or one for each as judge=FILE:NAME")
+        found["judge"] = judges
+    return found or None
+
+
+def commas(given: Sequence[str] | None) -> list[str]:
+    """Names that are given in several options or with commas between them.
+
+    Examples
+    --------
+    >>> commas(["a,b", "c"]), commas(None)
+    (['a', 'b', 'c'], [])
+    """
+    return [name for text in given or () for name in text.split(",") if name]
+
+
+def pairs(option: str, given: Sequence[str]) -> dict[str, str]:
+    """KEY=VALUE settings.
+
+    Raises
+    ------
+    InputError
+        One is no pair, or a key is given twice.
+
+    Examples
+    --------
+    >>> pairs("--map", ["judge=grader", "first=model_a"])
+    {'judge': 'grader', 'first': 'model_a'}
+    """
+    found: dict[str, str] = {}
+    problems = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value:
+            problems.append(f"{option} {text!r} is not KEY=VALUE")
+        elif name.strip() in found:
+            problems.append(f"{option} {name.strip()!r} is given twice; give it once")
+        found[name.strip()] = value
+    if problems:
+        raise InputError(problems)
+    return found

@@ -1,0 +1,167 @@
+"""Names of columns: which of a table's columns stand for voirdire's, and what kind of table they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from voirdire.tables.problems import nearest
+
+#: Other names of voirdire's columns; case, blanks, ``_``, ``-`` and ``.`` do not count.
+ALIASES: dict[str, tuple[str, ...]] = {
+    "judge": (
+        "annotator", "rater", "worker", "grader", "evaluator", "coder", "user", "userid", "workerid", "annotatorid",
+        "raterid", "judgeid", "graderid", "coderid", "evaluatorid", "judgename", "annotatorname", "judgemodel",
+        "participant", "participantid", "evalmodelname",
+    ),
+    "first": ("modela", "left", "optiona", "systema", "model1", "itema", "item1"),
+    "second": ("modelb", "right", "optionb", "systemb", "model2", "itemb", "item2"),
+    "winner": ("preferred", "choice", "verdict", "outcome"),
+    "item": (
+        "task", "taskid", "itemid", "example", "exampleid", "document", "docid", "instanceid", "unit", "unitid",
+        "subject", "subjectid", "sampleid",
+    ),
+    "score": ("rating", "grade", "points"),
+    "label": ("class", "category", "annotation", "answer"),
+    "rank": (),
+    "criterion": ("aspect", "dimension", "attribute", "metric"),
+    "context": ("prompt", "promptid", "questionid", "question", "instruction", "query", "topic"),
+    "system": ("model", "policy"),
+    "run": ("repeat", "trial"),
+}  # fmt: skip
+#: The column of answers of each kind of table.
+ANSWERS = {"votes": "winner", "scores": "score", "labels": "label", "rankings": "rank"}
+NEEDED = {
+    "votes": ("judge", "first", "second", "winner"),
+    "scores": ("judge", "item", "score"),
+    "labels": ("judge", "item", "label"),
+    "rankings": ("judge", "item", "rank"),
+}
+#: Columns that say something to voirdire, in whatever table.
+KNOWN = (
+    *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
+)  # fmt: skip
+#: An answer of either kind: a score where all its cells are numbers, else a label.
+EITHER = ("value", "response", "rating", "grade", "points")
+
+
+def plain(name: str) -> str:
+    """Reduce the name of a column to what counts when names are compared.
+
+    Examples
+    --------
+    >>> plain("Model_A "), plain("judge-ID")
+    ('modela', 'judgeid')
+    """
+    return "".join(letter for letter in name.lower() if letter not in " _-.\t")
+
+
+def find_roles(columns: Sequence[str]) -> dict[str, str]:
+    """Columns that stand for voirdire's, as far as these are not there under their own names.
+
+    Examples
+    --------
+    >>> find_roles(("annotator", "First", "model_b", "winner"))
+    {'judge': 'annotator', 'first': 'First', 'second': 'model_b', 'winner': 'winner'}
+
+    Mechanical Turk says of its columns which are answers, and which were shown:
+
+    >>> find_roles(("HITId", "WorkerId", "Input.text", "Input.item_id", "Answer.rating"))
+    {'judge': 'WorkerId', 'item': 'Input.item_id', 'score': 'Answer.rating'}
+    """
+    found = {name: name for name in KNOWN if name in columns}
+    roles = {}
+    for column, others in ALIASES.items():
+        if column in found:
+            roles[column] = column
+            continue
+        prefix = "answer." if column in ANSWERS.values() else "input."
+        for want in (column, *others):
+            one = next(
+                (
+                    name
+                    for name in columns
+                    if plain(name.lower().removeprefix(prefix)) == want and name not in KNOWN
+                ),
+                None,
+            )
+            if one is not None and one not in roles.values():
+                roles[column] = one
+                break
+    return roles
+
+
+def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
+    """The kind of a table with such columns: votes, scores, labels or rankings; None where that cannot be told.
+
+    Parameters
+    ----------
+    roles : iterable of str, or mapping of str to str
+        Columns of voirdire's that are there; as a mapping to the names that they have, where an answer under its own
+        name comes before one under another.
+
+    Examples
+    --------
+    >>> kind_of(["judge", "context", "system", "score"]), kind_of(["judge", "item"])
+    ('scores', None)
+    """
+    named = roles if isinstance(roles, Mapping) else {name: name for name in roles}
+    have = set(named)
+    if {"context", "system"} <= have:
+        have.add("item")
+    kinds = [kind for kind, needed in NEEDED.items() if have >= set(needed)]
+    own = [kind for kind in kinds if named[ANSWERS[kind]] == ANSWERS[kind]]
+    kinds = own if len(own) == 1 else kinds
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def listed(names: Sequence[str], shown: int = 12) -> str:
+    """Names of columns for a message.
+
+    Examples
+    --------
+    >>> listed(["a", "b"]), listed(["a", "b"], shown=1)
+    ("'a', 'b'", "'a', ...")
+    """
+    return ", ".join(repr(name) for name in names[:shown]) + (", ..." if len(names) > shown else "")
+
+
+def check_targets(targets: Iterable[str]) -> list[str]:
+    """Sentences about names that are none of voirdire's columns, on the left of a mapping.
+
+    Examples
+    --------
+    >>> check_targets(["judge", "contxt"])
+    ["'contxt' is no column of voirdire's; did you mean 'context'?"]
+    """
+    return [
+        f"{name!r} is no column of voirdire's"
+        + (nearest(name, KNOWN) or f"; its columns are {', '.join(KNOWN)}")
+        for name in targets
+        if name not in KNOWN
+    ]
+
+
+def lacking(columns: Sequence[str]) -> str:
+    """What a table of unknown columns has and what it lacks, as a sentence with what to type.
+
+    Examples
+    --------
+    >>> lacking(["item", "rater", "note"])
+    "the columns 'item', 'rater', 'note' lack one of answers (winner, score, label or rank)"
+    """
+    roles = find_roles(columns)
+    seen = f"the columns {listed(columns)}"
+    if "first" in roles and "second" in roles:
+        missing = [name for name in ("judge", "winner") if name not in roles]
+        return f"{seen} are those of votes, but lack {' and '.join(missing)}"
+    answers = [name for name in ("score", "label", "rank", "winner") if name in roles]
+    if answers:
+        missing = [name for name in NEEDED[_kind(answers[0])] if name not in roles]
+        return f"{seen} are those of {_kind(answers[0])}, but lack {' and '.join(missing)}"
+    if "judge" in roles or "item" in roles:
+        return f"{seen} lack one of answers (winner, score, label or rank)"
+    return f"{seen} are those of no known format"
+
+
+def _kind(answer: str) -> str:
+    return next(kind for kind, column in ANSWERS.items() if column == answer)

@@ -1,0 +1,62 @@
+"""A dataframe as the readers of tables see it: its columns, and its rows one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from voirdire.tables.cells import cells_of, frame_of
+from voirdire.tables.formats.records import Placed
+from voirdire.tables.formats.source import Head, Source
+from voirdire.tables.problems import Problems
+
+
+@dataclass
+class FrameSource(Source):
+    """A dataframe that narwhals knows; its places are numbers of rows, the first row is 1."""
+
+    frame: Any = None
+
+    @property
+    def name(self) -> str:
+        """What the table is called in messages."""
+        return "table"
+
+    def columns(self) -> tuple[str, ...]:
+        """All columns."""
+        return self.head.columns
+
+    def records(self, columns: Sequence[str] = ()) -> Placed:
+        """The rows by their columns, with their places."""
+        wanted = [name for name in self.head.columns if not columns or name in columns]
+        cells = [cells_of(self.frame[name]) for name in wanted]
+        for number, row in enumerate(zip(*cells, strict=True), start=1):
+            yield f"row {number}", dict(zip(wanted, row, strict=True))
+
+
+@contextmanager
+def opened_frame(table: object) -> Iterator[FrameSource]:
+    """A dataframe as a source; lazy ones are collected.
+
+    Raises
+    ------
+    InputError
+        It is no dataframe, or a column name occurs twice.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> with opened_frame(pd.DataFrame({"judge": ["a"], "score": [1]})) as source:
+    ...     list(source.records())
+    [('row 1', {'judge': 'a', 'score': 1})]
+    """
+    import narwhals as nw
+
+    problems = Problems("table")
+    frame, names = frame_of(table, problems)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    columns = tuple(str(name) for name in names)
+    yield FrameSource("table", "", "frame", Head("table", frozenset(columns), columns=columns), frame=frame)

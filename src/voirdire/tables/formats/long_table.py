@@ -1,0 +1,286 @@
+"""Long tables: one row an answer, under voirdire's names of columns or others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from voirdire.tables.columns import ANSWERS, EITHER, find_roles, kind_of, plain
+from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import (
+    Columns,
+    Extended,
+    Fault,
+    Label,
+    Note,
+    Odd,
+    Ranking,
+    Refused,
+    Row,
+    Score,
+    Vote,
+    named,
+    number,
+)
+from voirdire.tables.formats.source import Source
+from voirdire.tables.problems import nearest
+from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, said_words
+
+#: Who is taken to have answered where no column says it.
+NAMELESS = "judge"
+_FIELDS: dict[str, Any] = {"votes": Vote, "scores": Score, "labels": Label, "rankings": Ranking}
+
+
+def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
+    """The kind of a long table by its columns, which are completed by what the cells of an answer are.
+
+    Parameters
+    ----------
+    used : dict of str to str
+        Columns of voirdire's to those of the file; the column of an answer that may be of either kind is added.
+    """
+    have: dict[str, str] = dict(used)
+    if asked.judge or asked.unnamed or is_nameless(source.columns(), used):
+        have.setdefault("judge", NAMELESS)
+    if asked.table is None and not {"winner", "label", "rank"} & have.keys():
+        column = have.get("score") or _either(source.columns(), have)
+        if column is not None and column != "score":
+            kind = "scores" if all_numbers(source, column) else "labels"
+            used.pop("score", None)
+            have.pop("score", None)
+            used[ANSWERS[kind]] = have[ANSWERS[kind]] = column
+    return asked.table or kind_of(have)
+
+
+def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
+    """Whether columns are those of votes that name no judge, as records of an arena do.
+
+    Examples
+    --------
+    >>> is_nameless(["model_a", "model_b", "winner"], {"first": "model_a", "second": "model_b", "winner": "winner"})
+    True
+    """
+    pair = (
+        {"first", "second", "winner"} <= roles.keys()
+        and roles["first"] != "first"
+        and roles["second"] != "second"
+    )
+    return pair and "judge" not in roles and not nearest("judge", columns)
+
+
+def nameless_note(called: str) -> str:
+    """What is said where all answers are taken as those of one judge."""
+    return (
+        f"{called}: no column says who judged, so that all answers are those of one judge, {NAMELESS!r} "
+        "(--set judge=NAME names it, --map judge=COLUMN takes a column)"
+    )
+
+
+def _either(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
+    """The first column that may hold answers of either kind."""
+    free = [name for name in columns if name not in used.values()]
+    return next((name for want in EITHER for name in free if plain(name) == want), None)
+
+
+def all_numbers(source: Source, column: str) -> bool:
+    """Whether all cells of a column that are not empty are numbers, and some are."""
+    cells = (record.get(column) for _, record in source.records([column]) if isinstance(record, dict))
+    found = [number(cell) is not None for cell in cells if cell not in (None, "")]
+    return bool(found) and all(found)
+
+
+def long_rows(
+    source: Source, asked: Asked, kind: str, used: Mapping[str, str], given: Mapping[str, str]
+) -> Iterator[Row]:
+    """The rows of a long table; columns that stand for none of voirdire's stay as they are.
+
+    Parameters
+    ----------
+    kind : "votes", "scores", "labels" or "rankings"
+    used : mapping of str to str
+        Columns of voirdire's to those of the file.
+    given : mapping of str to str
+        Those of them that were asked for, of which nothing need be said.
+    """
+    fields = _FIELDS[kind]._fields
+    own = [name for name in fields if name in used or name == "judge"]
+    further = [name for name in source.columns() if name not in used.values() and name not in fields]
+    renamed = {column: name for column, name in used.items() if column not in fields}
+    judge = asked.judge or NAMELESS
+    words: dict[str, str] = {}
+    read = _winner_reader(source, used, dict(asked.winners or {}), words) if kind == "votes" else None
+    yield Columns(kind, (*own, *renamed, *further))
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        about: dict[str, Any] = {
+            name: _cell(record, used[name]) for name in fields if name in used and name != ANSWERS[kind]
+        }
+        about.setdefault("judge", judge)
+        if kind != "votes" and about.get("item") is None:
+            about["item"] = _crossed(record, used)
+        said = record.get(used[ANSWERS[kind]])
+        if read is not None:
+            about["winner"] = read(named(said), about["first"], about["second"])
+        else:
+            about[ANSWERS[kind]] = _answer(kind, said)
+        row = _FIELDS[kind](**about)
+        rest = {name: record.get(name) for name in further}
+        rest |= {column: record.get(name) for column, name in renamed.items()}
+        yield Extended(row, rest) if rest else row
+
+    for row in each(source, one):
+        yield Fault(*row) if isinstance(row, Refused) else row
+    taken = [
+        f"{name!r} as {column}" for column, name in used.items() if name != column and column not in given
+    ]
+    if taken:
+        yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(taken)}")
+    if words:
+        yield Note(said_words(words))
+    if "judge" not in used and asked.judge is None and not asked.unnamed:
+        yield Note(nameless_note(source.name))
+
+
+def _cell(record: Record, column: str) -> str | None:
+    found = named(record.get(column))
+    return None if found == "" else found
+
+
+def _crossed(record: Record, used: Mapping[str, str]) -> str | None:
+    """The item of a table without a column of items: what a system answered in a context."""
+    if "item" in used or not {"context", "system"} <= used.keys():
+        return None
+    context, system = _cell(record, used["context"]), _cell(record, used["system"])
+    return None if context is None or system is None else f"{context} / {system}"
+
+
+def _answer(kind: str, said: Any) -> Any:
+    if kind == "labels":
+        return several_labels(_text(said))
+    if isinstance(said, bool):
+        raise Odd(f"{ANSWERS[kind]} {said} is no number; write 1 or 0, or use a column label")
+    value = number(said)
+    if value is None and said not in (None, ""):
+        raise Odd(f"{ANSWERS[kind]} {said!r} is no number")
+    return value
+
+
+def _text(said: Any) -> str | None:
+    found = named(said)
+    return None if found == "" else found
+
+
+def several_labels(label: str | None) -> str | None:
+    """A label, refused where it is a list of several.
+
+    Raises
+    ------
+    Odd
+        Several labels stand in one cell.
+
+    Examples
+    --------
+    >>> several_labels("good"), several_labels(None)
+    ('good', None)
+    """
+    if label is not None and is_several(label):
+        raise Odd(
+            f"label {label!r} names several labels; keep one, or give a row of yes and no for each as a criterion"
+        )
+    return label
+
+
+def is_several(label: str) -> bool:
+    """Whether a text is a list of labels: with semicolons or bars between them, or as JSON writes a list.
+
+    Examples
+    --------
+    >>> is_several("a;b"), is_several('["a"]'), is_several("yes, but"), is_several(";")
+    (True, True, False, False)
+    """
+    if label.startswith("[") and label.endswith("]"):
+        return True
+    return any(sum(bool(part.strip()) for part in label.split(mark)) > 1 for mark in ";|")
+
+
+def _winner_reader(
+    source: Source, used: Mapping[str, str], meanings: Mapping[str, str], words: dict[str, str]
+) -> Callable[[str | None, str | None, str | None], str]:
+    """What reads the winner of a row: by the words that were given, or by names of items and words that are known.
+
+    Known words that are met are put into ``words``, with what they are taken for.
+    """
+    items = set() if meanings else _names_of_items(source, used)
+
+    def read(said: str | None, first: str | None, second: str | None) -> str:
+        if said is None or said == "":
+            raise Odd("no winner")
+        if meanings:
+            if said not in meanings:
+                raise Odd(f"winner {said!r} is none of {', '.join(meanings)}")
+            return meanings[said]
+        found = outcome(said, first, second, items)
+        if said not in OUTCOMES and said not in (first, second):
+            words[said] = found
+        return found
+
+    return read
+
+
+def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:
+    """Names of items as words are compared, where a word of outcomes may be one."""
+    found: set[str] = set()
+    columns = [used["first"], used["second"]]
+    for _, record in source.records(columns):
+        if isinstance(record, dict):
+            for column in columns:
+                cell = record.get(column)
+                if isinstance(cell, str) and (word := cell.strip().lower()) in OUTCOME_WORDS:
+                    found.add(word)
+    return found
+
+
+def outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:
+    """What a winner says: first, second or tie.
+
+    Parameters
+    ----------
+    said, first, second : str
+        The winner and the two items.
+    items : collection of str
+        Words of outcomes that are items of the table, in lower case, and so say nothing else.
+
+    Raises
+    ------
+    Odd
+        It says none of them, or may say two.
+
+    Examples
+    --------
+    >>> outcome("x", "x", "y"), outcome("model_b", "x", "y"), outcome("Tie", "x", "y")
+    ('first', 'second', 'tie')
+    """
+    by_item = "first" if said == first else "second" if said == second else None
+    if by_item is not None:
+        if said in OUTCOMES and said != by_item:
+            raise Odd(
+                f"winner {said!r} may mean the outcome {said!r} or the item of that name; rename the item"
+            )
+        return by_item
+    word = said.strip().lower()
+    meant = OUTCOME_WORDS.get(word)
+    if meant is None or (word in items and said not in OUTCOMES):
+        raise Odd(
+            f"winner {said!r} is neither first, second, tie nor one of the two items {first!r}, {second!r}"
+            f" (--winners {said}=first or the like says what it means)"
+        )
+    return meant
+
+
+def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, str]]:
+    """Columns of voirdire's to those of a file: all that are used, and those of them that were asked for."""
+    given = dict(asked.map or {})
+    free = tuple(name for name in source.columns() if name not in given.values())
+    found = {column: name for column, name in find_roles(free).items() if column not in given}
+    return found | given, given

@@ -1,0 +1,170 @@
+"""Suggestions of what to type for a table whose columns do not say what they are, from what their cells hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from voirdire.tables.columns import find_roles
+from voirdire.tables.formats.rows import number
+from voirdire.tables.formats.source import Source
+
+_ROWS = 500  # rows that are looked at
+_FEW = 12  # distinct values up to which a column holds classes
+#: What pairs of values that a column of winners may hold mean.
+_WINNERS: dict[frozenset[str], str] = {
+    frozenset(("a", "b")): "A=first,B=second",
+    frozenset(("1", "2")): "1=first,2=second",
+    frozenset(("0", "1")): "0=second,1=first",
+}
+
+
+@dataclass(frozen=True)
+class Held:
+    """What the cells of a column hold, in the rows that were looked at.
+
+    Attributes
+    ----------
+    name : str
+    filled, empty : int
+        Numbers of cells.
+    numbers : int
+        Cells that are numbers.
+    values : tuple of str
+        Distinct values in the order met, one more than `_FEW` where there are more.
+    """
+
+    name: str
+    filled: int
+    empty: int
+    numbers: int
+    values: tuple[str, ...]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all cells that are not empty are numbers, and some are."""
+        return self.filled > 0 and self.numbers == self.filled
+
+    @property
+    def few(self) -> bool:
+        """Whether it holds classes: few distinct values, and rows that repeat them."""
+        return 0 < len(self.values) <= _FEW and self.filled > len(self.values)
+
+    @property
+    def told(self) -> str:
+        """The values or how many there are, for a message."""
+        if 0 < len(self.values) <= _FEW:
+            return ", ".join(value if len(value) < 20 else value[:17] + "..." for value in self.values)
+        return "numbers" if self.numeric else "texts" if self.filled else "nothing"
+
+
+def sample(source: Source) -> list[Held]:
+    """What each column holds, by the first rows.
+
+    Parameters
+    ----------
+    source : Source
+        An open file of records or a table.
+    """
+    return held_by(source.columns(), records_of(source))
+
+
+def records_of(source: Source) -> list[Mapping[str, Any]]:
+    """The first records that can be read."""
+    found = (record for _, record in source.records() if isinstance(record, dict))
+    return list(islice(found, _ROWS))
+
+
+def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
+    """What columns hold in some records.
+
+    Examples
+    --------
+    >>> [one.told for one in held_by(["x", "y"], [{"x": 1, "y": "A"}, {"x": 2, "y": "B"}, {"x": 2}])]
+    ['1, 2', 'A, B']
+    """
+    found = []
+    for name in columns:
+        cells = [record.get(name) for record in records]
+        filled = [cell for cell in cells if cell is not None and cell != ""]
+        values = tuple(islice(dict.fromkeys(map(str, filled)), _FEW + 1))
+        numbers = sum(number(cell) is not None and not isinstance(cell, bool) for cell in filled)
+        found.append(Held(name, len(filled), len(cells) - len(filled), numbers, values))
+    return found
+
+
+def suggest(source: Source) -> str:
+    """What to type for a table that cannot be told, as the end of a sentence."""
+    records = records_of(source)
+    held = held_by(source.columns(), records)
+    found = _suggestions(held, records)
+    usual = (
+        "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
+        "or, where each other column is a judge, --wide judge reads it so"
+    )
+    return "; ".join([*found, usual])
+
+
+def _suggestions(held: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> list[str]:
+    roles = find_roles([one.name for one in held])
+    free = [one for one in held if one.name not in roles.values()]
+    numeric = [one for one in free if one.numeric]
+    found = []
+    if counts := _counts(numeric, records):
+        found.append(
+            f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels? --wide counts"
+        )
+    if "winner" not in roles and not found:
+        found += [_winner(one, words) for one in free if (words := _words(one)) is not None][:1]
+    elif "winner" in roles:
+        answer = next(one for one in held if one.name == roles["winner"])
+        if (words := _words(answer)) is not None and not {"first", "second"} <= roles.keys():
+            found.append(_winner(answer, words))
+    if len(numeric) > 1 and "judge" in roles and not counts:
+        found.append(f"{_names(numeric)} hold numbers: are they criteria? --wide criterion")
+    elif len(numeric) > 1 and not counts:
+        found.append(
+            f"{_names(numeric)} hold numbers: are they criteria (--wide criterion) or judges (--wide judge)?"
+        )
+    if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
+        found.append("who judged is not in it: --set judge=NAME says it")
+    return found
+
+
+def _names(some: Sequence[Held]) -> str:
+    return ", ".join(repr(one.name) for one in some[:6]) + (", ..." if len(some) > 6 else "")
+
+
+def _words(one: Held) -> str | None:
+    """What the values mean if they are those of a column of winners."""
+    if not one.few or len(one.values) > 3:
+        return None
+    lower = {value.lower(): value for value in one.values}
+    for pair, words in _WINNERS.items():
+        rest = set(lower) - pair
+        if pair <= set(lower) and rest <= {"tie", "draw", "c", "equal", "same", "0.5"}:
+            case = {word.partition("=")[0].lower(): word.partition("=")[2] for word in words.split(",")}
+            parts = [f"{lower[key]}={case[key]}" for key in sorted(pair)]
+            return ",".join(parts + [f"{lower[key]}=tie" for key in rest])
+    return None
+
+
+def _winner(one: Held, words: str) -> str:
+    values = " and ".join(one.values)
+    return f"{one.name!r} holds {values}: is it winner? --map winner={one.name} --winners {words}"
+
+
+def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> int | None:
+    """The number that all rows of several columns of whole numbers add up to; None where they do not."""
+    if len(numeric) < 2 or len(records) < 3:
+        return None
+    totals = set()
+    for record in records:
+        cells = [number(record.get(one.name)) for one in numeric]
+        if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
+            return None
+        totals.add(sum(int(cell) for cell in cells if cell is not None))
+    zeros = any(number(record.get(one.name)) == 0 for record in records for one in numeric)
+    return totals.pop() if len(totals) == 1 and zeros else None

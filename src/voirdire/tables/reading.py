@@ -1,0 +1,306 @@
+"""How a table is read: one set of options, the same for every verb, and a file beside the data that keeps them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.notices import notice
+from voirdire.tables.columns import ANSWERS, find_roles
+from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.imported import Imported, gather
+from voirdire.tables.problems import nearest
+from voirdire.tables.vote_columns import OUTCOMES
+
+#: What a file may not say, and ``set`` does.
+SETTINGS = ("baseline", "judge", "system", "questions")
+#: The ending of a file that says how the table beside it is read: ``votes.csv.reading.toml``.
+BESIDE = ".reading.toml"
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How tables are read; see :func:`read`.
+
+    Attributes
+    ----------
+    tool, map, winners, wide, columns, set, sheet, sep, table, where, positive, levels, people, degrees
+        As in :func:`read`.
+    """
+
+    tool: str | None = None
+    map: Mapping[str, str] | None = None
+    winners: Mapping[str, str] | None = None
+    wide: str | None = None
+    columns: Sequence[str] = ()
+    set: Mapping[str, str] | None = None
+    sheet: str | None = None
+    sep: str | None = None
+    table: str | None = None
+    where: Mapping[str, str] | None = None
+    positive: str | None = None
+    levels: Sequence[str] | None = None
+    people: Sequence[str] = ()
+    degrees: bool = False
+
+    def __post_init__(self) -> None:
+        wrong = []
+        if self.table is not None and self.table not in ANSWERS:
+            wrong.append(
+                f"table {self.table!r} is none of {', '.join(ANSWERS)}{nearest(self.table, list(ANSWERS))}"
+            )
+        for word, outcome in (self.winners or {}).items():
+            if outcome not in OUTCOMES:
+                wrong.append(
+                    f"winners: {word}={outcome} says neither first, second nor tie{nearest(outcome, OUTCOMES)}"
+                )
+        for name in self.set or {}:
+            if name not in SETTINGS:
+                wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest(name, SETTINGS)}")
+        if wrong:
+            raise InputError(wrong)
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """Options that say something."""
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
+
+    @property
+    def asked(self) -> Asked:
+        """What formats are asked."""
+        settings = dict(self.set or {})
+        judge = settings.get("judge")
+        return Asked(
+            baseline=settings.get("baseline"),
+            judge=None if isinstance(judge, Mapping) else judge,
+            system=settings.get("system"),
+            questions=_names(settings.get("questions")),
+            map=self.map or None,
+            winners=self.winners or None,
+            wide=self.wide,
+            columns=tuple(self.columns),
+            table=self.table,
+            degrees=self.degrees,
+        )
+
+    def judges_of_files(self) -> dict[str, str]:
+        """Who judged in each of several files."""
+        judge: Any = (self.set or {}).get("judge")
+        return dict(judge) if isinstance(judge, Mapping) else {}
+
+    def beside(self, source: object) -> Reading:
+        """These options, completed by those of a file beside the table; what is given here comes first.
+
+        Raises
+        ------
+        InputError
+            The file is damaged, or names an option that there is not.
+        """
+        path = Path(os.fspath(source) + BESIDE) if isinstance(source, str | os.PathLike) else None
+        if path is None or not path.is_file():
+            return self
+        kept = load_reading(path)
+        notice(f"{path} says how the table is read: {', '.join(kept.given)}.")
+        return replace(kept, **self.given)
+
+
+def load_reading(path: Path) -> Reading:
+    """Options that a file keeps, as TOML: ``map = {winner = "preferred"}``.
+
+    Raises
+    ------
+    InputError
+        It is no TOML, or names an option that there is not.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "votes.csv.reading.toml")
+    ...     _ = path.write_text('wide = "judge"')
+    ...     load_reading(path).wide
+    'judge'
+    """
+    import tomllib
+
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"file {str(path)!r} cannot be read: {error}") from None
+    found = {"tool" if name == "from" else name: value for name, value in found.items()}
+    known = [one.name for one in fields(Reading)]
+    if wrong := [name for name in found if name not in known]:
+        raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest(wrong[0], known)}")
+    tables = {"map", "winners", "set", "where"}
+    for name, value in found.items():
+        if (name in tables) != isinstance(value, dict):
+            form = '{a = "b"}' if name in tables else '"a"'
+            raise InputError(f"file {str(path)!r}: {name} is not so; write {name} = {form}")
+    return Reading(**{name: _as_texts(value) for name, value in found.items()})
+
+
+def _as_texts(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(name): _as_texts(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    return value if isinstance(value, bool) else str(value)
+
+
+def read(
+    source: object,
+    tool: str | None = None,
+    *,
+    map: Mapping[str, str] | None = None,
+    winners: Mapping[str, str] | None = None,
+    wide: str | None = None,
+    columns: Sequence[str] | str = (),
+    set: Mapping[str, Any] | None = None,
+    sheet: str | int | None = None,
+    sep: str | None = None,
+    table: str | None = None,
+    where: Mapping[str, str] | None = None,
+    positive: str | None = None,
+    levels: Sequence[object] | None = None,
+    people: Sequence[str] | str = (),
+    degrees: bool = False,
+) -> Imported:
+    """Read files of the tools that people use, or tables, as votes, scores, labels and rankings; judges stay apart.
+
+    The content of a file says which tool wrote it (docs: "Get your data in"), or it is a table (CSV, TSV, JSON, JSONL,
+    Parquet, XLSX, a dataframe) whose columns are named, as far as their names do not say what they are. ``.gz`` and
+    ``.zst`` are unpacked, ``-`` is the standard input. Every verb takes what this gives, and the command line has the
+    same options. Options kept in a file beside a table, ``NAME.reading.toml``, are used unless given here.
+
+    Parameters
+    ----------
+    source : path, dataframe, or list of them
+    tool : str, optional
+        The tool (``--from``), where the content shall not decide.
+    map : mapping of str to str, optional
+        voirdire's columns to those of the table: ``{"judge": "grader"}``.
+    winners : mapping of str to str, optional
+        What values of winners mean: ``{"1": "first", "0": "second", "draw": "tie"}``.
+    wide : "judge", "criterion" or "counts", optional
+        What the further columns of a table with one row an item are.
+    columns : sequence of str, optional
+        Which columns of a wide table are meant, where not all.
+    set : mapping of str to str, optional
+        What files do not say: baseline, judge (or a mapping of files to judges), system, questions.
+    sheet : str or int, optional
+        The sheet of a spreadsheet that has several, by name or number from 1.
+    sep : str, optional
+        What separates the columns of a text table, where it is neither comma, tab, semicolon nor bar.
+    table : "votes", "scores", "labels" or "rankings", optional
+        Which table is meant, or what kind a table is of; rankings are read as votes where votes are asked for.
+    where : mapping of str to str, optional
+        Only rows that hold this, by voirdire's columns or the table's further ones.
+    positive : str, optional
+        The label that is a success.
+    levels : sequence, optional
+        The labels there may be, or the levels of the scores.
+    people : sequence of str, optional
+        Judges who are people: their answers are those that judges are measured by.
+    degrees : bool
+        Whether how sure judges were is kept, as a column ``degree``.
+
+    Returns
+    -------
+    Imported
+        Tables, what was refused and why, and notes.
+
+    Raises
+    ------
+    InputError
+        A file is damaged or of no known format, an option names what is not there, or nothing is a vote, a score or
+        a label.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "human.csv")
+    ...     _ = path.write_text("worker,left,right,label\\nw1,sofa,chair,chair\\nw2,sofa,chair,\\n")
+    ...     found = read(path)
+    >>> found.votes.to_dict("records"), found.refused["reason"].tolist()
+    ([{'judge': 'w1', 'first': 'sofa', 'second': 'chair', 'winner': 'second'}], ['no label'])
+    """
+    if isinstance(columns, Mapping):
+        raise InputError("columns chooses columns of a wide table; map={...} says which stand for voirdire's")
+    how = Reading(
+        tool,
+        dict(map or {}) or None,
+        {str(word): str(outcome) for word, outcome in (winners or {}).items()} or None,
+        wide,
+        _names(columns),
+        dict(set or {}) or None,
+        None if sheet is None else str(sheet),
+        sep,
+        table,
+        {name: str(value) for name, value in (where or {}).items()} or None,
+        positive,
+        None if levels is None else tuple(str(level) for level in levels),
+        _names(people),
+        degrees,
+    )
+    return read_as(source, how)
+
+
+def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed: bool = False) -> Imported:
+    """As :func:`read`, with the options together.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Where tables are written while they are read, instead of being kept.
+    unnamed : bool
+        Whether the answers are people's, who need not be named.
+    """
+    if isinstance(source, Imported):
+        raise InputError(
+            "what read() gave has been read; give it to a verb, or read the file with these options"
+        )
+    one = source[0] if isinstance(source, list | tuple) and len(source) == 1 else source
+    how = how.beside(one)
+    found = gather(
+        source if not isinstance(source, tuple) else list(source),
+        how.tool,
+        replace(how.asked, unnamed=unnamed),
+        _SEPARATORS.get(how.sep or "", how.sep),
+        folder,
+        sheet=how.sheet,
+        judges=how.judges_of_files(),
+        where=how.where,
+    )
+    found.levels, found.positive, found.people = how.levels, how.positive, tuple(how.people)
+    return found
+
+
+def fitting(how: Reading, columns: Sequence[str]) -> Reading:
+    """As much of some options as says something to a further table, such as one of people's answers.
+
+    A mapping speaks of the columns that are there; a wide table, one of its columns or its sheet, is the main one.
+
+    Examples
+    --------
+    >>> how = Reading(map={"judge": "grader", "winner": "chosen"}, wide="judge")
+    >>> fitting(how, ["first", "second", "chosen"]).given
+    {'map': {'winner': 'chosen'}}
+    """
+    renamed = {column: name for column, name in (how.map or {}).items() if name in columns}
+    votes = "winner" in renamed or "winner" in find_roles(columns)
+    return Reading(map=renamed or None, winners=how.winners if votes else None, sep=how.sep)
+
+
+def _names(given: Any) -> tuple[str, ...]:
+    """Names that are a list, or a text with commas between them."""
+    if given is None:
+        return ()
+    return (
+        tuple(name for name in given.split(",") if name) if isinstance(given, str) else tuple(map(str, given))
+    )

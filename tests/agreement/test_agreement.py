@@ -283,7 +283,7 @@ def test_resampling_judges_leaves_named_pairs_without_interval() -> None:
         ),
         (VOTES, {"measures": "spearman"}, "spearman compares scores, and these are votes"),
         (VOTES, {"orientation": "shown"}, "orientation 'shown' is not known"),
-        (LABELS.drop(columns="label"), {}, "there is no column 'winner'"),
+        (LABELS.drop(columns="label"), {}, "lack one of answers"),
         (LABELS.assign(score=1), {}, "the columns are those of scores and labels"),
         (LABELS.iloc[:0], {}, "there are no labels"),
         (SCORES.assign(score="good"), {}, "score 'good' is not a number"),

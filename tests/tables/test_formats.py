@@ -20,8 +20,8 @@ from voirdire import InputError, fit, read
 from voirdire.cli import app
 from voirdire.tables.formats import registry
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.reading import SETTINGS
 from voirdire.tables.formats.source import opened
+from voirdire.tables.reading import SETTINGS
 
 TABLES = ("votes", "scores", "labels")
 BY_OPTIONS = ("wide", "long")  # tables of nobody's format

@@ -131,9 +131,7 @@ def test_tables_that_are_none(table, message: str) -> None:
 def test_the_kind_of_a_table_is_told_by_its_columns() -> None:
     assert isinstance(read_table(TABLE), Scores)
     assert read_table(read_scores(TABLE)).rows == 4
-    with pytest.raises(
-        InputError, match="there is no column 'winner' \\(votes\\), 'score' \\(scores\\) or 'label'"
-    ):
+    with pytest.raises(InputError, match="lack one of answers \\(winner, score, label or rank\\)"):
         read_table(TABLE.drop(columns="score"))
     with pytest.raises(InputError, match="those of votes and scores; keep one of"):
         read_table(TABLE.assign(winner="x"))

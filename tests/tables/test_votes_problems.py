@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from voirdire import InputError
+from voirdire.notices import listening
 from voirdire.tables.votes import read_votes
 
 HEADER = "judge,first,second,winner\n"
@@ -52,12 +53,30 @@ def test_the_winner_is_neither_an_outcome_nor_one_of_the_two_items() -> None:
 
 
 @pytest.mark.parametrize(
-    ("winner", "meant"), [("First", "first"), ("TIE", "tie"), ("secnd", "second"), ("Xenon 7b", "xenon 7B")]
+    ("winner", "meant"), [("Frist", "first"), ("TIES", "tie"), ("secnd", "second"), ("Xenon 7b", "xenon 7B")]
 )
 def test_the_right_spelling_of_a_winner_is_suggested(winner: str, meant: str) -> None:
     (found,) = problems_of(frame(first="xenon 7B", winner=[winner, "first", "tie"]))
     assert found.startswith(f"votes: row 1: winner {winner!r} is neither")
     assert found.endswith(f"; did you mean {meant!r}?")
+
+
+@pytest.mark.parametrize(
+    ("winner", "counts"), [("First", [1, 0, 0]), ("TIE", [0, 0, 1]), ("model_b", [0, 1, 0])]
+)
+def test_other_words_of_outcomes_are_taken_after_a_note(winner: str, counts: list[int]) -> None:
+    said: list[str] = []
+    with listening(said.append):
+        votes = read_votes(frame(winner=winner))
+    assert votes.counts.tolist() == [[3 * count for count in counts]]
+    assert [note.startswith(f"Winners are taken so: {winner!r} is") for note in said] == [True]
+
+
+@pytest.mark.parametrize("item", ["model_b", "MODEL_B", " Model_B"])
+def test_a_word_that_is_an_item_in_any_case_is_no_outcome(item: str) -> None:
+    first = ["x", "x", item.strip()]
+    (found,) = problems_of(frame(first=first, winner=["Model_b", "x", "first"]))
+    assert found.startswith("votes: row 1: winner 'Model_b' is neither")
 
 
 @pytest.mark.parametrize(
@@ -90,8 +109,8 @@ def test_a_missing_column_and_the_nearest_name() -> None:
         "votes: column 'second' is missing",
         "votes: column 'winner' is missing",
     )
-    assert problems_of(frame().rename(columns=str.upper))[0] == (
-        "votes: column 'judge' is missing; did you mean 'JUDGE'?"
+    assert problems_of(frame().rename(columns={"judge": "jugde"}))[0] == (
+        "votes: column 'judge' is missing; did you mean 'jugde'?"
     )
     assert len(problems_of(pd.DataFrame())) == 4
 

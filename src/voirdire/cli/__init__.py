@@ -29,6 +29,7 @@ from voirdire.cli.compare import compare
 from voirdire.cli.console import fail, tell
 from voirdire.cli.datasets import datasets
 from voirdire.cli.demo import demo
+from voirdire.cli.doctor import doctor
 from voirdire.cli.export import export
 from voirdire.cli.fit import fit
 from voirdire.cli.import_ import import_
@@ -56,6 +57,7 @@ VERBS: tuple[Callable[..., None], ...] = (
     plan,
     collect,
     prompts,
+    doctor,
     import_,
     export,
     next,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from enum import StrEnum
 from functools import partial
@@ -250,6 +251,9 @@ def agree(
         "--swap": swap,
         "--runs": runs,
     }
+    if reading.how.people and not any((experts, compare, truth, humans)):
+        experts, reading = list(reading.how.people), TableOptions(dataclasses.replace(reading.how, people=()))
+        asked["--experts"] = experts
     asked |= {"--phases": phases, "--humans": humans}
     asked |= {"--between": between} if between else {"--gate": gate}
     question = one_of(asked)

@@ -27,7 +27,7 @@ from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.given import library_of
-from voirdire.tables.people import of_people
+from voirdire.tables.people import apart, of_people, with_answers
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
 
@@ -43,6 +43,7 @@ def fit(
     priors: Priors | None = None,
     anchors: object = None,
     anchor_mode: str | None = None,
+    people: Sequence[str] | str = (),
     families: object = None,
     levels: Sequence[object] | None = None,
     classes: Sequence[object] | None = None,
@@ -62,7 +63,7 @@ def fit(
 
     Parameters
     ----------
-    votes : path, pattern of paths, dataframe, Votes, Labels, Scores, or a list of two of them
+    votes : path, pattern of paths, dataframe, what read() gave, Votes, Labels, Scores, or a list of two of them
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
@@ -106,6 +107,8 @@ def fit(
         joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
         that a wrong consensus cannot talk them down (not with votes and scores together). By default what predicts
         left-out anchors best, which the result says.
+    people : sequence of str, optional
+        Judges of the table who are people: their answers are anchors, too.
     families : mapping, path or dataframe, optional
         Judges that share a base model (judge to family, or columns judge and family): they learn from each other's
         anchors, and their answers count for less as far as they agree beyond the model; of scores and labels their
@@ -162,13 +165,15 @@ def fit(
     start = time.perf_counter()
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob, over)
-    _check_anchor_request(anchors, anchor_mode)
     notes: list[str] = []
     with listening(notes.append):
-        people = of_people(anchors)
+        votes, answers, levels = apart(votes, people, levels)
+        anchors = with_answers(anchors, answers)
+        _check_anchor_request(anchors, anchor_mode)
+        known = of_people(anchors)
     request = Request(
         criteria,
-        people,
+        known,
         anchor_mode,
         families,
         levels,

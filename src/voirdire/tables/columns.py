@@ -44,6 +44,9 @@ KNOWN = (
 EITHER = ("value", "response", "rating", "grade", "points")
 
 
+_PEOPLE = " (answers of people need none: --anchors, --humans)"
+
+
 def plain(name: str) -> str:
     """Reduce the name of a column to what counts when names are compared.
 
@@ -153,11 +156,13 @@ def lacking(columns: Sequence[str]) -> str:
     seen = f"the columns {listed(columns)}"
     if "first" in roles and "second" in roles:
         missing = [name for name in ("judge", "winner") if name not in roles]
-        return f"{seen} are those of votes, but lack {' and '.join(missing)}"
+        return (
+            f"{seen} are those of votes, but lack {' and '.join(missing)}{_PEOPLE * (missing == ['judge'])}"
+        )
     answers = [name for name in ("score", "label", "rank", "winner") if name in roles]
     if answers:
         missing = [name for name in NEEDED[_kind(answers[0])] if name not in roles]
-        return f"{seen} are those of {_kind(answers[0])}, but lack {' and '.join(missing)}"
+        return f"{seen} are those of {_kind(answers[0])}, but lack {' and '.join(missing)}{_PEOPLE * (missing == ['judge'])}"
     if "judge" in roles or "item" in roles:
         return f"{seen} lack one of answers (winner, score, label or rank)"
     return f"{seen} are those of no known format"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
+from voirdire.tables.formats.frames import opened_frame
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.source import opened
+from voirdire.tables.formats.tables import unknown
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated
@@ -63,33 +68,35 @@ def read_table(
         Scores.data: read_scores,
         Labels.data: partial(read_labels, levels=levels),
     }
+    if isinstance(table, Imported) and levels is None and table.levels is not None:
+        return read_table(table, levels=table.levels, votes=votes, rows=rows, keep=keep)
     if isinstance(table, Votes | Rated):
         return readers[table.data](table)
     problems = Problems("votes" if votes else "table")
     found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
     problems.raise_any()
-    if not found and not votes:
+    if not found and columns_among(table, ["rank"], problems):
         problems.stop(
-            "there is no column 'winner' (votes), 'score' (scores) or 'label' (labels); name one so (--map "
-            "winner=...), or say --wide judge where each other column is a judge"
+            "these are rankings, of which no model is made; --table votes (table='votes') reads each as the votes "
+            "between its items"
         )
-    others = [] if found else columns_among(table, ["item", "judge", "first", "second"], problems)
-    if not found and not others:
-        problems.stop(
-            "the columns are none of a table's; name them (--map judge=...,first=...,second=...,winner=... or "
-            "judge=...,item=...,score=... or label=...), or say --wide judge where each other column is a judge"
-        )
-    if others == ["item"]:
-        problems.stop(
-            "there is no column 'winner', 'score' or 'label'; where each other column is a judge, "
-            "--wide judge reads it so (in Python voirdire.read(FILE, wide='judge').table)"
-        )
+    shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
+    if not found and (not votes or set(shown) <= {"item", "judge"}):
+        raise InputError(_unknown(table))
     if len(found) > 1:
         problems.stop(
             f"the columns are those of {' and '.join(found)}; keep one of winner, score and label (of a "
             f"tool's file, --table {found[0]} takes one, and `voirdire import` writes each into a table of its own)"
         )
     return readers[found[0] if found else Votes.data](table)
+
+
+def _unknown(table: object) -> str:
+    """What a table of unknown columns has and lacks, and what to type."""
+    if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
+        return "there is no column winner (votes), score (scores) or label (labels)"
+    with opened(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:
+        return unknown(source)
 
 
 def read_new(table: object, *old: Votes | Scores | Labels, levels: Sequence[object] | None = None) -> Any:

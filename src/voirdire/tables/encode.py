@@ -180,6 +180,25 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     return Column(tuple(levels), codes)
 
 
+#: What is said of a cell with several labels, after the label.
+SEVERAL = (
+    "names several labels; keep one, or give each class as a criterion of its own with the labels yes and no"
+)
+
+
+def names_several(label: str) -> bool:
+    """Whether a text is a list of labels: with semicolons or bars between them, or as JSON writes a list.
+
+    Examples
+    --------
+    >>> names_several("a;b"), names_several('["a"]'), names_several("yes, but"), names_several(";")
+    (True, True, False, False)
+    """
+    if label.startswith("[") and label.endswith("]"):
+        return True
+    return any(sum(bool(part.strip()) for part in label.split(mark)) > 1 for mark in ";|")
+
+
 def groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Give each code that is not negative and the ascending indices where it stands.
 

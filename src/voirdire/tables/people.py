@@ -7,18 +7,73 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
+from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
+from voirdire.tables.reading import Reading, read_as
 
 if TYPE_CHECKING:
     import pandas as pd
 
 PERSON = "person"
+
+
+def apart(
+    table: Any, people: Sequence[str] | str = (), levels: Sequence[object] | None = None
+) -> tuple[Any, list[Any], Sequence[object] | None]:
+    """A table without the answers of people among its judges, these answers, and the levels there may be.
+
+    Parameters
+    ----------
+    table : path, dataframe, what :func:`voirdire.read` gave, or a list of them
+    people : sequence of str, optional
+        Judges who are people, beside those that were named when it was read.
+    levels : sequence, optional
+        By default those that were named when it was read.
+
+    Raises
+    ------
+    InputError
+        One of them is no judge of a table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> whole = pd.DataFrame({"judge": ["gpt", "ann"], "item": "x", "label": ["yes", "no"]})
+    >>> _, (answers,), _ = apart(whole, people="ann")
+    >>> answers.to_dict("records")
+    [{'person': 'ann', 'item': 'x', 'label': 'no'}]
+    """
+    tables = list(table) if isinstance(table, list | tuple) else [table]
+    names = tuple(people.split(",")) if isinstance(people, str) else tuple(people)
+    answers: list[Any] = []
+    for at, one in enumerate(tables):
+        if names:
+            known = isinstance(one, Imported)
+            tables[at] = one = replace(one, people=names) if known else read_as(one, Reading(people=names))
+        if isinstance(one, Imported):
+            levels = one.levels if levels is None else levels
+            answers += [] if (found := one.answers_of_people) is None else [found]
+    return tables if isinstance(table, list | tuple) else tables[0], answers, levels
+
+
+def with_answers(given: object, answers: Sequence[Any]) -> Any:
+    """What was given of people's answers and further answers of theirs, as `of_people` takes them; None for nothing.
+
+    Examples
+    --------
+    >>> with_answers(None, []), with_answers("a.csv", []), with_answers("a.csv", ["b.csv"])
+    (None, 'a.csv', ['a.csv', 'b.csv'])
+    """
+    if not answers:
+        return given
+    return [*(given if isinstance(given, list | tuple) else [] if given is None else [given]), *answers]
 
 
 def of_people(answers: object) -> object:
@@ -44,6 +99,7 @@ def of_people(answers: object) -> object:
     >>> of_people([one, one.assign(person="bob", winner="y")])["winner"].tolist()
     ['x', 'y']
     """
+    answers = _renamed(answers)
     several = isinstance(answers, list | tuple)
     tables: Sequence[Any] = answers if isinstance(answers, list | tuple) else [answers]
     if not several and not (answers is not None and PERSON in _columns(answers)):
@@ -63,8 +119,15 @@ def of_people(answers: object) -> object:
     return whole if answer == "winner" else _settled(whole, answer)
 
 
+def _renamed(answers: object) -> object:
+    """What was read has a column judge: who judges there are people here."""
+    if isinstance(answers, list | tuple):
+        return [_renamed(one) for one in answers]
+    return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers
+
+
 def _columns(table: object) -> list[str]:
-    if not isinstance(table, str | os.PathLike) and not hasattr(table, "columns"):
+    if not isinstance(table, str | os.PathLike | Imported) and not hasattr(table, "columns"):
         return []
     return columns_among(table, [PERSON], Problems("anchors"))
 

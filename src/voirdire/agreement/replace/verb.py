@@ -22,6 +22,7 @@ from voirdire.agreement.replace.people import read_people
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 from voirdire.tables.detect import read_table
+from voirdire.tables.people import apart, with_answers
 from voirdire.tables.problems import Problems
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ COLUMNS = (
 
 def may_replace(
     table: object,
-    humans: object,
+    humans: object = None,
     *,
+    people: Sequence[str] | str = (),
     margin: float = 0.05,
     bar: float | None = None,
     epsilon: float = 0.2,
@@ -64,6 +66,8 @@ def may_replace(
     humans : path or dataframe, or a list of them
         People's answers with a column ``person`` (or ``judge``), or a file for each; optionally ``probability``: in
         proportion to how likely a unit was to be asked, where not all were alike.
+    people : sequence of str, optional
+        Judges of the table who are people, instead of ``humans`` or beside them.
     margin : float
         By how much a judge may fall short of people.
     bar : float, optional
@@ -104,27 +108,33 @@ def may_replace(
     import pandas as pd
 
     _check(margin, bar, epsilon, prob)
+    table, answers, levels = apart(table, people, levels)
+    given = with_answers(humans, answers)
+    if given is None:
+        raise InputError(
+            "say who are people: their answers (--humans FILE), or judges of the table (--people NAMES)"
+        )
     read = read_table(table, levels=levels)
-    asked, chances = read_people(humans)
-    people = read_table(asked, levels=levels)
+    asked, chances = read_people(given)
+    persons = read_table(asked, levels=levels)
     problems = Problems("humans")
-    if people.answer != read.answer:
-        problems.stop(f"they have a column {people.answer!r} and the judges' table has {read.answer!r}")
-    for name in sorted(set(people.judges) & set(read.judges)):
+    if persons.answer != read.answer:
+        problems.stop(f"they have a column {persons.answer!r} and the judges' table has {read.answer!r}")
+    for name in sorted(set(persons.judges) & set(read.judges)):
         problems.table(f"{name!r} is a judge of the table, too; rename one of them")
     for column in ("criterion", "phase", "context", "item"):
-        same_column(column, has_column(read, column), has_column(people, column), problems)
+        same_column(column, has_column(read, column), has_column(persons, column), problems)
     problems.raise_any()
     strange = sorted(set(judges or ()) - set(read.judges))
     if strange:
         raise InputError(f"judge {strange[0]!r} is not in the table; its judges are {', '.join(read.judges)}")
     rows = []
     for ratings in match(
-        together(read, people), repeats=None, levels=levels if read.answer == "score" else None
+        together(read, persons), repeats=None, levels=levels if read.answer == "score" else None
     ):
         chance = chances.of(ratings) if chances is not None else None
         for judge, panel in _panel(ratings, read.judges, judges):
-            rows.append(_row(ratings, judge, panel, people.judges, chance, margin, bar, epsilon, prob))
+            rows.append(_row(ratings, judge, panel, persons.judges, chance, margin, bar, epsilon, prob))
     if all(row["n"] == 0 for row in rows):
         raise InputError(_nobody(bar))
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -297,6 +297,10 @@ class Imported:
                 notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
             notice(note)
+        if self.kind == "votes" and not self.rows["votes"].count:
+            notice(
+                "Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other."
+            )
         if refused := self.rows["refused"].rows:
             first = "; ".join(f"{row[0]}: {row[1]}" for row in refused[:_SHOWN])
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
@@ -312,7 +316,8 @@ def votes_of_rankings(rankings: pd.DataFrame | None) -> pd.DataFrame:
     Examples
     --------
     >>> import pandas as pd
-    >>> votes = votes_of_rankings(pd.DataFrame({"judge": "a", "item": ["x", "y", "z"], "rank": [1, 2, 2]}))
+    >>> rankings = pd.DataFrame({"judge": "a", "item": ["x", "y", "z"], "rank": [1, 2, 2]})
+    >>> votes = votes_of_rankings(rankings)
     >>> votes[["first", "second", "winner"]].values.tolist()
     [['x', 'y', 'first'], ['x', 'z', 'first'], ['y', 'z', 'tie']]
     """
@@ -328,7 +333,6 @@ def votes_of_rankings(rankings: pd.DataFrame | None) -> pd.DataFrame:
                 (*key, item, other, "tie" if below == rank else "first", UNKNOWN)
                 for below, other in ordered[at + 1 :]
             ]
-    notice("Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other.")
     return pd.DataFrame(rows, columns=[*keys, "first", "second", "winner", "order"])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, EITHER, find_roles, kind_of, plain
+from voirdire.tables.encode import SEVERAL, names_several
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -184,24 +185,9 @@ def several_labels(label: str | None) -> str | None:
     >>> several_labels("good"), several_labels(None)
     ('good', None)
     """
-    if label is not None and is_several(label):
-        raise Odd(
-            f"label {label!r} names several labels; keep one, or give a row of yes and no for each as a criterion"
-        )
+    if label is not None and names_several(label):
+        raise Odd(f"label {label!r} {SEVERAL}")
     return label
-
-
-def is_several(label: str) -> bool:
-    """Whether a text is a list of labels: with semicolons or bars between them, or as JSON writes a list.
-
-    Examples
-    --------
-    >>> is_several("a;b"), is_several('["a"]'), is_several("yes, but"), is_several(";")
-    (True, True, False, False)
-    """
-    if label.startswith("[") and label.endswith("]"):
-        return True
-    return any(sum(bool(part.strip()) for part in label.split(mark)) > 1 for mark in ";|")
 
 
 def _winner_reader(

@@ -95,41 +95,48 @@ def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> lis
     return found
 
 
+@dataclass(frozen=True)
+class Suggestion:
+    """What a table may be, and the options that read it so."""
+
+    sentence: str
+    options: str
+
+
 def suggest(source: Source) -> str:
     """What to type for a table that cannot be told, as the end of a sentence."""
-    records = records_of(source)
-    held = held_by(source.columns(), records)
-    found = _suggestions(held, records)
     usual = (
         "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
         "or, where each other column is a judge, --wide judge reads it so"
     )
-    return "; ".join([*found, usual])
+    return "; ".join([*(f"{one.sentence} {one.options}" for one in suggestions(source)), usual])
 
 
-def _suggestions(held: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> list[str]:
+def suggestions(source: Source) -> list[Suggestion]:
+    """What a table may be, by the names of its columns and what their cells hold; the likeliest comes first."""
+    records = records_of(source)
+    held = held_by(source.columns(), records)
     roles = find_roles([one.name for one in held])
     free = [one for one in held if one.name not in roles.values()]
     numeric = [one for one in free if one.numeric]
+    counts = _counts(numeric, records)
     found = []
-    if counts := _counts(numeric, records):
+    if counts:
         found.append(
-            f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels? --wide counts"
+            Suggestion(
+                f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels?",
+                "--wide counts",
+            )
         )
-    if "winner" not in roles and not found:
-        found += [_winner(one, words) for one in free if (words := _words(one)) is not None][:1]
-    elif "winner" in roles:
-        answer = next(one for one in held if one.name == roles["winner"])
-        if (words := _words(answer)) is not None and not {"first", "second"} <= roles.keys():
-            found.append(_winner(answer, words))
-    if len(numeric) > 1 and "judge" in roles and not counts:
-        found.append(f"{_names(numeric)} hold numbers: are they criteria? --wide criterion")
-    elif len(numeric) > 1 and not counts:
-        found.append(
-            f"{_names(numeric)} hold numbers: are they criteria (--wide criterion) or judges (--wide judge)?"
-        )
+    asked = [one for one in held if one.name == roles["winner"]] if "winner" in roles else free
+    if not counts and not {"first", "second", "winner"} <= roles.keys():
+        found += [_winner(one, words) for one in asked if (words := _words(one)) is not None][:1]
+    if len(numeric) > 1 and not counts:
+        found.append(Suggestion(f"{_names(numeric)} hold numbers: are they criteria?", "--wide criterion"))
+        if "judge" not in roles:
+            found.append(Suggestion("Or judges?", "--wide judge"))
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
-        found.append("who judged is not in it: --set judge=NAME says it")
+        found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
 
 
@@ -147,13 +154,15 @@ def _words(one: Held) -> str | None:
         if pair <= set(lower) and rest <= {"tie", "draw", "c", "equal", "same", "0.5"}:
             case = {word.partition("=")[0].lower(): word.partition("=")[2] for word in words.split(",")}
             parts = [f"{lower[key]}={case[key]}" for key in sorted(pair)]
-            return ",".join(parts + [f"{lower[key]}=tie" for key in rest])
+            return ",".join(parts + [f"{lower[key]}=tie" for key in sorted(rest)])
     return None
 
 
-def _winner(one: Held, words: str) -> str:
+def _winner(one: Held, words: str) -> Suggestion:
     values = " and ".join(one.values)
-    return f"{one.name!r} holds {values}: is it winner? --map winner={one.name} --winners {words}"
+    return Suggestion(
+        f"{one.name!r} holds {values}: is it winner?", f"--map winner={one.name} --winners {words}"
+    )
 
 
 def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> int | None:

@@ -1,0 +1,84 @@
+"""The verb ``doctor``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from voirdire.cli import console
+from voirdire.cli.reading import TableOptions, reads_tables
+from voirdire.errors import InputError
+
+if TYPE_CHECKING:
+    from voirdire.tables.doctor import Findings
+
+
+@reads_tables()
+def doctor(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", readable=False, allow_dash=True, help="Files that may hold answers of judges."
+        ),
+    ],
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="Keep the options in FILE.reading.toml, from where every verb takes them (one file).",
+        ),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
+    *,
+    reading: TableOptions,
+) -> None:
+    """Say what files hold, how each column is read, what is missing for which verb, what stands out, what to type."""
+    from voirdire.tables.doctor import examine, write_reading
+
+    if keep and len(files) > 1:
+        raise typer.BadParameter("--keep is for one file")
+    found, wrong = [], []
+    for file in files:
+        try:
+            found.append(examine(file, reading.how))
+        except InputError as error:
+            wrong += error.problems
+    kept = write_reading(files[0], reading.how) if keep and not wrong else None
+    if json:
+        console.emit({"files": [one.as_dict() for one in found]})
+    else:
+        for place, one in enumerate(found):
+            print("\n" * (place > 0) + "\n".join(map(console.plain, _lines(one))))
+    if kept is not None:
+        console.tell(f"written to {kept}")
+    if wrong := [*wrong, *(one.error for one in found if one.error)]:
+        raise InputError(wrong)
+
+
+def _lines(one: Findings) -> list[str]:
+    what = "a table" if one.tool == "table" else f"a file of {one.tool}"
+    lines = [f"{one.file}: {what} ({one.wrapping})"]
+    if one.columns:
+        lines.append("columns")
+        width = max(len(column.name) for column in one.columns)
+        lines += [f"  {_column(column, width)}" for column in one.columns]
+    if one.error is None:
+        rows = ", ".join(f"{count:,} {name}" for name, count in one.rows.items())
+        lines.append(f"read as {rows}; judges: {one.judges:,}, items: {one.items:,}")
+    if one.stands_out:
+        lines.append("to know")
+        lines += [f"  {sentence}" for sentence in one.stands_out]
+    if one.error is None:
+        ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in one.lacks]
+        lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
+        lines += [f"  {verb} needs {what}" for verb, what in one.lacks.items()]
+    lines.append(f"type: {one.command}")
+    return lines
+
+
+def _column(column: Any, width: int) -> str:
+    taken = f"is {column.read_as}" if column.read_as else "stays as it is"
+    empty = f", {column.empty:,} empty" if column.empty else ""
+    return f"{column.name:<{width}}  {taken:<15} {column.holds}{empty}"

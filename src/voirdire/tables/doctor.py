@@ -1,0 +1,311 @@
+"""What a file holds: how its columns are read, what each verb finds in it, what stands out, and what to type."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.notices import listening
+from voirdire.tables.columns import find_roles
+from voirdire.tables.encode import name_of
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.source import Source, opened
+from voirdire.tables.formats.suggestions import sample, suggestions
+from voirdire.tables.reading import BESIDE, Reading, read_as
+from voirdire.tables.run_folders import run_folder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FEW_CLASSES = 30
+
+
+@dataclass(frozen=True)
+class ColumnRead:
+    """How a column is read: its name, what it is taken for (nothing: kept as it is), and what its cells hold."""
+
+    name: str
+    read_as: str | None
+    holds: str
+    empty: int
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is found in a file.
+
+    Attributes
+    ----------
+    file, tool, wrapping : str
+        The tool is "table" for a table of nobody's format.
+    columns : tuple of ColumnRead
+        Of a table; empty for a file of a tool.
+    rows : dict of str to int
+        Rows of each kind of table, and refused ones.
+    judges, items : int
+    lacks : dict of str to str
+        What each verb lacks; verbs that are not named can be used.
+    stands_out : tuple of str
+        What is to be known before the table is used.
+    error : str, optional
+        Why nothing can be read as it is.
+    command : str
+        What to type; of a file that cannot be read as it is, what is likely to read it.
+    """
+
+    file: str
+    tool: str
+    wrapping: str
+    columns: tuple[ColumnRead, ...]
+    rows: dict[str, int]
+    judges: int
+    items: int
+    lacks: dict[str, str]
+    stands_out: tuple[str, ...]
+    error: str | None
+    command: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return asdict(self)
+
+
+def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Findings:
+    """Find out what a file holds, how it is read, what it supports, and what to type.
+
+    Parameters
+    ----------
+    path : path
+        Any file that :func:`voirdire.read` takes.
+    how : Reading, optional
+        How it is read, beside what the file beside it says.
+
+    Returns
+    -------
+    Findings
+
+    Raises
+    ------
+    InputError
+        The file is missing or damaged.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "votes.csv")
+    ...     _ = path.write_text("rater,item,grade\\nann,x,1\\nbob,x,2\\n")
+    ...     found = examine(path)
+    >>> found.rows, [(column.name, column.read_as) for column in found.columns]
+    ({'scores': 2}, [('rater', 'judge'), ('item', 'item'), ('grade', 'score')])
+    """
+    name = os.fspath(path)
+    how = how or Reading()
+    if run_folder(name) is not None:
+        raise InputError(f"{name} is the folder of a run, which every verb reads as it is")
+    with opened(name, how.sep, how.sheet) as source:
+        wrapping = f"{source.kind}{', compressed' if source.packed else ''}"
+        table = source.head.shape in ("records", "table")
+        columns = _columns(source, how) if table else ()
+        notes = list(getattr(source, "notes", ()))
+        likely = suggestions(source)[:1] if table else []
+    heard: list[str] = []
+    try:
+        with listening(heard.append):
+            found = read_as(name, how)
+    except InputError as error:
+        command = " ".join(["voirdire fit", _quoted(name), *(one.options for one in likely)])
+        return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
+    tool = next(iter(found.formats.values()))
+    frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
+    notes += [note for note in (*heard, *found.notes) if note not in notes]
+    notes += [sentence for kind, frame in frames.items() for sentence in _stands_out(kind, frame)]
+    if refused := found.counts.get("refused", 0):
+        notes.append(f"{refused:,} rows are refused: {'; '.join(_reasons(found))}")
+    notes += [f"cannot be read: {fault}" for fault in found.faults]
+    return Findings(
+        name,
+        tool,
+        wrapping,
+        columns if tool == "table" else (),
+        dict(found.counts),
+        len({judge for frame in frames.values() for judge in frame["judge"]}),
+        len({item for frame in frames.values() for item in _items(frame)}),
+        _lacks(frames),
+        tuple(notes),
+        None,
+        _command(name, how, frames),
+    )
+
+
+def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
+    given = {name: column for column, name in (how.map or {}).items()}
+    free = [name for name in source.columns() if name not in given]
+    known = {name: column for column, name in find_roles(free).items() if column not in given.values()}
+    return tuple(
+        ColumnRead(one.name, given.get(one.name) or known.get(one.name), one.told, one.empty)
+        for one in sample(source)
+    )
+
+
+def _items(frame: pd.DataFrame) -> list[Any]:
+    names = ["item"] if "item" in frame else [name for name in ("first", "second") if name in frame]
+    return [item for name in names for item in frame[name]]
+
+
+def _reasons(found: Imported) -> list[str]:
+    counts = Counter(found.refused["reason"])
+    return [f"{reason} ({count})" for reason, count in counts.most_common(3)]
+
+
+def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
+    """What is to be known of a table before it is used."""
+    found = []
+    judges = list(dict.fromkeys(frame["judge"]))
+    if len(judges) == 1:
+        found.append(
+            f"one judge, {judges[0]!r}: how far it is right cannot be told without people's answers (--anchors)"
+        )
+    for what, names in (("judges", judges), ("items", list(dict.fromkeys(_items(frame))))):
+        if twins := _twins(names):
+            found.append(f"{what} that differ in case or white space alone: {'; '.join(twins[:3])}")
+    keys = [
+        name for name in frame if name not in ("winner", "score", "label", "rank", "degree", "time", "order")
+    ]
+    twice = int(frame.duplicated(keys).sum())
+    if twice:
+        found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
+    if kind == "votes":
+        found += _order(frame)
+    if kind == "labels":
+        classes = Counter(map(str, frame["label"]))
+        shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
+        found.append(f"{len(classes)} labels: {shown}{', ...' if len(classes) > 8 else ''}")
+        if len(classes) > _FEW_CLASSES:
+            found.append(
+                "so many labels are rather names or texts than classes; is another column the label?"
+            )
+        found += [
+            f"labels that differ in case alone: {'; '.join(twins)}"
+            for twins in [_twins(list(classes))]
+            if twins
+        ]
+    if kind == "scores":
+        levels = sorted({float(score) for score in frame["score"]})
+        span = f"{levels[0]:g} to {levels[-1]:g}"
+        found.append(
+            f"scores from {span}, {len(levels)} different ones"
+            if len(levels) > 1
+            else f"every score is {span}"
+        )
+    return found
+
+
+def _order(frame: pd.DataFrame) -> list[str]:
+    if "order" in frame and (frame["order"] == "unknown").any():
+        return ["which item was shown first is not known: no model of positions is used"]
+    pairs = {(first, second) for first, second in zip(frame["first"], frame["second"], strict=True)}
+    if pairs and not any((second, first) in pairs for first, second in pairs):
+        return [
+            "no pair is shown in both orders: a preference for the first place cannot be told from the items; "
+            "if the order says nothing, --order unknown"
+        ]
+    return []
+
+
+def _twins(names: Sequence[object]) -> list[str]:
+    """Names that are one but for case and white space."""
+    by_plain: dict[str, dict[str, None]] = {}
+    for name in names:
+        text = name_of(name, ends=True)
+        if isinstance(text, str):
+            by_plain.setdefault(" ".join(text.split()).casefold(), {})[text] = None
+    return [" and ".join(map(repr, same)) for same in by_plain.values() if len(same) > 1]
+
+
+def _lacks(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
+    """What verbs lack of a file; verbs that are not named can be used."""
+    found: dict[str, str] = {}
+    kinds = list(frames)
+    if "rankings" in kinds and len(kinds) == 1:
+        return dict.fromkeys(("fit", "board", "agree"), "rankings: --table votes reads them as votes")
+    if len(kinds) > 1:
+        found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
+    judges = max(len(set(frame["judge"])) for frame in frames.values())
+    if judges < 2:
+        found["agree"] = "a second judge"
+    scores = frames.get("scores")
+    found["metaeval"] = "scores" if scores is None else "people's scores (--humans FILE, or --human NAME)"
+    labels = frames.get("labels")
+    if labels is not None and not {"context", "system"} <= set(labels):
+        found["board"] = "columns context and system, which say whose answers the labels are of"
+    found["replace"] = "people's answers (--humans FILE, or --people NAMES)"
+    return found
+
+
+def _command(name: str, how: Reading, frames: dict[str, pd.DataFrame]) -> str:
+    """What to type to fit the file, with the options that it was read by."""
+    options = []
+    for option, value in how.given.items():
+        flag = {"tool": "from"}.get(option, option)
+        if isinstance(value, dict):
+            joined = ",".join(f"{one}={two}" for one, two in value.items())
+            options.append(f"--{flag} {_quoted(joined)}")
+        elif value is True:
+            options.append(f"--{flag}")
+        else:
+            options.append(f"--{flag} {_quoted(value if isinstance(value, str) else ','.join(value))}")
+    kinds = list(frames)
+    if how.table is None and (len(kinds) > 1 or kinds == ["rankings"]):
+        options.append(f"--table {'votes' if 'rankings' in kinds and 'votes' not in kinds else kinds[0]}")
+    return " ".join(["voirdire fit", _quoted(name), *options])
+
+
+def _quoted(text: str) -> str:
+    import shlex
+
+    return shlex.quote(text)
+
+
+def write_reading(path: str | os.PathLike[str], how: Reading) -> str:
+    """Keep options in the file beside a table, from where every verb takes them.
+
+    Raises
+    ------
+    InputError
+        There is nothing to keep, or the file exists.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_reading(pathlib.Path(folder, "votes.csv"), Reading(map={"judge": "who"}))
+    ...     print(pathlib.Path(written).read_text().strip())
+    map = {"judge" = "who"}
+    """
+    import json
+
+    if not how.given:
+        raise InputError("--keep: there is no option to keep; give --map, --wide, ...")
+    target = f"{os.fspath(path)}{BESIDE}"
+    lines = []
+    for option, value in how.given.items():
+        name = {"tool": "from"}.get(option, option)
+        if isinstance(value, dict):
+            cells = ", ".join(f"{json.dumps(str(one))} = {json.dumps(two)}" for one, two in value.items())
+            lines.append(f"{name} = {{{cells}}}")
+        else:
+            plain = list(value) if isinstance(value, tuple) else value
+            lines.append(f"{name} = {json.dumps(plain, ensure_ascii=False)}")
+    try:
+        with open(target, "x", encoding="utf-8") as stream:
+            stream.write("\n".join(lines) + "\n")
+    except FileExistsError:
+        raise InputError(f"{target} exists already; remove it, or change it by hand") from None
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from None
+    return target

@@ -39,7 +39,8 @@ def doctor(
 
     if keep and len(files) > 1:
         raise typer.BadParameter("--keep is for one file")
-    found, wrong = [], []
+    found: list[Findings] = []
+    wrong: list[str] = []
     for file in files:
         try:
             found.append(examine(file, reading.how))

@@ -44,9 +44,6 @@ KNOWN = (
 EITHER = ("value", "response", "rating", "grade", "points")
 
 
-_PEOPLE = " (answers of people need none: --anchors, --humans)"
-
-
 def plain(name: str) -> str:
     """Reduce the name of a column to what counts when names are compared.
 
@@ -166,7 +163,3 @@ def lacking(columns: Sequence[str]) -> str:
     if "judge" in roles or "item" in roles:
         return f"{seen} lack one of answers (winner, score, label or rank)"
     return f"{seen} are those of no known format"
-
-
-def _kind(answer: str) -> str:
-    return next(kind for kind, column in ANSWERS.items() if column == answer)

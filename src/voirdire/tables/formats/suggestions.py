@@ -10,6 +10,7 @@ from typing import Any
 from voirdire.tables.columns import find_roles
 from voirdire.tables.formats.rows import number
 from voirdire.tables.formats.source import Source
+from voirdire.tables.vote_columns import OUTCOMES
 
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
@@ -158,11 +159,28 @@ def _words(one: Held) -> str | None:
     return None
 
 
-def _winner(one: Held, words: str) -> Suggestion:
-    values = " and ".join(one.values)
-    return Suggestion(
-        f"{one.name!r} holds {values}: is it winner?", f"--map winner={one.name} --winners {words}"
-    )
+def _votes(held: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
+    """The columns of votes, if two hold the same items and one says which of them is better."""
+    by_name = {one.name: one for one in held}
+    free = [one for one in held if one.name not in roles.values()]
+    pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
+    if not pair:
+        texts = [one for one in free if not one.numeric]
+        near = zip(texts, texts[1:], strict=False)
+        pair = next(([one, other] for one, other in near if set(one.values) & set(other.values)), [])
+    asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
+    for one in asked:
+        items = {value for side in pair for value in side.values}
+        words = None if items and set(one.values) <= items | set(OUTCOMES) else _words(one)
+        if words is None and not (items and one.few and set(one.values) <= items | set(OUTCOMES)):
+            continue
+        named = {"winner": one.name} | (
+            {"first": pair[0].name, "second": pair[1].name} if len(pair) == 2 else {}
+        )
+        options = "--map " + ",".join(f"{name}={column}" for name, column in sorted(named.items()))
+        sentence = f"{one.name!r} holds {' and '.join(one.values)}: is it winner?"
+        return [Suggestion(sentence, options + (f" --winners {words}" if words else ""))]
+    return []
 
 
 def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> int | None:

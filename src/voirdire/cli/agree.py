@@ -14,6 +14,7 @@ from voirdire.cli import console
 from voirdire.cli.import_ import as_named
 from voirdire.cli.options import ColumnNames, WhichTable, WideTable, WinnerWords
 from voirdire.settings import PROB
+from voirdire.tables.numbers import read_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -331,7 +332,7 @@ def thresholds(gate: Iterable[str]) -> dict[str, float]:
     for one in gate:
         criterion, _, score = one.rpartition("=")
         try:
-            found[criterion] = float(score)
+            found[criterion] = float(read_number(score.strip()))
         except ValueError:
             criterion = ""
         if not criterion:

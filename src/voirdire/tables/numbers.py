@@ -16,6 +16,7 @@ import numpy as np
 LARGEST = 1e100  # squares of numbers are summed, and must stay finite
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
+_INFINITE = ("inf", "infinity")
 _SHOWN = 40  # letters of a text in a message
 
 
@@ -41,6 +42,8 @@ def read_number(value: object) -> float | int:
     if isinstance(value, decimal.Decimal):
         value = str(value)
     if isinstance(value, str):
+        if value.lstrip("+-").lower() in _INFINITE:
+            raise ValueError(f"is {value}, which is not a finite number")
         if not _DECIMAL.fullmatch(value):
             plainly = "; write it plainly, such as 12, -0.5 or 1e-3" if any(map(str.isdigit, value)) else ""
             raise ValueError(f"{_shown(value)} is not a number{plainly}")

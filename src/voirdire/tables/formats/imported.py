@@ -239,6 +239,7 @@ def gather(
         sources = [stack.enter_context(opened(path, sep)) for path in paths]
         for source in sources:
             source.siblings = sources
+            notes.update(dict.fromkeys(source.notes))
         chosen = [(source, format_of(source, said, tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:

@@ -107,8 +107,7 @@ def _detect(head: Head) -> bool:
 
 
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    head = source.head
-    columns = head.columns or tuple(head.first or ())
+    columns = source.columns()
     given = dict(asked.columns or {})
     for column, name in given.items():
         if name not in columns:

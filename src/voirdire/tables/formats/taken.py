@@ -107,14 +107,15 @@ def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | N
     try:
         with opened(path) as source:
             head = source.head
-            names = head.columns or tuple(head.first or ()) if head.shape in ("records", "table") else ()
+            names = source.columns() if head.shape in ("records", "table") else ()
             ours = _is_ours(source, path)
             if ours and tables.kind_of({name: name for name in names if name in tables.ALIASES}):
                 return None
             found = tool_of(head)
             if found is not None:
                 return found.name, names
-            if names and (Path(path).suffix.lower() not in _OURS or tables.kind_of(tables.aliases(names))):
+            elsewhere = Path(path).suffix.lower() not in _OURS or (source.kind != "csv" and not ours)
+            if names and (elsewhere or tables.kind_of(tables.aliases(names))):
                 return "", names
     except InputError:
         if Path(path).suffix.lower() not in _OURS:
@@ -159,12 +160,16 @@ def _renamed(
     wanted = choose([*taken, *kept], required, optional, problems)
     places = [(column, taken.get(column, column)) for column in wanted]
     cells: dict[str, list[object]] = {column: [] for column in wanted}
+    known: dict[object, str] = {}  # each text once
     with opened(path) as source:
+        for note in source.notes:
+            notice(note)
         for place, record in source.records([name for _, name in places]):
             if isinstance(record, str):
                 problems.stop(f"{place}: {record}")
             for column, name in places:
-                cells[column].append(record.get(name))
+                cell = record.get(name)
+                cells[column].append(known.setdefault(cell, cell) if isinstance(cell, str) else cell)
     if taken:
         shown = ", ".join(f"{name!r} as {column}" for column, name in taken.items())
         notice(f"{path}: columns are taken for others: {shown}.")

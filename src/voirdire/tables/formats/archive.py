@@ -9,7 +9,7 @@ import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 from voirdire.errors import InputError
@@ -56,7 +56,7 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes:
     return b"".join(pieces(archive, name, bounds.held(info.compress_size)))
 
 
-def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Iterator[bytes]:
+def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
     """The bytes of a member in parts, never more of them than the archive says.
 
     Raises
@@ -84,7 +84,7 @@ def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Iterator[bytes]:
         raise zipfile.BadZipFile(f"{name}: {error}") from None
 
 
-def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
+def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Generator[bytes, None, None]:
     name = info.filename
     try:
         import pyarrow

@@ -5,7 +5,8 @@ What stands for a record that cannot be read is the reason, as a text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
@@ -35,7 +36,7 @@ class Repeated(Unread):
     """That a key of a line occurs twice."""
 
 
-def values(path: str, name: str, kind: str) -> Iterator[tuple[int, Any]]:
+def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, None]:
     """The values of a JSON list by their number, or of lines of JSON by that of the line, where some may be `Unread`.
 
     Parameters
@@ -74,14 +75,12 @@ def objects(path: str, name: str, kind: str) -> Placed:
     InputError
         As :func:`values`, or a key occurs twice in an object.
     """
-    for number, value in values(path, name, kind):
-        place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
-        if isinstance(value, dict):
-            yield place, value
-        elif isinstance(value, Repeated):
-            raise InputError(f"{place}: {value} in an object; keep one")
-        else:
-            yield place, no_object(value)
+    with closing(values(path, name, kind)) as found:
+        for number, value in found:
+            place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
+            if isinstance(value, Repeated):
+                raise InputError(f"{place}: {value} in an object; keep one")
+            yield place, value if isinstance(value, dict) else no_object(value)
 
 
 def no_object(value: object) -> str:

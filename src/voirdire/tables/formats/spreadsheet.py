@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -101,9 +102,9 @@ class Workbook:
         part = self._targets.get("sharedStrings")
         with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
             if part in archive.namelist():
-                stream = pieces(archive, part, bounds.in_parts(archive.getinfo(part).compress_size))
-                for _ in walk(stream, start, end, lambda data: parts.append(data) if listens else None):
-                    pass
+                with _part(archive, part) as stream:
+                    for _ in walk(stream, start, end, lambda data: parts.append(data) if listens else None):
+                        pass
         return found
 
     @cached_property
@@ -132,7 +133,7 @@ class Workbook:
                 _through(archive, part, start, end)
         return [is_date(number, codes.get(number)) for number in formats]
 
-    def rows(self, sheet: Sheet) -> Iterator[tuple[int, list[Any]]]:
+    def rows(self, sheet: Sheet) -> Generator[tuple[int, list[Any]], None, None]:
         """The rows of a sheet that have cells, with their numbers, as wide as the first; longer ones stay longer.
 
         Raises
@@ -143,8 +144,7 @@ class Workbook:
         strings, dates = self._strings, self._dates
         reader = SheetReader(strings, dates, self._since_1904)
         width = 0
-        with open_archive(self._path) as archive:
-            stream = pieces(archive, sheet.part, bounds.in_parts(archive.getinfo(sheet.part).compress_size))
+        with open_archive(self._path) as archive, _part(archive, sheet.part) as stream:
             steps = walk(stream, reader.start, reader.end, reader.text)
             while True:
                 with library(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
@@ -164,7 +164,8 @@ class Workbook:
     def has_cells(self, sheet: Sheet) -> bool:
         """Whether anything stands in a sheet."""
         try:
-            return next(self.rows(sheet), None) is not None
+            with closing(self.rows(sheet)) as rows:
+                return next(rows, None) is not None
         except InputError:
             return True  # a cell that is no data; it is said when the sheet is read
 
@@ -229,5 +230,15 @@ def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]
 
 
 def _through(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
-    for _ in walk(pieces(archive, part, bounds.asked() or _SMALL), start, end):
-        pass
+    """Go through a part that describes the workbook."""
+    with _part(archive, part, bounds.asked() or _SMALL) as stream:
+        for _ in walk(stream, start, end):
+            pass
+
+
+def _part(
+    archive: zipfile.ZipFile, part: str, bound: int | None = None
+) -> closing[Generator[bytes, None, None]]:
+    """A part in pieces, which is closed whatever happens to them."""
+    most = bounds.in_parts(archive.getinfo(part).compress_size) if bound is None else bound
+    return closing(pieces(archive, part, most))

@@ -14,6 +14,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.settings import PROB
+from voirdire.tables.numbers import read_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -324,7 +325,7 @@ def thresholds(gate: Iterable[str]) -> dict[str, float]:
     for one in gate:
         criterion, _, score = one.rpartition("=")
         try:
-            found[criterion] = float(score)
+            found[criterion] = float(read_number(score.strip()))
         except ValueError:
             criterion = ""
         if not criterion:

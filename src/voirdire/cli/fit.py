@@ -17,6 +17,7 @@ from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.settings import PROB
 from voirdire.tables.chosen import chosen
+from voirdire.tables.numbers import read_number
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -279,7 +280,7 @@ def _priors(changes: list[str]) -> dict[str, dict[str, float]]:
         place, equals, text = change.partition("=")
         section, dot, key = place.strip().partition(".")
         try:
-            value = float(text)
+            value = float(read_number(text.strip()))
         except ValueError:
             equals = ""
         if not (equals and dot and section and key):

@@ -10,6 +10,7 @@ import typer
 from voirdire.cli import console
 from voirdire.cli.simulate import readable
 from voirdire.errors import InputError
+from voirdire.tables.numbers import read_number
 
 
 def plan(
@@ -62,7 +63,10 @@ def _judges(given: list[str], price: float) -> dict[str, dict[str, float]]:
         name, _, numbers = text.rpartition("=")
         reliability, colon, own = numbers.partition(":")
         try:
-            values = {"reliability": float(reliability), "price": float(own) if colon else price}
+            values = {
+                "reliability": float(read_number(reliability.strip())),
+                "price": float(read_number(own.strip())) if colon else price,
+            }
         except ValueError:
             values = {}
         if not name or not values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,11 +44,25 @@ def choose(
     spare = [name for name in present if name not in required and name not in optional]
     for name in missing:
         problems.table(f"column {name!r} is missing{_instead(name, spare)}")
-    wanted = [name for name in [*required, *optional] if name in present]
-    for name in wanted:
-        if present.count(name) > 1:
-            problems.table(f"column {name!r} occurs {present.count(name)} times; keep one")
-    return wanted
+    for sentence in repeated(present):
+        problems.table(sentence)
+    return [name for name in [*required, *optional] if name in present]
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """Say which names stand above several columns, white space at the ends aside; columns without a name have none.
+
+    Examples
+    --------
+    >>> repeated(["judge", "score", "judge ", "", ""])
+    ["column 'judge' occurs 2 times; keep one"]
+    """
+    counts = Counter(name.strip() for name in names)
+    return [
+        f"column {name!r} occurs {count} times; keep one"
+        for name, count in counts.items()
+        if name and count > 1
+    ]
 
 
 def _instead(name: str, spare: Sequence[str]) -> str:

@@ -151,15 +151,16 @@ def lacking(columns: Sequence[str]) -> str:
     """
     roles = find_roles(columns)
     seen = f"the columns {listed(columns)}"
-    if "first" in roles and "second" in roles:
-        missing = [name for name in ("judge", "winner") if name not in roles]
-        return (
-            f"{seen} are those of votes, but lack {' and '.join(missing)}{_PEOPLE * (missing == ['judge'])}"
-        )
-    answers = [name for name in ("score", "label", "rank", "winner") if name in roles]
-    if answers:
-        missing = [name for name in NEEDED[_kind(answers[0])] if name not in roles]
-        return f"{seen} are those of {_kind(answers[0])}, but lack {' and '.join(missing)}{_PEOPLE * (missing == ['judge'])}"
+    pair = {"first", "second"} <= roles.keys()
+    kind = (
+        "votes"
+        if pair
+        else next((kind for kind, answer in reversed(ANSWERS.items()) if answer in roles), None)
+    )
+    if kind is not None:
+        missing = [name for name in NEEDED[kind] if name not in roles]
+        people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
+        return f"{seen} are those of {kind}, but lack {' and '.join(missing)}{people}"
     if "judge" in roles or "item" in roles:
         return f"{seen} lack one of answers (winner, score, label or rank)"
     return f"{seen} are those of no known format"

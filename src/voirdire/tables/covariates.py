@@ -19,6 +19,7 @@ from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.details import Details
 from voirdire.tables.encode import Refused, encode, name_of, positions
+from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 from voirdire.tables.text_counts import text
@@ -192,21 +193,20 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
 
 def _numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
     """A column of numbers; what is none is reported."""
-    if {type(cell) for cell in cells} <= {float, int} and np.isfinite(
-        out := np.array(cells, dtype=float)
-    ).all():
-        return out
     out = np.zeros(len(cells))
     wrong: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):
-        named = name_of(cell)
+        if type(cell) is float and abs(cell) <= LARGEST:
+            out[row] = cell
+            continue
+        name = name_of(cell)
         try:
-            out[row] = math.nan if isinstance(named, Refused) else float(named)
-        except ValueError:
+            if isinstance(name, Refused):
+                raise ValueError(name.reason)
+            out[row] = read_number(name)
+        except ValueError as error:
             out[row] = math.nan
-        if not math.isfinite(out[row]):
-            said = f"is {cell!r}, no number" if not isinstance(named, Refused) else "is empty"
-            wrong.setdefault(said, []).append(row + 1)
+            wrong.setdefault(str(error), []).append(row + 1)
     for said, rows in wrong.items():
         problems.rows(rows, f"{column} {said}")
     return out

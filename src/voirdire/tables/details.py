@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.typing import Bools, Floats, Ints
 
@@ -88,8 +89,8 @@ def degrees(cells: Sequence[object], problems: Problems) -> Floats:
         if cell is None or cell == "" or cell != cell:
             continue
         try:
-            found[row] = float(cell)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+            found[row] = read_number(cell)
+        except ValueError:
             found[row] = np.nan
         if not 0.5 <= found[row] <= 1.0:
             problems.rows(

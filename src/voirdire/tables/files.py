@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from voirdire.errors import InputError
 from voirdire.tables.cells import Cells, choose
-from voirdire.tables.csv_file import check_text, csv_header, csv_rows
+from voirdire.tables.csv_file import csv_header, csv_rows
 from voirdire.tables.encode import UNREAD
-from voirdire.tables.parquet_file import connected, parquet, parquet_columns, quoted
+from voirdire.tables.formats.failures import failure
+from voirdire.tables.formats.records import Unread, no_object, values
+from voirdire.tables.parquet_file import parquet_names, parquet_rows, quoted
 from voirdire.tables.problems import Problems
 
 
@@ -78,9 +80,12 @@ def readable(path: str, problems: Problems) -> Iterator[Path]:
             problems.stop(f"file {path!r} is empty")
         yield file
     except OSError as error:
-        problems.stop(f"file {path!r} cannot be read: {error.strerror or error}")
-    except RecursionError:
-        problems.stop(f"file {path!r} cannot be read: it is nested too deeply")
+        problems.stop(f"file {path!r} {failure(error)}")
+    except InputError as error:
+        begin = f"{problems.name}: "
+        raise InputError(
+            [said if said.startswith(begin) else begin + said for said in error.problems]
+        ) from None
 
 
 def header(path: str, problems: Problems) -> list[str]:
@@ -90,38 +95,29 @@ def header(path: str, problems: Problems) -> list[str]:
         if ending == ".csv":
             return csv_header(file, problems)
         if ending == ".parquet":
-            with _duckdb(path, problems) as (connection, folder):
-                return [column.name for column in parquet_columns(connection, path, folder)]
+            return parquet_names(path)
         return list(_jsonl(file, [], None, Problems(problems.name)))
 
 
 def _csv(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
-    check_text(file, problems)
     wanted = choose(csv_header(file, problems), required, optional, problems)
     return _columns(wanted, list(chain.from_iterable(csv_rows(file, wanted, problems)))) if wanted else {}
 
 
 def _jsonl(file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems) -> Cells:
-    import json
-
-    check_text(file, problems)
-    decode = json.JSONDecoder(object_pairs_hook=_once).decode
     names = None if optional is None else [*required, *optional]
     header: dict[str, object] = {}
     rows: list[dict[str, object] | None] = []
-    for number, line in enumerate(file.read_bytes().decode("utf-8-sig").split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = decode(line)
-            if not isinstance(row, dict):
-                raise ValueError(f"a {type(row).__name__} instead of an object; write one {{...}} per line")
-        except ValueError as error:
-            problems.line(number, f"not a JSON object: {getattr(error, 'msg', error)}")
-            rows.append(None)
-        else:
+    for number, row in values(str(file), file.name, "jsonl"):
+        if isinstance(row, dict):
             header.update(dict.fromkeys(row))
             rows.append(row if names is None else {name: row.get(name) for name in names})
+        else:
+            why = no_object(row)
+            if not isinstance(row, Unread):
+                why = f"not a JSON object: {why}; write one {{...}} per line"
+            problems.line(number, why)
+            rows.append(None)
     if not header:
         problems.raise_any()
     wanted = choose(list(header), required, optional, problems)
@@ -132,39 +128,11 @@ def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> Cells:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"the key {next(name for name in names if names.count(name) > 1)!r} occurs twice")
-    return found
-
-
 def _parquet(
     file: Path, required: Sequence[str], optional: Sequence[str] | None, problems: Problems
 ) -> Cells:
-    path = str(file)
-    with _duckdb(path, problems) as (connection, folder):
-        columns = parquet_columns(connection, path, folder)
-        wanted = choose([column.name for column in columns], required, optional, problems)
-        by_name = {column.name: column for column in columns}
-        if not wanted:
-            return {}
-        selected = ", ".join(by_name[name].sql for name in wanted)
-        return _columns(
-            wanted, connection.execute(f"SELECT {selected} FROM {parquet(path, folder)}").fetchall()
-        )
-
-
-@contextmanager
-def _duckdb(path: str, problems: Problems) -> Iterator[tuple[Any, str]]:
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
-        try:
-            yield connection, folder
-        except duckdb.Error as error:
-            problems.stop(f"file {path!r} cannot be read as Parquet: {str(error).splitlines()[0]}")
+    wanted = choose(parquet_names(str(file)), required, optional, problems)
+    return _columns(wanted, list(chain.from_iterable(parquet_rows(str(file), wanted)))) if wanted else {}
 
 
 _READERS = {".csv": _csv, ".jsonl": _jsonl, ".ndjson": _jsonl, ".parquet": _parquet}

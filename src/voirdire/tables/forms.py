@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+from voirdire.tables.numbers import is_number
+
 _BEGINS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -49,12 +51,4 @@ def _plain(cell: str, known: Collection[str]) -> str:
 
 
 def _formula(name: str) -> bool:
-    return name.startswith(_BEGINS) and not _number(name)
-
-
-def _number(name: str) -> bool:
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
+    return name.startswith(_BEGINS) and not is_number(name)

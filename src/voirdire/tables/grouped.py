@@ -223,7 +223,7 @@ def _source(
 ) -> tuple[list[str], _Source | None]:
     """The columns that a file has of those to read, and how DuckDB reads them: not at all where it might err."""
     if Path(file).suffix.lower() == ".csv":
-        found = check_text(Path(file), problems)
+        found = check_text(Path(file))
         names = csv_header(Path(file), problems)
         wanted = columns.among(names, of_file)
         if not found.plain or len(names) == 1 or not _begins_with_header(file):

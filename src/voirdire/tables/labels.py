@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.encode import SEVERAL, IntArray, encode, groups, names_several, positions, same_letters
+from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import Rated, known_names, read_rated
 
@@ -137,7 +138,7 @@ def in_order(names: tuple[str, ...]) -> tuple[str, ...]:
     (('9', '10'), ('10', 'a', 'b'))
     """
     try:
-        return tuple(sorted(names, key=float))
+        return tuple(sorted(names, key=read_number))
     except ValueError:
         return tuple(sorted(names))
 

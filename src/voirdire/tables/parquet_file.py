@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from voirdire.tables.formats import bounds
+from voirdire.tables.formats.failures import library
+
+_FETCHED = 10_000  # rows that come together
+_CELL = 8  # bytes that a cell takes at least
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,64 @@ def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFi
             names.append(name)
         below += (children or 0) - (1 if below else 0)
     return [InFile(name, alias, kind) for name, (alias, kind, *_) in zip(names, found, strict=True)]
+
+
+def parquet_names(path: str) -> list[str]:
+    """The columns of a Parquet file.
+
+    Raises
+    ------
+    InputError
+        It is damaged.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="voirdire-") as folder,
+        library(path, "Parquet"),
+        connected(folder) as connection,
+    ):
+        return [column.name for column in parquet_columns(connection, path, folder)]
+
+
+def parquet_rows(path: str, wanted: Sequence[str]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows of some columns of a Parquet file, many at a time.
+
+    Raises
+    ------
+    InputError
+        It is damaged, or holds more than :mod:`voirdire.tables.formats.bounds` allows.
+    """
+    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
+        with library(path, "Parquet"):
+            connection.execute("SET threads = 1")
+            by_name = {column.name: column for column in parquet_columns(connection, path, folder)}
+            columns = [by_name[name] for name in wanted]
+            _check_size(connection, path, folder, columns)
+            selected = ", ".join(column.sql for column in columns)
+            found = connection.execute(f"SELECT {selected} FROM {parquet(path, folder)}")
+        while True:
+            with library(path, "Parquet"):
+                rows = found.fetchmany(_FETCHED)
+            if not rows:
+                return
+            yield rows
+
+
+def _check_size(connection: Any, path: str, folder: str, columns: Sequence[InFile]) -> None:
+    """Refuse a file whose cells would take far more memory than it does on the disk."""
+    bound = bounds.in_parts(os.path.getsize(path))
+    (rows,) = connection.execute(
+        f"SELECT num_rows FROM parquet_file_metadata({exact(path, folder)})"
+    ).fetchone()
+    size = rows * len(columns) * _CELL
+    texts = [column.sql for column in columns if column.type == "VARCHAR"]
+    if size <= bound and texts:
+        lengths = ", ".join(f"sum(strlen({text})), max(strlen({text}))" for text in texts)
+        found = connection.execute(f"SELECT {lengths} FROM {parquet(path, folder)}").fetchone()
+        size += sum(length or 0 for length in found[::2])
+        if max(length or 0 for length in found[1::2]) > bounds.record():
+            raise bounds.too_large(f"file {path!r} has a cell of", bounds.record())
+    if size > bound:
+        raise bounds.too_large(f"file {path!r} unpacks to", bound)
 
 
 def literal(text: str) -> str:

@@ -50,7 +50,8 @@ class Problems:
 
     def table(self, sentence: str) -> None:
         """Record a problem of the table as a whole."""
-        self._whole.append(sentence)
+        if sentence not in self._whole:
+            self._whole.append(sentence)
 
     def line(self, number: int, sentence: str) -> None:
         """Record a problem of a line of a file (the first line is 1)."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.encode import IntArray, Refused, name_of
+from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
 
@@ -106,7 +106,7 @@ def numbers(values: Sequence[object], problems: Problems) -> NDArray[np.float64]
     wrong: dict[str, list[int]] = {}
     result = np.full(len(values), np.nan)
     for row, value in enumerate(values):
-        if type(value) is float and math.isfinite(value):
+        if type(value) is float and abs(value) <= LARGEST:
             result[row] = value
             continue
         known = read.get(value) if isinstance(value, str) else None
@@ -129,16 +129,15 @@ def _number(value: object) -> float | str:
     """The number, or why there is none; an empty reason where that was reported already."""
     if isinstance(value, bool | np.bool_):
         return f"{bool(value)} is not a number; write 1 or 0, or use a column 'label'"
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-    else:
+    if not isinstance(value, int | float | np.integer | np.floating):
         name = name_of(value)
         if isinstance(name, Refused):
             return name.reason
-        try:
-            number = float(name)
-        except ValueError:
-            return f"{name!r} is not a number; words go into a column 'label'"
-    if math.isnan(number):
+        value = name
+    elif value != value:
         return "is empty"
-    return number if math.isfinite(number) else f"is {number}, which is not a finite number"
+    try:
+        return float(read_number(value))
+    except ValueError as error:
+        words = "; words go into a column 'label'" if str(error).endswith("is not a number") else ""
+        return f"{error}{words}"

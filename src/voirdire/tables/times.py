@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats
 
@@ -68,16 +69,16 @@ def _time(cell: object) -> tuple[float, str]:
         cell = None if np.isnat(cell) else cell.astype("datetime64[us]").item()
     if isinstance(cell, bool | np.bool_) or cell is None or cell != cell:
         return nothing
-    if isinstance(cell, str):
+    if isinstance(cell, str | int | float | np.integer | np.floating):
         try:
-            cell = float(cell)
+            return float(read_number(cell)), "number"
         except ValueError:
-            try:
-                cell = dt.datetime.fromisoformat(str(cell).strip())
-            except ValueError:
+            if not isinstance(cell, str):
                 return nothing
-    if isinstance(cell, int | float | np.integer | np.floating):
-        return (float(cell), "number") if math.isfinite(cell) else nothing
+        try:
+            cell = dt.datetime.fromisoformat(cell.strip())
+        except ValueError:
+            return nothing
     if isinstance(cell, dt.date) and not isinstance(cell, dt.datetime):
         cell = dt.datetime(cell.year, cell.month, cell.day)
     if not isinstance(cell, dt.datetime):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.tables.encode import groups
+from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems
 from voirdire.typing import Floats, Ints
 
@@ -138,13 +139,10 @@ def declared_scale(declared: Sequence[object], problems: Problems) -> Scale | No
     numbers: list[float] = []
     for given in declared:
         try:
-            numbers.append(float(given))  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+            numbers.append(float(read_number(given)))
+        except ValueError:
             problems.table(f"level {given!r} is not a number; the levels of a scale of scores are numbers")
     if len(numbers) < len(list(declared)):
-        return None
-    if not np.isfinite(numbers).all():
-        problems.table("levels must be finite numbers")
         return None
     levels = tuple(sorted(set(numbers)))
     if len(levels) < 2:

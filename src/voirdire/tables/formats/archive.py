@@ -1,16 +1,45 @@
-"""Members of zip archives, also of those packed with zstandard, which Python reads from 3.14 on."""
+"""Members of zip archives, as many bytes as an archive may hold, also of those packed with zstandard.
+
+Python reads zstandard from 3.14 on.
+"""
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Generator
+from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.tables.formats import bounds
+from voirdire.tables.formats.failures import library
 
 _ZSTD = 93  # APPNOTE.TXT 4.4.5
+_ENCRYPTED = 1  # the flag, APPNOTE.TXT 4.4.4
 _HEADER = struct.Struct("<26x2H")  # of a member: lengths of its name and of what is added
-_MOST = 2**31  # bytes of a member
+_CHUNK = 2**20
+
+
+def open_archive(path: str) -> zipfile.ZipFile:
+    """Open an archive.
+
+    Raises
+    ------
+    InputError
+        It is damaged, holds a name twice, or more than :mod:`voirdire.tables.formats.bounds` allows.
+    """
+    with library(path, "an archive"):
+        archive = zipfile.ZipFile(path)
+    names = archive.namelist()
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"file {path!r} holds {twice!r} twice; which counts, nobody knows: write it anew")
+    bound = bounds.in_parts(os.path.getsize(path))
+    if sum(info.file_size for info in archive.infolist()) > bound:
+        raise bounds.too_large(f"file {path!r} unpacks to", bound)
+    return archive
 
 
 def member(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -19,35 +48,60 @@ def member(archive: zipfile.ZipFile, name: str) -> bytes:
     Raises
     ------
     InputError
-        It is packed in a way that cannot be read here.
+        It is encrypted, packed in a way that cannot be read here, or larger than what may be held as a whole.
     zipfile.BadZipFile
         It is damaged.
     """
     info = archive.getinfo(name)
-    if info.compress_type != _ZSTD:
-        try:
-            return archive.read(name)
-        except NotImplementedError:
-            raise InputError(
-                f"{name}: packed by method {info.compress_type}, which cannot be read; pack the archive anew"
-            ) from None
+    return b"".join(pieces(archive, name, bounds.held(info.compress_size)))
+
+
+def pieces(archive: zipfile.ZipFile, name: str, bound: int) -> Generator[bytes, None, None]:
+    """The bytes of a member in parts, never more of them than the archive says.
+
+    Raises
+    ------
+    InputError, zipfile.BadZipFile
+        As :func:`member`, with its own bound.
+    """
+    info = archive.getinfo(name)
+    if info.flag_bits & _ENCRYPTED:
+        raise InputError(f"{name}: it is encrypted; give the file without a password")
+    if info.file_size > bound:
+        raise bounds.too_large(f"{name}: unpacks to", bound)
+    if info.compress_type == _ZSTD:
+        yield from _zstandard(archive, info)
+        return
+    try:
+        with archive.open(info) as stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    except NotImplementedError:
+        raise InputError(
+            f"{name}: packed by method {info.compress_type}, which cannot be read; pack the archive anew"
+        ) from None
+    except (OSError, EOFError, RuntimeError, ValueError, zlib.error, struct.error) as error:
+        raise zipfile.BadZipFile(f"{name}: {error}") from None
+
+
+def _zstandard(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Generator[bytes, None, None]:
+    name = info.filename
     try:
         import pyarrow
     except ImportError:
         raise InputError(f"{name}: packed with zstandard; install pyarrow to read it") from None
-    if info.file_size > _MOST:
-        raise zipfile.BadZipFile(f"{name}: too large")
-    stream = archive.fp
-    assert stream is not None
-    stream.seek(info.header_offset)
-    lengths = _HEADER.unpack(stream.read(_HEADER.size))
-    stream.seek(sum(lengths), 1)
-    packed = stream.read(info.compress_size)
+    stream: Any = archive.fp
+    size = crc = 0
     try:
+        stream.seek(info.header_offset)
+        lengths = _HEADER.unpack(stream.read(_HEADER.size))
+        stream.seek(sum(lengths), 1)
+        packed = stream.read(info.compress_size)
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as unpacked:
-            found: bytes = unpacked.read(info.file_size + 1)
-    except OSError as error:
+            while size <= info.file_size and (chunk := unpacked.read(_CHUNK)):
+                size, crc = size + len(chunk), zlib.crc32(chunk, crc)
+                yield chunk
+    except (OSError, ValueError, struct.error) as error:
         raise zipfile.BadZipFile(f"{name}: {error}") from None
-    if len(found) != info.file_size or zlib.crc32(found) != info.CRC:
+    if size != info.file_size or crc != info.CRC:
         raise zipfile.BadZipFile(f"{name}: it is not what the archive says it is")
-    return found

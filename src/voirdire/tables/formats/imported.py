@@ -364,10 +364,12 @@ def gather(
         sources = [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
         for source in sources:
             source.siblings = sources
+            notes.update(dict.fromkeys(source.notes))
         chosen = [(source, format_of(source, said, tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
+            notes |= dict.fromkeys(source.notes)
             for row in one.rows(source, _of_file(said, judges, source)):
                 if isinstance(row, Note):
                     notes.setdefault(str(row))

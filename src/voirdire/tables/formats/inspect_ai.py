@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.archive import member
+from voirdire.tables.formats.bounds import check_objects
 from voirdire.tables.formats.format import Asked, Format, guarded, shown
+from voirdire.tables.formats.json_text import NotJsonError, parsed
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, named, number
 from voirdire.tables.formats.source import Head, Source
@@ -45,9 +45,12 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 def _json(archive: ZipFile, name: str) -> Record | str:
     """A member of an archive, or why it is none."""
+    packed = archive.getinfo(name).compress_size
     try:
-        found = json.loads(member(archive, name))
-    except (ValueError, BadZipFile, zlib.error) as error:
+        text = member(archive, name).decode("utf-8-sig")
+        check_objects(text, packed, name)
+        found = parsed(text)
+    except (UnicodeDecodeError, NotJsonError, BadZipFile) as error:
         return f"damaged: {error}"
     return found if isinstance(found, dict) else "no JSON object"
 

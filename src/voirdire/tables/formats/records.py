@@ -5,158 +5,157 @@ What stands for a record that cannot be read is the reason, as a text.
 
 from __future__ import annotations
 
-import csv
-import json
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any, TypeAlias
 
 from voirdire.errors import InputError
+from voirdire.tables.cells import repeated
+from voirdire.tables.formats import bounds
+from voirdire.tables.formats.json_text import (
+    UNMERGED,
+    NotJsonError,
+    RepeatedKeyError,
+    is_conflict,
+    members,
+    parsed,
+)
 from voirdire.tables.formats.streams import open_text
-from voirdire.tables.parquet_file import connected, parquet, parquet_columns
-
-_CHUNK = 2**22  # characters of a JSON list that are looked at together
-_SEPARATORS = (",", "\t", ";", "|")
 
 Record: TypeAlias = dict[str, Any]
 Placed: TypeAlias = Iterator[tuple[str, Record | str]]
+#: Rows of a table with the numbers of their lines; for one that cannot be read, the reason.
+Numbered: TypeAlias = Iterator[tuple[int, Sequence[Any] | str]]
 
 
-def listed(path: str, name: str) -> Placed:
-    """The objects of a JSON list, of which only a part is in memory."""
-    decode = json.JSONDecoder().raw_decode
-    with open_text(path) as stream:
-        buffer = stream.read(_CHUNK).lstrip().removeprefix("[")
-        number, at, size = 0, 0, _CHUNK
-        while True:
-            at = _skip(buffer, at)
-            if at < len(buffer) and buffer[at] == "]":
-                return
-            try:
-                value, end = decode(buffer, at)
-                complete = end < len(buffer)  # a number may go on in what comes next
-            except (ValueError, IndexError) as error:
-                value, end, complete, why = None, at, False, error
-            else:
-                why = ValueError("the list has no end")
-            if not complete:
-                more = stream.read(size)
-                if not more:
-                    place = f"{name}[{number}]"
-                    reason = getattr(why, "msg", None) or str(why)
-                    raise InputError(f"{place}: not JSON ({reason}); is the file whole?")
-                buffer, at = buffer[at:] + more, 0
-                size = max(_CHUNK, len(buffer))  # a long record is not read anew with every part of it
-                continue
-            yield f"{name}[{number}]", value if isinstance(value, dict) else _no_object(value)
-            number, at = number + 1, end
+class Unread(str):
+    """Why a line holds no value."""
 
 
-def _skip(buffer: str, at: int) -> int:
-    while at < len(buffer) and buffer[at] in " \t\r\n,":
-        at += 1
-    return at
+class Repeated(Unread):
+    """That a key of a line occurs twice."""
 
 
-def lined(path: str, name: str) -> Placed:
-    """The object in each line that is not empty."""
-    with open_text(path) as lines:
+def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, None]:
+    """The values of a JSON list by their number, or of lines of JSON by that of the line, where some may be `Unread`.
+
+    Parameters
+    ----------
+    kind : "json" or "jsonl"
+
+    Raises
+    ------
+    InputError
+        The list is broken, or something stands behind it; a key occurs twice in an object; two versions of the file
+        were not merged.
+    """
+    if kind == "json":
+        with open_text(path) as stream:
+            yield from enumerate(members(stream, name))
+        return
+    with open_text(path, newline="\n", lines=True) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
+            bounds.check_objects(line, 0, f"{name}:{number}")
             try:
-                value = json.loads(line)
-            except ValueError as error:
-                yield f"{name}:{number}", f"not a JSON object: {getattr(error, 'msg', error)}"
-            else:
-                yield f"{name}:{number}", value if isinstance(value, dict) else _no_object(value)
+                value = parsed(line)
+            except NotJsonError as error:
+                if is_conflict(line):
+                    raise InputError(f"{name}:{number}: {UNMERGED}") from None
+                value = (Repeated if isinstance(error, RepeatedKeyError) else Unread)(error)
+            yield number, value
 
 
-def _no_object(value: object) -> str:
+def objects(path: str, name: str, kind: str) -> Placed:
+    """The objects of a JSON list, or of lines of JSON.
+
+    Raises
+    ------
+    InputError
+        As :func:`values`, or a key occurs twice in an object.
+    """
+    with closing(values(path, name, kind)) as found:
+        for number, value in found:
+            place = f"{name}[{number}]" if kind == "json" else f"{name}:{number}"
+            if isinstance(value, Repeated):
+                raise InputError(f"{place}: {value} in an object; keep one")
+            yield place, value if isinstance(value, dict) else no_object(value)
+
+
+def no_object(value: object) -> str:
+    """Say why a value is no object.
+
+    Examples
+    --------
+    >>> no_object([1]), no_object(Unread("Expecting value"))
+    ('a list instead of an object', 'not a JSON object: Expecting value')
+    """
+    if isinstance(value, Unread):
+        return f"not a JSON object: {value}"
     return f"a {type(value).__name__} instead of an object"
 
 
-def named_cells(rows: Iterator[tuple[int, list[Any]]], name: str) -> Placed:
-    """Rows by the names of their header."""
-    header = next(rows)[1]
+def lists(path: str, name: str, kind: str) -> Numbered:
+    """The lists of a JSON list, or of lines of JSON, as rows of a table."""
+    for number, value in values(path, name, kind):
+        if isinstance(value, list | Unread):
+            yield number, value if isinstance(value, list) else f"not a JSON list: {value}"
+        else:
+            yield number, f"a {type(value).__name__} instead of a list"
+
+
+def named_cells(rows: Numbered, names: Sequence[str], name: str) -> Placed:
+    """Rows by the names of their columns, of which some may be nameless and are left out where there are several.
+
+    Parameters
+    ----------
+    rows : iterator
+        The header and then the rows.
+    names : sequence of str
+        Those of the header.
+    name : str
+        Of the file, for the places.
+    """
+    next(rows)
+    kept = None if names.count("") < 2 else [at for at, column in enumerate(names) if column]
     for number, row in rows:
         place = f"{name}:{number}"
-        if len(row) == len(header):
-            yield place, dict(zip(header, row, strict=True))
+        if isinstance(row, str):
+            yield place, row
+        elif len(row) == len(names):
+            if kept is None:
+                yield place, dict(zip(names, row, strict=True))
+            else:
+                yield place, {names[at]: row[at] for at in kept}
         elif row:
-            yield place, f"{len(row)} fields, where the header has {len(header)}"
+            yield place, f"{len(row)} fields, where the header has {len(names)}"
 
 
-def separated(path: str, name: str, separator: str) -> Iterator[tuple[int, list[Any]]]:
-    """Header and rows of a text table with their lines."""
-    limit = csv.field_size_limit(2**31 - 1)
-    try:
-        with open_text(path, newline="") as lines:
-            reader = csv.reader(lines, delimiter=separator, strict=True)
-            try:
-                for row in reader:
-                    if row:
-                        yield reader.line_num, row
-            except csv.Error as error:
-                raise InputError(
-                    f"{name}: line {reader.line_num} is not CSV: {error}; is a quotation mark left open?"
-                ) from None
-    finally:
-        csv.field_size_limit(limit)
+def column_names(header: Iterable[object], name: str) -> tuple[str, ...]:
+    """The names of columns, as text.
 
+    Raises
+    ------
+    InputError
+        A name occurs twice, or is none.
 
-def sheet(path: str) -> Iterator[tuple[int, list[Any]]]:
-    """Header and rows of the first sheet of a spreadsheet with their lines."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise InputError(
-            f"file {path!r} is a spreadsheet; install voirdire[xlsx] to read it, or save it as CSV"
-        ) from None
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    try:
-        width = 0
-        for number, row in enumerate(book.worksheets[0].iter_rows(values_only=True), start=1):
-            cells = ["" if cell is None else cell for cell in row]
-            while cells and cells[-1] == "" and len(cells) > width:
-                cells.pop()
-            if any(cell != "" for cell in cells):
-                width = width or len(cells)
-                yield number, cells + [""] * (width - len(cells))
-    finally:
-        book.close()
-
-
-def parquet_records(path: str, name: str, columns: Sequence[str]) -> Placed:
-    """Rows of a Parquet file, of which only some columns need be read; all where none is named."""
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
-        connection.execute("SET threads = 1")
-        present = parquet_columns(connection, path, folder)
-        wanted = [column for column in present if not columns or column.name in columns] or present
-        names = [column.name for column in wanted]
-        selected = ", ".join(column.sql for column in wanted)
-        found = connection.execute(f"SELECT {selected} FROM {parquet(path, folder)}")
-        number = 0
-        while rows := found.fetchmany(10_000):
-            for row in rows:
-                number += 1
-                yield f"{name} row {number}", dict(zip(names, row, strict=True))
-
-
-def parquet_names(path: str) -> list[str]:
-    """The columns of a Parquet file."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="voirdire-") as folder, connected(folder) as connection:
-        try:
-            return [column.name for column in parquet_columns(connection, path, folder)]
-        except duckdb.Error as error:
-            said = str(error).splitlines()[0]
-            raise InputError(f"file {path!r} cannot be read as Parquet: {said}; is it whole?") from None
-
-
-def separator_of(path: str) -> str:
-    """The separator that makes most columns of the header; a comma where none does."""
-    with open_text(path, newline="") as lines:
-        header = "".join(line for _, line in zip(range(1), lines, strict=False))
-    return max(_SEPARATORS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+    Examples
+    --------
+    >>> column_names(["item", 7, 2.0, None], "t.xlsx")
+    ('item', '7', '2', '')
+    """
+    names, problems = [], []
+    for at, cell in enumerate(header, start=1):
+        if isinstance(cell, dict | list):
+            problems.append(f"{name}: the name of column {at} is a {type(cell).__name__}; write a text")
+            cell = f"column {at}"
+        if isinstance(cell, float) and cell.is_integer():
+            cell = int(cell)
+        names.append("" if cell is None else cell if isinstance(cell, str) else str(cell))
+    broken = [column for column in names if any("\ud800" <= letter <= "\udfff" for letter in column)]
+    problems += [f"{name}: column {column!r} has half of a character; name it anew" for column in broken]
+    problems += [f"{name}: {sentence}" for sentence in repeated(names)]
+    if problems:
+        raise InputError(problems)
+    return tuple(names)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
+
+from voirdire.tables.numbers import read_number
 
 
 class Vote(NamedTuple):
@@ -96,6 +99,8 @@ Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Refused |
 UNKNOWN = "unknown"
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels", Ranking: "rankings"}
+_NEEDED = 3  # fields that every row fills
+_BROKEN = re.compile("[\0\ud800-\udfff]")  # no table can hold these
 
 
 class Odd(Exception):
@@ -131,18 +136,10 @@ def number(value: object) -> float | int | None:
     """
     if isinstance(value, bool):
         return int(value)
-    if isinstance(value, int):
-        return value
-    if isinstance(value, str):
-        try:
-            value = int(value)
-        except ValueError:
-            try:
-                value = float(value)
-            except ValueError:
-                return None
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, float) and math.isfinite(value) else None
+    try:
+        return read_number(value)
+    except ValueError:
+        return None
 
 
 def winner(said: object, meanings: Mapping[Any, str]) -> str:
@@ -193,14 +190,24 @@ def fault(row: Row) -> str | None:
     --------
     >>> fault(Vote("a", "x", "x", "tie")), fault(Score("", "x", 3)), fault(Label("a", "x", "yes"))
     ("an item against itself: 'x'", 'judge is empty', None)
+    >>> fault(Label({"name": "a"}, "x", "yes"))
+    'judge is a dict, not a name'
     """
     if isinstance(row, Note | Refused | Columns):
         return None
     if isinstance(row, Extended):
         return fault(row.row)
-    for name, value in zip(row._fields[:3], row, strict=False):
-        if value is None or value == "":
-            return f"{name} is empty"
+    for at, value in enumerate(row):
+        if isinstance(value, str):
+            if not value and at < _NEEDED:
+                return f"{row._fields[at]} is empty"
+            if _BROKEN.search(value):
+                return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
+        elif value is None:
+            if at < _NEEDED:
+                return f"{row._fields[at]} is empty"
+        elif not isinstance(value, int | float):
+            return f"{row._fields[at]} is a {type(value).__name__}, not a name"
     if isinstance(row, Vote) and row.first == row.second:
         return f"an item against itself: {row.first!r}"
     if isinstance(row, Score) and number(row.score) is None:

@@ -3,29 +3,43 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.tables.csv_file import check_separator, separated, separator_of
+from voirdire.tables.formats import bounds
+from voirdire.tables.formats.archive import open_archive
+from voirdire.tables.formats.failures import reading
+from voirdire.tables.formats.json_text import UNMERGED, NotJsonError, RepeatedKeyError, is_conflict, parsed
 from voirdire.tables.formats.records import (
+    Numbered,
     Placed,
-    lined,
-    listed,
+    column_names,
+    lists,
     named_cells,
-    parquet_names,
-    parquet_records,
-    separated,
-    separator_of,
-    sheet,
+    objects,
+    values,
 )
-from voirdire.tables.formats.streams import is_packed, local_copy, open_bytes, open_text
+from voirdire.tables.formats.spreadsheet import Workbook
+from voirdire.tables.formats.streams import (
+    PARQUET,
+    ZIP,
+    check_start,
+    is_packed,
+    local_copy,
+    open_bytes,
+    open_text,
+    unpacked,
+)
+from voirdire.tables.parquet_file import parquet_names, parquet_rows
 
 _PEEK = 2**16  # bytes by which a file is told
+_COLUMNS = 20_000  # of a table, at most
 
 
 @dataclass(frozen=True)
@@ -70,6 +84,8 @@ class Source:
         Whether it is compressed.
     siblings : sequence of Source
         The files that are read together.
+    notes : list of str
+        What is to be said of how it is read: sheets and columns that are left out.
     """
 
     path: str
@@ -79,6 +95,10 @@ class Source:
     separator: str = ","
     packed: bool = False
     siblings: Sequence[Source] = field(default=(), repr=False)
+    notes: list[str] = field(default_factory=list)
+    workbook: Any = field(default=None, repr=False)  # the workbook of a spreadsheet and its sheet
+    header: tuple[str, ...] = field(default=(), repr=False)  # of a table, with names that are empty
+    _columns: tuple[str, ...] | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -93,33 +113,56 @@ class Source:
         columns : sequence of str
             Those that are wanted, where only some need be read; empty for all.
         """
-        if self.head.shape == "object":
+        if self.head.shape == "object" or self.head.lone:
             return iter([(self.name, self.head.first)])
-        if self.kind == "json":
-            return listed(self.local, self.name)
-        if self.kind == "jsonl":
-            return lined(self.local, self.name)
+        if self.kind in ("json", "jsonl"):
+            return objects(self.local, self.name, self.kind)
         if self.kind == "parquet":
-            return parquet_records(self.local, self.name, columns)
-        return named_cells(self.rows(), self.name)
+            return self._parquet(columns)
+        return named_cells(self.rows(), self.header, self.name)
 
     def columns(self) -> tuple[str, ...]:
-        """All columns, in the order met."""
-        if self.head.columns:
-            return self.head.columns
-        found: dict[str, None] = {}
-        for _, record in self.records():
-            if isinstance(record, dict):
-                found.update(dict.fromkeys(record))
-        return tuple(found)
+        """All columns that some record of the file has, in the order they are first seen.
 
-    def rows(self) -> Iterator[tuple[int, list[Any]]]:
+        Raises
+        ------
+        InputError
+            There are more than 20,000 of them, or a name is none.
+        """
+        if self._columns is None:
+            if self.head.shape == "records":
+                found: dict[str, None] = {}
+                for place, record in self.records():
+                    if isinstance(record, dict) and not record.keys() <= found.keys():
+                        found.update(dict.fromkeys(record))
+                        if len(found) > _COLUMNS:
+                            raise InputError(f"{place}: more than {_COLUMNS:,} columns; these are no columns")
+                self._columns = column_names(found, self.name)
+            else:
+                self._columns = self.head.columns or tuple(self.head.first or ())
+        return self._columns
+
+    def rows(self) -> Numbered:
         """Header and rows of a table with their lines."""
-        return sheet(self.local) if self.kind == "xlsx" else separated(self.local, self.name, self.separator)
+        if self.kind == "xlsx":
+            workbook, sheet = self.workbook
+            return iter(workbook.rows(sheet))
+        if self.kind.endswith("lists"):
+            return lists(self.local, self.name, self.kind.removesuffix(" lists"))
+        return separated(self.local, self.name, self.separator)
+
+    def _parquet(self, columns: Sequence[str]) -> Placed:
+        names = [name for name in self.head.columns if not columns or name in columns]
+        names = names or list(self.head.columns)
+        number = 0
+        for rows in parquet_rows(self.local, names):
+            for row in rows:
+                number += 1
+                yield f"{self.name} row {number}", dict(zip(names, row, strict=True))
 
     def zipped(self) -> zipfile.ZipFile:
         """The archive."""
-        return zipfile.ZipFile(self.local)
+        return open_archive(self.local)
 
 
 @contextmanager
@@ -130,54 +173,76 @@ def opened(
 
     ``.gz`` and ``.zst`` are unpacked on the way; ``-`` is the standard input.
 
+    Parameters
+    ----------
+    path : path
+    separator : str, optional
+        What stands between the columns of a text table, where its header does not show it.
+    sheet : str, optional
+        The sheet of a spreadsheet, by its name or its number, where several have cells.
+
     Raises
     ------
     InputError
-        It is missing, empty, a folder, or holds nothing that has records.
+        It is missing, empty, a folder, damaged, or holds nothing that has records.
     """
     text = os.fspath(path)
-    with local_copy(text) as local:
-        try:
-            yield _source(text, local, separator)
-        except OSError as error:
-            raise InputError(f"file {text!r} cannot be read: {error.strerror or error}") from error
-        except UnicodeDecodeError as error:
-            raise InputError(f"file {text!r} is not UTF-8 ({error.reason}); save it as UTF-8") from error
-        except zipfile.BadZipFile as error:
-            raise InputError(f"file {text!r} is a damaged archive: {error}; fetch it again") from error
-        except EOFError as error:
-            raise InputError(f"file {text!r} is cut off; fetch it again") from error
-        except RecursionError:
-            raise InputError(f"file {text!r} cannot be read: it is nested too deeply") from None
+    if separator is not None:
+        check_separator(separator)
+    with ExitStack() as stack:
+        local = stack.enter_context(local_copy(text))
+        stack.enter_context(_as_given(local, text))
+        start = _start(local)
+        packed = is_packed(start)
+        if packed:
+            start = _start(local, unpack=True)
+            if start.startswith((PARQUET, ZIP)):  # which are not read from their beginning
+                local = stack.enter_context(unpacked(local))
+                stack.enter_context(_as_given(local, text))
+        source = _told(text, local, start, separator, sheet)
+        source.packed = packed
+        yield source
 
 
-def _source(path: str, local: str, separator: str | None) -> Source:
-    source = _told(path, local, separator)
-    source.packed = is_packed(local)
-    return source
+@contextmanager
+def _as_given(local: str, path: str) -> Iterator[None]:
+    """Have messages name a file as it was given, not its copy."""
+    try:
+        yield
+    except InputError as error:
+        if local == path or repr(local) not in str(error):
+            raise
+        raise InputError([problem.replace(repr(local), repr(path)) for problem in error.problems]) from None
 
 
-def _told(path: str, local: str, separator: str | None) -> Source:
-    with open_bytes(local) as stream:
-        start = stream.read(_PEEK)
-    if start.startswith(b"PAR1"):
-        columns = parquet_names(local)
-        return Source(path, local, "parquet", Head("table", frozenset(columns), columns=tuple(columns)))
-    if start.startswith(b"PK\x03\x04"):
-        with zipfile.ZipFile(local) as archive:
-            members = frozenset(archive.namelist())
-        if "xl/workbook.xml" in members:
-            return _headed(Source(path, local, "xlsx", Head("table")))
-        return Source(path, local, "zip", Head("zip", members))
-    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        if start.startswith(mark):
-            raise InputError(f"file {path!r} is in UTF-16; save it as UTF-8")
+def _start(local: str, unpack: bool = False) -> bytes:
+    if unpack:
+        with open_bytes(local) as stream:
+            return stream.read(_PEEK)
+    with reading(local), open(local, "rb") as plain:
+        return plain.read(_PEEK)
+
+
+def _told(path: str, local: str, start: bytes, separator: str | None, sheet: str | None) -> Source:
+    check_start(start, path)
+    if start.startswith(ZIP):
+        source = _zipped(path, local, sheet)
+        if source is not None:
+            return source
+    if sheet is not None:
+        raise InputError(
+            f"file {path!r} is no spreadsheet, and has no sheet {sheet!r}; leave --sheet (sheet=) out"
+        )
+    if start.startswith(ZIP):
+        with open_archive(local) as archive:
+            return Source(path, local, "zip", Head("zip", frozenset(archive.namelist())))
+    if start.startswith(PARQUET):
+        return _with_header(Source(path, local, "parquet", Head("table")), parquet_names(local))
     begin = start.removeprefix(codecs.BOM_UTF8).lstrip()
     if not begin:
         raise InputError(f"file {path!r} is empty")
     if begin[:1] == b"[":
-        source = Source(path, local, "json", Head("records"))
-        return _headed(source)
+        return _bracketed(path, local)
     if begin[:1] == b"{":
         return _braced(path, local)
     source = Source(path, local, "csv", Head("table"))
@@ -185,13 +250,55 @@ def _told(path: str, local: str, separator: str | None) -> Source:
     return _headed(source)
 
 
+def _zipped(path: str, local: str, sheet: str | None) -> Source | None:
+    """A spreadsheet; None for another archive."""
+    with open_archive(local) as archive:
+        members = set(archive.namelist())
+    if "xl/workbook.bin" in members:
+        raise InputError(f"file {path!r} is a binary spreadsheet (.xlsb); save it as .xlsx")
+    if "content.xml" in members and "mimetype" in members:
+        raise InputError(f"file {path!r} is an OpenDocument file (.ods); save it as .xlsx or CSV")
+    if not any(name.startswith("xl/") for name in members):
+        return None
+    source = Source(path, local, "xlsx", Head("table"))
+    workbook = Workbook(local, source.name)
+    chosen, notes = workbook.choose(sheet)
+    source.workbook = workbook, chosen
+    source.notes += notes
+    return _headed(source)
+
+
 def _headed(source: Source) -> Source:
-    """Look at the first record."""
-    if source.head.shape == "table":
-        header = next(source.rows(), None)
-        names = [] if header is None else [str(cell) for cell in header[1]]
-        source.head = Head("table", frozenset(names), columns=tuple(names))
-        return source
+    """Look at the header."""
+    _, header = next(source.rows(), (0, None))
+    if header is None:
+        raise InputError(f"file {source.path!r} is empty")
+    return _with_header(source, header)
+
+
+def _with_header(source: Source, header: Sequence[object]) -> Source:
+    names = source.header = column_names(header, source.name)
+    if names.count("") > 1:
+        empty = [str(at) for at, name in enumerate(names, start=1) if not name]
+        source.notes.append(f"{source.name}: columns without a name are left out: {', '.join(empty[:8])}")
+        names = tuple(name for name in names if name)
+    source.head = Head("table", frozenset(names), columns=names)
+    return source
+
+
+def _bracketed(path: str, local: str) -> Source:
+    """A JSON list, or a list in each line; of objects, or of the cells of a table."""
+    lines = _first_lines(local)
+    try:
+        first = parsed(lines[0]) if len(lines) > 1 else None
+    except NotJsonError:
+        first = None
+    by_line = isinstance(first, list) and first and not any(isinstance(one, dict | list) for one in first)
+    source = Source(path, local, "jsonl" if by_line else "json", Head("records"))
+    _, value = next(values(local, source.name, source.kind), (0, None))
+    if isinstance(value, list):
+        source.kind += " lists"
+        return _headed(source)
     for place, record in source.records():
         if not isinstance(record, dict):
             raise InputError(f"{place}: {record}")
@@ -202,18 +309,45 @@ def _headed(source: Source) -> Source:
 
 def _braced(path: str, local: str) -> Source:
     """One object, or one in each line."""
-    with open_text(local) as lines:
-        whole = [line for _, line in zip(range(2), (line for line in lines if line.strip()), strict=False)]
-    try:
-        first = json.loads(whole[0])
-    except ValueError:
-        first = None
-    if first is not None and len(whole) > 1:
+    lines = _first_lines(local)
+    first = None
+    if len(lines) > 1:
+        try:
+            first = parsed(lines[0])
+        except RepeatedKeyError as error:
+            raise InputError(f"file {path!r}: {error} in an object; keep one") from None
+        except NotJsonError:
+            first = None  # an object of several lines
+    if isinstance(first, dict):
         return Source(path, local, "jsonl", Head("records", frozenset(first), first))
-    if first is None:
-        with open_text(local) as stream:
-            try:
-                first = json.load(stream)
-            except ValueError as error:
-                raise InputError(f"file {path!r} is no JSON: {error}; is it whole?") from None
+    first = _object(path, local)
     return Source(path, local, "json", Head("object", frozenset(first), first, lone=True))
+
+
+def _first_lines(local: str) -> list[str]:
+    """The first two lines that are not empty, as far as a line may reach."""
+    with open_text(local) as stream:
+        lines = (line for line in iter(lambda: stream.readline(bounds.record()), "") if line.strip())
+        return [line for _, line in zip(range(2), lines, strict=False)]
+
+
+def _object(path: str, local: str) -> Any:
+    """The one object of a file."""
+    size = os.path.getsize(local)
+    bound = bounds.held(size)
+    with open_text(local) as stream:
+        text = stream.read(bound + 1)
+    if len(text) > bound:
+        raise bounds.too_large(f"file {path!r} is one object of", bound)
+    bounds.check_objects(text, size, f"file {path!r}")
+    try:
+        return parsed(text)
+    except RepeatedKeyError as error:
+        raise InputError(f"file {path!r}: {error} in an object; keep one") from None
+    except NotJsonError as error:
+        at = len(text) if error.at is None else error.at
+        begin = text.rfind("\n", 0, at) + 1
+        line = f"line {text.count(chr(10), 0, at) + 1}"
+        if is_conflict(text[begin : begin + 80]):
+            raise InputError(f"file {path!r}: {line}: {UNMERGED}") from None
+        raise InputError(f"file {path!r} is no JSON: {line}: {error}; is it whole?") from None

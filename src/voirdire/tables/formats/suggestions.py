@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 from voirdire.tables.columns import find_roles
@@ -123,15 +123,10 @@ def suggestions(source: Source) -> list[Suggestion]:
     counts = _counts(numeric, records)
     found = []
     if counts:
-        found.append(
-            Suggestion(
-                f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels?",
-                "--wide counts",
-            )
-        )
-    asked = [one for one in held if one.name == roles["winner"]] if "winner" in roles else free
-    if not counts and not {"first", "second", "winner"} <= roles.keys():
-        found += [_winner(one, words) for one in asked if (words := _words(one)) is not None][:1]
+        sentence = f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels?"
+        found.append(Suggestion(sentence, "--wide counts"))
+    elif not {"first", "second", "winner"} <= roles.keys():
+        found += _votes(held, roles)
     if len(numeric) > 1 and not counts:
         found.append(Suggestion(f"{_names(numeric)} hold numbers: are they criteria?", "--wide criterion"))
         if "judge" not in roles:
@@ -166,7 +161,7 @@ def _votes(held: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
     pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
     if not pair:
         texts = [one for one in free if not one.numeric]
-        near = zip(texts, texts[1:], strict=False)
+        near = pairwise(texts)
         pair = next(([one, other] for one, other in near if set(one.values) & set(other.values)), [])
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
     for one in asked:

@@ -144,10 +144,11 @@ def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | N
             found = tool_of(head)
             if found is not None:
                 return found.name, names
+            elsewhere = not ours or (source.kind != "csv" and not _is_ours(source, path))
             roles = find_roles(names)
             if not set(ANSWERS.values()) & roles.keys() and is_known(source, Asked()):
                 return "table", names
-            if names and (not ours or kind_of(roles) or is_nameless(names, roles)):
+            if names and (elsewhere or kind_of(roles) or is_nameless(names, roles)):
                 return "", names
     except InputError:
         if not ours:
@@ -179,9 +180,13 @@ def _renamed(
     wanted = choose([*roles, *kept], required, optional, problems)
     places = [(column, roles.get(column, column)) for column in wanted]
     cells: dict[str, list[object]] = {column: [] for column in wanted}
+    known: dict[object, str] = {}  # each text once
+    for note in source.notes:
+        notice(note)
     for place, record in source.records([name for _, name in places]):
         if isinstance(record, str):
             problems.stop(f"{place}: {record}")
         for column, name in places:
-            cells[column].append(record.get(name))
+            cell = record.get(name)
+            cells[column].append(known.setdefault(cell, cell) if isinstance(cell, str) else cell)
     return dict(cells)

@@ -1,0 +1,80 @@
+"""What libraries raise while they read a file, as a message of ours: the one place where this is done."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from voirdire.errors import InputError
+
+
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """While a file is read by Python's own means, turn what they raise into one message.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is damaged, cut off, nested too deeply, or larger than the memory.
+    """
+    try:
+        yield
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        zipfile.BadZipFile,
+        csv.Error,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        raise InputError(f"file {path!r} {failure(error)}") from error
+
+
+@contextmanager
+def library(path: str, what: str) -> Iterator[None]:
+    """While a library reads a file, which may raise anything where bytes are damaged; no code of ours is within.
+
+    Parameters
+    ----------
+    what : str
+        What the file is read as.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"file {path!r} cannot be read as {what}: {_said(error)}; is it whole?") from error
+
+
+def failure(error: BaseException) -> str:
+    """What is wrong with a file, as the end of a sentence that begins with it.
+
+    Examples
+    --------
+    >>> failure(EOFError()), failure(PermissionError(13, "Permission denied"))
+    ('is cut off; fetch it again', 'cannot be read: Permission denied')
+    """
+    if isinstance(error, EOFError):
+        return "is cut off; fetch it again"
+    if isinstance(error, RecursionError):
+        return "cannot be read: it is nested too deeply"
+    if isinstance(error, MemoryError):
+        return "does not fit into the memory"
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"cannot be read: {error.strerror or error}"
+    return f"is damaged: {_said(error)}; fetch it again"
+
+
+def _said(error: BaseException) -> str:
+    lines = str(error).splitlines()
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return (
+        first[:200]
+        if first and not isinstance(error, KeyError)
+        else f"{type(error).__name__} {first}".strip()
+    )

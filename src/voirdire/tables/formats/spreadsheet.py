@@ -1,0 +1,244 @@
+"""Spreadsheets (XLSX): the sheets of a workbook, which of them is read, and its rows, in parts.
+
+Names of parts and elements are those of ISO/IEC 29500, in its strict and its transitional namespaces.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+from collections.abc import Generator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.tables.formats import bounds
+from voirdire.tables.formats.archive import open_archive, pieces
+from voirdire.tables.formats.failures import library
+from voirdire.tables.formats.sheet_cells import Attributes, SheetReader, is_date, unescaped, walk
+
+_WORKBOOK = "xl/workbook.xml"
+_SMALL = 2**24  # bytes of a part that describes the workbook
+_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet of a workbook: its name, its part, and whether it is shown."""
+
+    name: str
+    part: str
+    visible: bool
+
+
+class Workbook:
+    """A workbook.
+
+    Parameters
+    ----------
+    path : str
+        Where it is.
+    name : str
+        What it is called in messages.
+
+    Raises
+    ------
+    InputError
+        It is damaged or encrypted.
+    """
+
+    def __init__(self, path: str, name: str) -> None:
+        self._path, self.name = path, name
+        self.sheets: list[Sheet] = []
+        self._since_1904 = False
+        self._targets: dict[str, str] = {}  # parts by their kinds
+        with open_archive(path) as archive, library(path, "a spreadsheet"):
+            self._read_workbook(archive)
+
+    def _read_workbook(self, archive: zipfile.ZipFile) -> None:
+        parts = {kind: target for kind, target, _ in _relations(archive, "")}
+        workbook = parts.get("officeDocument", _WORKBOOK)
+        relations = _relations(archive, workbook)
+        self._targets = {kind: target for kind, target, _ in relations}
+        by_id = {identity: (kind, target) for kind, target, identity in relations}
+        held = set(archive.namelist())
+
+        def start(tag: str, attributes: Attributes) -> None:
+            if tag == "workbookPr":
+                self._since_1904 = attributes.get("date1904") in ("1", "true")
+            elif tag == "sheet":
+                plain = {name.rpartition(":")[2]: value for name, value in attributes.items()}
+                kind, target = by_id.get(plain.get("id", ""), ("", ""))
+                if kind == "worksheet" and target in held:
+                    self.sheets.append(
+                        Sheet(unescaped(plain["name"]), target, plain.get("state", "visible") == "visible")
+                    )
+
+        _through(archive, workbook, start)
+
+    @cached_property
+    def _strings(self) -> list[str]:
+        """The shared texts."""
+        found: list[str] = []
+        parts: list[str] = []
+        listens = reading = False
+
+        def start(tag: str, attributes: Attributes) -> None:
+            nonlocal listens, reading
+            reading = reading or tag == "rPh"
+            listens = tag == "t" and not reading
+
+        def end(tag: str) -> None:
+            nonlocal listens, reading
+            listens = False
+            if tag == "rPh":
+                reading = False
+            elif tag == "si":
+                found.append(unescaped("".join(parts)))
+                parts.clear()
+
+        part = self._targets.get("sharedStrings")
+        with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
+            if part in archive.namelist():
+                with _part(archive, part) as stream:
+                    for _ in walk(stream, start, end, lambda data: parts.append(data) if listens else None):
+                        pass
+        return found
+
+    @cached_property
+    def _dates(self) -> list[bool]:
+        """Which formats of cells are those of dates."""
+        codes: dict[int, str] = {}
+        formats: list[int] = []
+        within = False
+
+        def start(tag: str, attributes: Attributes) -> None:
+            nonlocal within
+            if tag == "numFmt":
+                codes[int(attributes["numFmtId"])] = attributes.get("formatCode", "")
+            elif tag == "cellXfs":
+                within = True
+            elif tag == "xf" and within:
+                formats.append(int(attributes.get("numFmtId", 0)))
+
+        def end(tag: str) -> None:
+            nonlocal within
+            within = within and tag != "cellXfs"
+
+        part = self._targets.get("styles")
+        with open_archive(self._path) as archive, library(self._path, "a spreadsheet"):
+            if part in archive.namelist():
+                _through(archive, part, start, end)
+        return [is_date(number, codes.get(number)) for number in formats]
+
+    def rows(self, sheet: Sheet) -> Generator[tuple[int, list[Any]], None, None]:
+        """The rows of a sheet that have cells, with their numbers, as wide as the first; longer ones stay longer.
+
+        Raises
+        ------
+        InputError
+            The sheet is damaged; at its end, for every cell that is no data.
+        """
+        strings, dates = self._strings, self._dates
+        reader = SheetReader(strings, dates, self._since_1904)
+        width = 0
+        with open_archive(self._path) as archive, _part(archive, sheet.part) as stream:
+            steps = walk(stream, reader.start, reader.end, reader.text)
+            while True:
+                with library(self._path, f"a spreadsheet (sheet {sheet.name!r})"):
+                    done = next(steps, steps) is steps
+                for number, cells in reader.rows:
+                    while cells and cells[-1] == "" and len(cells) > width:
+                        cells.pop()
+                    if any(cell != "" for cell in cells):
+                        width = width or len(cells)
+                        yield number, cells + [""] * (width - len(cells))
+                reader.rows.clear()
+                if done:
+                    break
+        if reader.faults:
+            raise InputError([f"{self.name}: sheet {sheet.name!r}: {fault}" for fault in reader.faults])
+
+    def has_cells(self, sheet: Sheet) -> bool:
+        """Whether anything stands in a sheet."""
+        try:
+            with closing(self.rows(sheet)) as rows:
+                return next(rows, None) is not None
+        except InputError:
+            return True  # a cell that is no data; it is said when the sheet is read
+
+    def choose(self, asked: str | None) -> tuple[Sheet, list[str]]:
+        """The sheet to read, and what is to be said of the others.
+
+        Parameters
+        ----------
+        asked : str, optional
+            Its name, or its number, the first sheet is 1; without it the only visible one that has cells.
+
+        Raises
+        ------
+        InputError
+            There is no such sheet, none that has cells, or several.
+        """
+        names = [sheet.name for sheet in self.sheets]
+        shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+        if asked is not None:
+            if asked in names:
+                return self.sheets[names.index(asked)], []
+            if asked.isascii() and asked.isdigit() and 1 <= int(asked) <= len(names):
+                return self.sheets[int(asked) - 1], []
+            raise InputError(f"{self.name}: there is no sheet {asked!r}; its sheets are {shown}")
+        filled = [sheet for sheet in self.sheets if sheet.visible and self.has_cells(sheet)]
+        if not filled:
+            hidden = [sheet.name for sheet in self.sheets if not sheet.visible]
+            remedy = f"; --sheet {hidden[0]!r} reads a hidden one" if hidden else ""
+            raise InputError(f"{self.name}: no visible sheet has cells{remedy}")
+        if len(filled) > 1:
+            several = ", ".join(repr(sheet.name) for sheet in filled[:_SHOWN])
+            raise InputError(
+                f"{self.name}: {len(filled)} sheets have cells ({several}); say which one is read: --sheet "
+                f"{filled[0].name!r} (sheet=)"
+            )
+        others = [
+            f"{sheet.name!r} is {'empty' if sheet.visible else 'hidden'}"
+            for sheet in self.sheets
+            if sheet is not filled[0]
+        ]
+        notes = [f"{self.name}: sheet {filled[0].name!r} is read; {', '.join(others)}"] if others else []
+        return filled[0], notes
+
+
+def _relations(archive: zipfile.ZipFile, part: str) -> list[tuple[str, str, str]]:
+    """Kind, target and identity of what a part refers to."""
+    folder, name = posixpath.split(part)
+    where = posixpath.join(folder, "_rels", f"{name}.rels")
+    found: list[tuple[str, str, str]] = []
+
+    def start(tag: str, attributes: Attributes) -> None:
+        if tag == "Relationship" and attributes.get("TargetMode") != "External":
+            target = attributes.get("Target", "")
+            target = (
+                target[1:] if target.startswith("/") else posixpath.normpath(posixpath.join(folder, target))
+            )
+            found.append((attributes.get("Type", "").rpartition("/")[2], target, attributes.get("Id", "")))
+
+    if where in archive.namelist():
+        _through(archive, where, start)
+    return found
+
+
+def _through(archive: zipfile.ZipFile, part: str, start: Any, end: Any = lambda tag: None) -> None:
+    """Go through a part that describes the workbook."""
+    with _part(archive, part, bounds.asked() or _SMALL) as stream:
+        for _ in walk(stream, start, end):
+            pass
+
+
+def _part(
+    archive: zipfile.ZipFile, part: str, bound: int | None = None
+) -> closing[Generator[bytes, None, None]]:
+    """A part in pieces, which is closed whatever happens to them."""
+    most = bounds.in_parts(archive.getinfo(part).compress_size) if bound is None else bound
+    return closing(pieces(archive, part, most))

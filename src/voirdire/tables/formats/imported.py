@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
+from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.registry import format_of
-from voirdire.tables.formats.rows import TABLES, Note, Refused, Row, UnknownOrder
+from voirdire.tables.formats.rows import TABLES, Known, Note, Refused, Row, UnknownOrder
 from voirdire.tables.formats.source import opened
 
 if TYPE_CHECKING:
@@ -110,6 +111,8 @@ class Imported:
     ----------
     votes, scores, labels : DataFrame or None
         The tables that there are.
+    anchors : DataFrame or None
+        Answers that are known to be right, as ``anchors=`` takes them.
     refused : DataFrame
         Answers that are in no table: file, place and reason.
     notes : tuple of str
@@ -122,6 +125,18 @@ class Imported:
     notes: tuple[str, ...]
     formats: dict[str, str]
     order_unknown: bool = False
+    known: Anchors = field(default_factory=Anchors, repr=False)
+
+    @property
+    def anchors(self) -> pd.DataFrame | None:
+        """The known answers.
+
+        Raises
+        ------
+        InputError
+            They are of several kinds.
+        """
+        return self.known.frame()
 
     @property
     def votes(self) -> pd.DataFrame | None:
@@ -149,7 +164,7 @@ class Imported:
     @property
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        return {name: rows.count for name, rows in self.rows.items() if rows.count}
+        return {name: rows.count for name, rows in self.rows.items() if rows.count} | self.known.counts
 
     @property
     def table(self) -> pd.DataFrame:
@@ -160,7 +175,7 @@ class Imported:
         InputError
             There are several.
         """
-        names = [name for name in self.counts if name != "refused"]
+        names = [name for name in self.counts if name in TABLES.values()]
         if len(names) > 1:
             raise InputError(
                 f"the files hold {' and '.join(names)}; take one of them, such as .{names[0]} (--table {names[0]})"
@@ -235,6 +250,7 @@ def gather(
     formats: dict[str, str] = {}
     unknown = False
     reasons: Counter[str] = Counter()
+    known = Anchors()
     with ExitStack() as stack:
         sources = [stack.enter_context(opened(path, sep)) for path in paths]
         for source in sources:
@@ -243,7 +259,10 @@ def gather(
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            for row in one.rows(source, said):
+            for found in one.rows(source, said):
+                row = known.add(found) if isinstance(found, Known) else found
+                if row is None:
+                    continue
                 if isinstance(row, Note):
                     notes.setdefault(str(row))
                     unknown = unknown or isinstance(row, UnknownOrder)
@@ -257,7 +276,19 @@ def gather(
         raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
     for table in rows.values():
         table.flush()
-    return Imported(rows, tuple(notes), formats, unknown)
+    if known.counts:
+        notes.setdefault(_of_anchors(known))
+        if folder is not None:
+            known.write(folder)
+    return Imported(rows, tuple(notes), formats, unknown, known)
+
+
+def _of_anchors(known: Anchors) -> str:
+    tables = " and ".join(f"{name}.csv" for name in known.counts)
+    return (
+        f"{sum(known.counts.values())} answers are known to be right and are no judge's: `voirdire import` writes them "
+        f"to {tables}, for --anchors (in Python .anchors)"
+    )
 
 
 def _why(reasons: Counter[str]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -47,6 +49,13 @@ class Label(NamedTuple):
     run: Any = None
 
 
+class Known(NamedTuple):
+    """An answer that is known to be right, for a table of anchors: one without a judge, and where it stands."""
+
+    place: str
+    answer: Vote | Score | Label
+
+
 class Refused(NamedTuple):
     """An answer that is in no table, with its place and the reason."""
 
@@ -62,9 +71,12 @@ class UnknownOrder(Note):
     """That a file does not say which item was shown first, so that nothing can be said of positions."""
 
 
-Row: TypeAlias = Vote | Score | Label | Refused | Note
+Row: TypeAlias = Vote | Score | Label | Known | Refused | Note
 
 UNKNOWN = "unknown"
+
+_MARKS = (";", "|")  # between labels of one cell
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 TABLES: dict[type[Any], str] = {Vote: "votes", Score: "scores", Label: "labels"}
 
@@ -157,6 +169,61 @@ def answered(judge: Any, item: Any, said: object, **about: Any) -> Score | Label
     raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
 
 
+def labels_in(said: object) -> list[str]:
+    """The labels that a cell names: those of a list, also of one written as text, or between semicolons or bars.
+
+    Examples
+    --------
+    >>> labels_in("good"), labels_in("good;long"), labels_in("['good' 'long']"), labels_in(["a", "b"])
+    (['good'], ['good', 'long'], ['good', 'long'], ['a', 'b'])
+    >>> labels_in("[[A]]"), labels_in('["good"]'), labels_in("C;"), labels_in(None)
+    (['[[A]]'], ['good'], ['C;'], [])
+    """
+    if isinstance(said, list | tuple):
+        return [name for one in said if (name := named(one))]
+    text = named(said)
+    if not text:
+        return []
+    for mark in _MARKS:
+        parts = [part.strip() for part in text.split(mark)]
+        if len(parts) > 1 and all(parts):
+            return parts
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        try:
+            found = json.loads(inner)
+        except ValueError:
+            found = [one or other for one, other in _QUOTED.findall(inner)]
+        if found and isinstance(found, list) and not any(isinstance(one, list | dict) for one in found):
+            return labels_in(found)
+    return [text]
+
+
+def one_label(said: object) -> str:
+    """The one label that a cell names.
+
+    Raises
+    ------
+    Odd
+        It names none, or several.
+
+    Examples
+    --------
+    >>> one_label(["good"])
+    'good'
+    """
+    found = labels_in(said)
+    if not found:
+        raise Odd("no label")
+    if len(found) > 1:
+        raise Odd(_several(found))
+    return found[0]
+
+
+def _several(found: list[str]) -> str:
+    return f"{len(found)} labels: {', '.join(found)}"
+
+
 def fault(row: Row) -> str | None:
     """Why a row can be in no table; None where it can.
 
@@ -164,9 +231,13 @@ def fault(row: Row) -> str | None:
     --------
     >>> fault(Vote("a", "x", "x", "tie")), fault(Score("", "x", 3)), fault(Label("a", "x", "yes"))
     ("an item against itself: 'x'", 'judge is empty', None)
+    >>> fault(Label("a", "x", "good;long"))
+    '2 labels: good, long'
     """
     if isinstance(row, Note | Refused):
         return None
+    if isinstance(row, Known):
+        return fault(row.answer._replace(judge="known"))
     for name, value in zip(row._fields[:3], row, strict=False):
         if value is None or value == "":
             return f"{name} is empty"
@@ -174,4 +245,6 @@ def fault(row: Row) -> str | None:
         return f"an item against itself: {row.first!r}"
     if isinstance(row, Score) and number(row.score) is None:
         return f"{row.score!r} is no number"
+    if isinstance(row, Label) and len(found := labels_in(row.label)) > 1:
+        return _several(found)
     return None

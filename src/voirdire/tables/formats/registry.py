@@ -27,6 +27,7 @@ from voirdire.tables.formats import (
     mtbench_repro,
     mturk,
     openai_evals,
+    openai_platform,
     pandalm,
     potato,
     prodigy,
@@ -44,7 +45,8 @@ TOOLS: tuple[Format, ...] = tuple(
     for module in (
         inspect_ai, promptfoo, deepeval, langfuse, potato, biggen, alpacaeval, mtbench, mtbench_repro, arenahard,
         judgebench, pandalm, lmeval, langsmith, argilla, labelstudio, cje, lmarena, crowdkit,
-        judgebench_people, ultrafeedback, prodigy, doccano, mturk, toloka, mlflow, every_eval_ever, openai_evals, mqm,
+        judgebench_people, ultrafeedback, prodigy, doccano, mturk, toloka, mlflow, every_eval_ever, openai_evals,
+        openai_platform, mqm,
     )
 )  # fmt: skip
 FORMATS: dict[str, Format] = {one.name: one for one in (*TOOLS, tables.FORMAT)}

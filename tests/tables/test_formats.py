@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from case_options import reading_of
 from typer.testing import CliRunner
 
 from voirdire import InputError, fit, read
@@ -21,7 +22,6 @@ from voirdire.cli import app
 from voirdire.tables.formats import registry
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import opened
-from voirdire.tables.reading import SETTINGS
 
 TABLES = ("votes", "scores", "labels")
 BY_OPTIONS = ("wide", "long")  # tables of nobody's format
@@ -34,18 +34,8 @@ def cases(shared: Path) -> list[tuple[Path, dict[str, Any]]]:
     return [(path.parent, json.loads(path.read_text())) for path in found]
 
 
-def asked(case: dict[str, Any]) -> dict[str, Any]:
-    options = dict(case["options"])
-    if case["tool"] == "wide":
-        return {"wide": "judge", "table": options["table"], "map": {"item": options["item"]}}
-    if "columns" in options:
-        options["map"] = options.pop("columns")
-    said = {name: options.pop(name) for name in SETTINGS if name in options}
-    return options | ({"set": said} if said else {})
-
-
 def imported(folder: Path, case: dict[str, Any]) -> Imported:
-    return read([folder / name for name in case["files"]], **asked(case))
+    return read([folder / name for name in case["files"]], **reading_of(case))
 
 
 def plain(value: object) -> str:
@@ -195,7 +185,7 @@ def test_a_file_that_is_cut_off_is_one_error_or_a_refused_line(shared: Path, tmp
         for part in (0.3, 0.7, 0.95):
             copy.write_bytes(whole[: int(len(whole) * part)])
             try:
-                found = read(copy, **asked(case))
+                found = read(copy, **reading_of(case))
             except InputError:
                 continue
             # what can be read of lines is; the last one is refused unless it was cut at its end or within its last cell

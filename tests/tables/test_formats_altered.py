@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from case_options import reading_of
 
 from voirdire import InputError, read
 from voirdire.tables.formats.imported import Imported
@@ -117,7 +118,7 @@ def test_an_answer_that_is_none_is_refused_and_nothing_else_changes(
         pytest.skip("no files of tools in VOIRDIRE_SHARED")
     about = json.loads((folder / "case.json").read_text())
     files = [folder / name for name in about["files"]]
-    whole = read(files, **about["options"])
+    whole = read(files, **reading_of(about))
     before, refused = (
         answers(whole),
         Counter(map(tuple, whole.refused[["place", "reason"]].to_numpy().tolist())),
@@ -134,7 +135,7 @@ def test_an_answer_that_is_none_is_refused_and_nothing_else_changes(
                 if not alter(first, first.read_text(encoding="utf-8-sig"), key, at, put):
                     continue
                 try:
-                    found = read([copy / file.name for file in files], **about["options"])
+                    found = read([copy / file.name for file in files], **reading_of(about))
                 except InputError as error:
                     told += bool(str(error))
                     continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import defaultdict
@@ -184,19 +185,31 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
 SEVERAL = (
     "names several labels; keep one, or give each class as a criterion of its own with the labels yes and no"
 )
+_MARKS = (";", "|")  # between labels of one cell
+_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
 
 
-def names_several(label: str) -> bool:
-    """Whether a text is a list of labels: with semicolons or bars between them, or as JSON writes a list.
+def labels_in_text(text: str) -> list[str]:
+    """The labels that a text names: those between semicolons or bars, or of a list as programs write it.
 
     Examples
     --------
-    >>> names_several("a;b"), names_several('["a"]'), names_several("yes, but"), names_several(";")
-    (True, True, False, False)
+    >>> labels_in_text("good;long"), labels_in_text("['good' 'long']"), labels_in_text("yes, but"), labels_in_text(";")
+    (['good', 'long'], ['good', 'long'], ['yes, but'], [';'])
     """
-    if label.startswith("[") and label.endswith("]"):
-        return True
-    return any(sum(bool(part.strip()) for part in label.split(mark)) > 1 for mark in ";|")
+    for mark in _MARKS:
+        parts = [part.strip() for part in text.split(mark)]
+        if len(parts) > 1 and all(parts):
+            return parts
+    inner = text.strip()
+    if inner.startswith("[") and inner.endswith("]"):
+        try:
+            found = json.loads(inner)
+        except ValueError:
+            found = [one or other for one, other in _QUOTED.findall(inner)]
+        if found and isinstance(found, list) and not any(isinstance(one, list | dict) for one in found):
+            return [str(one) for one in found]
+    return [text]
 
 
 def groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:

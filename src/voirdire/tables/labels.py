@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import SEVERAL, IntArray, encode, groups, names_several, positions, same_letters
+from voirdire.tables.encode import SEVERAL, IntArray, encode, groups, labels_in_text, positions, same_letters
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import Rated, known_names, read_rated
@@ -115,7 +115,7 @@ def read_labels(
         cells, found = read_rated(table, "label", judge, problems)
         column = encode(cells.get("label", []), "label", problems)
         same_letters({"label": column}, problems)
-        several = [name not in (declared or ()) and names_several(name) for name in column.levels]
+        several = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
         for level, rows in groups(np.where(np.append(several, False)[column.codes], column.codes, -1)):
             problems.rows(rows + 1, f"label {column.levels[level]!r} {SEVERAL}")
         names, codes = column.levels, column.codes

@@ -1,4 +1,4 @@
-"""Files of tools as a folder of tables: votes.csv, scores.csv, labels.csv, refused.csv."""
+"""Files of tools as a folder of tables: votes.csv, scores.csv, labels.csv, anchors.csv, refused.csv."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from voirdire.layouts import Layout, text_with
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.reading import Reading, read_as
 
+_KNOWN = {
+    "anchors_votes.csv": text_with("first,second,winner"),
+    "anchors_scores.csv": text_with("item,score"),
+    "anchors_labels.csv": text_with("item,label"),
+}
+
+
+def _is_anchors(path: Path) -> bool:
+    return any(ours(path) for ours in _KNOWN.values())
+
+
 LAYOUT = Layout(
     "imported tables",
     {
@@ -18,6 +29,8 @@ LAYOUT = Layout(
         "scores.csv": text_with("judge,item,score"),
         "labels.csv": text_with("judge,item,label"),
         "rankings.csv": text_with("judge,item,rank"),
+        "anchors.csv": _is_anchors,
+        **_KNOWN,
         "refused.csv": text_with("place,reason"),
     },
 )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.columns import ANSWERS
+from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.long_table import NAMELESS
@@ -24,6 +25,7 @@ from voirdire.tables.formats.rows import (
     Columns,
     Extended,
     Fault,
+    Known,
     Note,
     Refused,
     UnknownOrder,
@@ -143,6 +145,8 @@ class Imported:
     ----------
     votes, scores, labels, rankings : DataFrame or None
         The tables that there are.
+    anchors : DataFrame or None
+        Answers that are known to be right, as ``anchors=`` takes them.
     refused : DataFrame
         Answers that are in no table: file, place and reason.
     notes : tuple of str
@@ -171,6 +175,18 @@ class Imported:
     people: tuple[str, ...] = ()
     unnamed: bool = False
     faults: tuple[str, ...] = ()
+    known: Anchors = field(default_factory=Anchors, repr=False)
+
+    @property
+    def anchors(self) -> pd.DataFrame | None:
+        """The known answers.
+
+        Raises
+        ------
+        InputError
+            They are of several kinds.
+        """
+        return self.known.frame()
 
     @property
     def votes(self) -> pd.DataFrame | None:
@@ -205,7 +221,7 @@ class Imported:
     @property
     def counts(self) -> dict[str, int]:
         """Rows by table."""
-        return {name: rows.count for name, rows in self.rows.items() if rows.count}
+        return {name: rows.count for name, rows in self.rows.items() if rows.count} | self.known.counts
 
     @property
     def kinds(self) -> list[str]:
@@ -357,6 +373,7 @@ def gather(
     formats: dict[str, str] = {}
     unknown = False
     reasons: Counter[str] = Counter()
+    known = Anchors()
     faults: list[Refused] = []
     filtering = _Filter(where or {})
     with ExitStack() as stack:
@@ -369,8 +386,10 @@ def gather(
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            notes |= dict.fromkeys(source.notes)
-            for row in one.rows(source, _of_file(said, judges, source)):
+            for found in one.rows(source, _of_file(said, judges, source)):
+                row = known.add(found) if isinstance(found, Known) else found
+                if row is None:
+                    continue
                 if isinstance(row, Note):
                     notes.setdefault(str(row))
                     unknown = unknown or isinstance(row, UnknownOrder)
@@ -388,9 +407,21 @@ def gather(
         raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
     for table in rows.values():
         table.flush()
-    found = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed)
-    found.faults = tuple(_sentences(faults))
-    return found
+    if known.counts:
+        notes.setdefault(_of_anchors(known))
+        if folder is not None:
+            known.write(folder)
+    imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
+    imported.faults = tuple(_sentences(faults))
+    return imported
+
+
+def _of_anchors(known: Anchors) -> str:
+    tables = " and ".join(f"{name}.csv" for name in known.counts)
+    return (
+        f"{sum(known.counts.values())} answers are known to be right and are no judge's: `voirdire import` writes them "
+        f"to {tables}, for --anchors (in Python .anchors)"
+    )
 
 
 def _sentences(faults: Sequence[Refused]) -> list[str]:

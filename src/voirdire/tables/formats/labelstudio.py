@@ -18,7 +18,14 @@ _SIDES = {"left": "first", "right": "second"}
 def _detect(head: Head) -> bool:
     if not has(head, (frozenset({"id"}),)):
         return False
-    return any(isinstance(head.first.get(key), list) for key in ("annotations", "completions"))
+    return any(_of_people(head.first.get(key)) for key in ("annotations", "completions"))
+
+
+def _of_people(found: Any) -> bool:
+    """Whether a list is one of annotations as Label Studio writes them, or empty."""
+    return isinstance(found, list) and (
+        not found or any(isinstance(one, dict) and "result" in one for one in found)
+    )
 
 
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, EITHER, find_roles, kind_of, plain
-from voirdire.tables.encode import SEVERAL, names_several
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -158,7 +157,7 @@ def _crossed(record: Record, used: Mapping[str, str]) -> str | None:
 
 def _answer(kind: str, said: Any) -> Any:
     if kind == "labels":
-        return several_labels(_text(said))
+        return _text(said)
     if isinstance(said, bool):
         raise Odd(f"{ANSWERS[kind]} {said} is no number; write 1 or 0, or use a column label")
     value = number(said)
@@ -170,24 +169,6 @@ def _answer(kind: str, said: Any) -> Any:
 def _text(said: Any) -> str | None:
     found = named(said)
     return None if found == "" else found
-
-
-def several_labels(label: str | None) -> str | None:
-    """A label, refused where it is a list of several.
-
-    Raises
-    ------
-    Odd
-        Several labels stand in one cell.
-
-    Examples
-    --------
-    >>> several_labels("good"), several_labels(None)
-    ('good', None)
-    """
-    if label is not None and names_several(label):
-        raise Odd(f"label {label!r} {SEVERAL}")
-    return label
 
 
 def _winner_reader(

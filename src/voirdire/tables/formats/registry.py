@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from voirdire.errors import InputError
 from voirdire.tables.formats import (
     alpacaeval,
@@ -11,19 +13,30 @@ from voirdire.tables.formats import (
     cje,
     crowdkit,
     deepeval,
+    doccano,
+    every_eval_ever,
     inspect_ai,
     judgebench,
+    judgebench_people,
     labelstudio,
     langfuse,
     langsmith,
     lmarena,
     lmeval,
+    mlflow,
+    mqm,
     mtbench,
     mtbench_repro,
+    mturk,
+    openai_evals,
+    openai_platform,
     pandalm,
     potato,
+    prodigy,
     promptfoo,
     tables,
+    toloka,
+    ultrafeedback,
 )
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.source import Head, Source
@@ -34,14 +47,33 @@ TOOLS: tuple[Format, ...] = tuple(
     for module in (
         inspect_ai, promptfoo, deepeval, langfuse, potato, biggen, alpacaeval, mtbench, mtbench_repro, arenahard,
         judgebench, pandalm, lmeval, langsmith, argilla, labelstudio, cje, lmarena, crowdkit,
+        judgebench_people, ultrafeedback, prodigy, doccano, mturk, toloka, mlflow, every_eval_ever, openai_evals,
+        openai_platform, mqm,
     )
 )  # fmt: skip
 FORMATS: dict[str, Format] = {one.name: one for one in (*TOOLS, tables.FORMAT)}
+_LOOKED_AT = 100  # records of a file that --from takes for one of a tool
 _REFUSED = {
     frozenset(
         ("question_id", "model", "score")
     ): "these are single scores without judge and turn (arena-bench); who gave them is not in the file",
 }
+
+
+def tool_of_file(source: Source) -> Format | None:
+    """The one tool that wrote a file: its first record says it, else the columns of the whole file.
+
+    Raises
+    ------
+    InputError
+        Several do.
+    """
+    found = tool_of(source.head)
+    if found is None and source.head.shape == "records" and not source.head.lone:
+        whole = replace(source.head, keys=frozenset(source.columns()))
+        found = tool_of(whole)
+        source.head = source.head if found is None else whole
+    return found
 
 
 def tool_of(head: Head) -> Format | None:
@@ -75,10 +107,11 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
         found = FORMATS[tool]
         if found is not tables.FORMAT and not found.detect(source.head):
             _as_record(source, found)
+            _check_fits(source, found)
         return found
     if asked.map or asked.wide or asked.columns:
         return tables.FORMAT
-    known = tool_of(source.head)
+    known = tool_of_file(source)
     if known is not None:
         if not known.detect(source.head):
             _as_record(source, known)
@@ -100,6 +133,29 @@ def _as_record(source: Source, found: Format) -> None:
     if source.head.lone and found.detect(source.head.as_record()):
         record = source.head.as_record()
         source.head, source.kind = record, "jsonl" if source.kind == "json" else source.kind
+
+
+def _check_fits(source: Source, found: Format) -> None:
+    """Refuse to read a file as one of a tool that did not write it; a first record that is odd does not matter."""
+    if found.detect(source.head):
+        return
+    if source.head.shape == "records":
+        for _, (_, record) in zip(range(_LOOKED_AT), source.records(), strict=False):
+            if isinstance(record, dict) and found.detect(Head("records", frozenset(record), record)):
+                return
+    other = tool_of(source.head)
+    looks = "" if other is None else f"; it looks like one of {other.title} (--from {other.name})"
+    keys = ", ".join(repr(key) for key in sorted(map(str, source.head.keys))[:8])
+    raise InputError(
+        f"{source.name} is no file of {found.title}: it has {keys}{_lacks(source.head, found)}{looks}; leave --from "
+        "(tool=) out to have the content decide"
+    )
+
+
+def _lacks(head: Head, found: Format) -> str:
+    """What of a tool's keys a file lacks, by the set of which it lacks least."""
+    missing = min((sorted(keys - head.keys) for keys in found.needs), key=len, default=[])
+    return f" and lacks {', '.join(map(repr, missing))}" if missing else ""
 
 
 def _strange(head: Head) -> str:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
+from voirdire.tables.encode import labels_in_text
 from voirdire.tables.numbers import read_number
 
 
@@ -75,6 +76,13 @@ class Columns(NamedTuple):
     names: tuple[str, ...]
 
 
+class Known(NamedTuple):
+    """An answer that is known to be right, for a table of anchors: one without a judge, and where it stands."""
+
+    place: str
+    answer: Vote | Score | Label
+
+
 class Refused(NamedTuple):
     """An answer that is in no table, with its place and the reason."""
 
@@ -94,7 +102,7 @@ class UnknownOrder(Note):
     """That a file does not say which item was shown first, so that nothing can be said of positions."""
 
 
-Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Refused | Note
+Row: TypeAlias = Vote | Score | Label | Ranking | Extended | Columns | Known | Refused | Note
 
 UNKNOWN = "unknown"
 
@@ -183,6 +191,47 @@ def answered(judge: Any, item: Any, said: object, **about: Any) -> Score | Label
     raise Odd("no answer" if said is None or said == "" else f"value {said!r} is no number and no class")
 
 
+def labels_in(said: object) -> list[str]:
+    """The labels that a cell names: those of a list, also of one written as text, or between semicolons or bars.
+
+    Examples
+    --------
+    >>> labels_in("good"), labels_in("good;long"), labels_in("['good' 'long']"), labels_in(["a", "b"])
+    (['good'], ['good', 'long'], ['good', 'long'], ['a', 'b'])
+    >>> labels_in("[[A]]"), labels_in('["good"]'), labels_in("C;"), labels_in(None)
+    (['[[A]]'], ['good'], ['C;'], [])
+    """
+    if isinstance(said, list | tuple):
+        return [name for one in said if (name := named(one))]
+    text = named(said)
+    return labels_in_text(text) if text else []
+
+
+def one_label(said: object) -> str:
+    """The one label that a cell names.
+
+    Raises
+    ------
+    Odd
+        It names none, or several.
+
+    Examples
+    --------
+    >>> one_label(["good"])
+    'good'
+    """
+    found = labels_in(said)
+    if not found:
+        raise Odd("no label")
+    if len(found) > 1:
+        raise Odd(_several(found))
+    return found[0]
+
+
+def _several(found: list[str]) -> str:
+    return f"{len(found)} labels: {', '.join(found)}"
+
+
 def fault(row: Row) -> str | None:
     """Why a row can be in no table; None where it can.
 
@@ -192,11 +241,17 @@ def fault(row: Row) -> str | None:
     ("an item against itself: 'x'", 'judge is empty', None)
     >>> fault(Label({"name": "a"}, "x", "yes"))
     'judge is a dict, not a name'
+    >>> fault(Label("a", "x", "good;long"))
+    '2 labels: good, long'
     """
     if isinstance(row, Note | Refused | Columns):
         return None
     if isinstance(row, Extended):
         return fault(row.row)
+    if isinstance(row, Known):
+        return fault(row.answer._replace(judge="known"))
+    if isinstance(row, Label) and len(found := labels_in(row.label)) > 1:
+        return _several(found)
     for at, value in enumerate(row):
         if isinstance(value, str):
             if not value and at < _NEEDED:

@@ -14,7 +14,7 @@ from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_table import is_nameless
-from voirdire.tables.formats.registry import tool_of
+from voirdire.tables.formats.registry import tool_of, tool_of_file
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.formats.tables import is_known
 from voirdire.tables.problems import Problems
@@ -141,7 +141,7 @@ def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | N
             names = source.columns()
             if _is_ours(source, path) and kind_of([name for name in names if name in ALIASES]):
                 return None
-            found = tool_of(head)
+            found = tool_of_file(source)
             if found is not None:
                 return found.name, names
             elsewhere = not ours or (source.kind != "csv" and not _is_ours(source, path))

@@ -8,7 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
-from voirdire.tables.formats.long_table import NAMELESS, several_labels
+from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Columns, Extended, Label, Note, Refused, Row, Score, named, number
 from voirdire.tables.formats.source import Source
@@ -147,7 +147,7 @@ def _of_answers(
 
 def _answer(kind: str, about: dict[str, Any], said: Any) -> Row | None:
     if kind == "labels":
-        return Label(label=several_labels(named(said)), **about)
+        return Label(label=named(said), **about)
     value = number(said)
     return None if value is None else Score(score=value, **about)
 

@@ -1,0 +1,230 @@
+"""Work on crowdsourcing platforms: what was shown, what was answered, and what a column of answers holds.
+
+A column of answers is one of numbers, of preferences between two items that were shown, or of words; what most of its
+cells are decides, and the others are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from voirdire.tables.columns import find_roles
+from voirdire.tables.formats.format import guarded
+from voirdire.tables.formats.rows import (
+    Known,
+    Label,
+    Note,
+    Odd,
+    Refused,
+    Row,
+    Score,
+    Vote,
+    named,
+    number,
+    one_label,
+)
+from voirdire.tables.vote_columns import OUTCOME_WORDS
+
+_ID = ("id", "uid", "key")  # inputs that name what was shown
+
+
+@dataclass(frozen=True)
+class Work:
+    """One task that one worker has done.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands.
+    worker : str, optional
+        Who did it.
+    task : str, optional
+        The platform's name of the task, where what was shown has none.
+    shown : mapping of str to object
+        What was shown, by name.
+    answers, known : mapping of str to object
+        What was answered to each question, and the answers known to be right.
+    refused : str, optional
+        Why it does not count.
+    unreviewed, hinted : bool
+        Whether nobody has accepted it yet, and whether the worker had a hint.
+    """
+
+    place: str
+    worker: str | None
+    task: str | None
+    shown: Mapping[str, Any]
+    answers: Mapping[str, Any] = field(default_factory=dict)
+    known: Mapping[str, Any] = field(default_factory=dict)
+    refused: str | None = None
+    unreviewed: bool = False
+    hinted: bool = False
+
+
+def rows_of_work(
+    name: str, work: Callable[[], Iterator[Work | Refused]], questions: Sequence[str] = ()
+) -> Iterator[Row]:
+    """The rows of all work that counts, and why the rest does not.
+
+    Parameters
+    ----------
+    name : str
+        Of the file.
+    work : callable
+        Goes through all work; it is gone through twice.
+    questions : sequence of str
+        Those that are wanted; empty for all.
+    """
+    sheet = _Sheet(questions)
+    unreviewed = hinted = 0
+    for one in work():
+        if isinstance(one, Work) and one.refused is None:
+            sheet.look(one)
+            unreviewed += one.unreviewed
+            hinted += one.hinted
+    for one in work():
+        if isinstance(one, Refused):
+            yield one
+        elif one.refused is not None:
+            yield Refused(one.place, one.refused)
+        else:
+            yield from guarded(one.place, sheet.rows, one)
+    if unreviewed:
+        yield Note(f"{name}: {unreviewed} assignments are submitted and not yet reviewed")
+    if hinted:
+        yield Note(f"{name}: {hinted} answers are to tasks with a hint, as in training")
+    words = [question for question, kind in sheet.kinds.items() if kind == "labels"]
+    if len(words) > 1 and not questions:
+        yield Note(
+            f"{name}: the words answered to {', '.join(words)} are labels, free text, too; --set questions=a,b names "
+            "those that are wanted"
+        )
+
+
+class _Sheet:
+    """What the columns of answers hold."""
+
+    def __init__(self, questions: Sequence[str]) -> None:
+        self.questions = questions
+        self._cells: dict[str, Counter[str]] = {}
+        self._seen: Counter[tuple[Any, ...]] = Counter()
+        self._roles: dict[tuple[str, ...], dict[str, str]] = {}
+
+    def look(self, work: Work) -> None:
+        """Count what kinds of answers there are."""
+        pair = self._pair(work)
+        for question, said in {**work.known, **work.answers}.items():
+            if self._wanted(question):
+                counts = self._cells.setdefault(question, Counter())
+                if not _empty(said):
+                    counts[_kind(said, pair)] += 1
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """What the answers to each question are."""
+        order = ("votes", "scores", "labels")
+        return {
+            question: max(order, key=lambda kind: counts[kind]) if counts else "labels"
+            for question, counts in self._cells.items()
+        }
+
+    def rows(self, work: Work) -> Iterator[Row]:
+        """The answers of one piece of work."""
+        for question, said in work.answers.items():
+            if self._wanted(question):
+                place = f"{work.place} {question}"
+                yield from guarded(place, self._row, work, question, said)
+        for question, said in work.known.items():
+            if self._wanted(question) and not _empty(said):
+                place = f"{work.place} known {question}"
+                yield from guarded(place, self._known, place, work, question, said)
+
+    def _wanted(self, question: str) -> bool:
+        return not self.questions or question in self.questions
+
+    def _row(self, work: Work, question: str, said: Any) -> Iterator[Row]:
+        if _empty(said):
+            raise Odd("no answer")
+        row = self._answer(work, question, said)
+        key = (
+            (work.worker, *row[1:3], question) if isinstance(row, Vote) else (work.worker, row.item, question)
+        )
+        self._seen[key] += 1
+        yield row._replace(judge=work.worker, run=self._seen[key])
+
+    def _known(self, place: str, work: Work, question: str, said: Any) -> Iterator[Row]:
+        yield Known(place, self._answer(work, question, said))
+
+    def _answer(self, work: Work, question: str, said: Any) -> Vote | Score | Label:
+        """What was said of what was shown, without the judge."""
+        kind = self.kinds[question]
+        criterion = question if len(self._cells) > 1 else None
+        roles = self._named(work)
+        if kind == "votes":
+            pair = self._pair(work)
+            outcome = None if pair is None else _outcome(said, pair)
+            if pair is None or outcome is None:
+                raise Odd(f"{said!r} is none of the two items, first, second or tie")
+            return Vote(None, *pair, outcome, criterion, _cell(work, roles.get("context")))
+        item = _item(work, roles)
+        context = _cell(work, roles.get("context"))
+        context = None if context == item else context
+        if kind == "scores":
+            value = None if isinstance(said, list | bool) else number(said)
+            if value is None:
+                raise Odd(f"{said!r} is no number")
+            return Score(None, item, value, criterion, context, _cell(work, roles.get("system")))
+        return Label(None, item, one_label(_word(said)), criterion, context)
+
+    def _named(self, work: Work) -> dict[str, str]:
+        names = tuple(work.shown)
+        if names not in self._roles:
+            self._roles[names] = find_roles(names)
+        return self._roles[names]
+
+    def _pair(self, work: Work) -> tuple[str, str] | None:
+        """The two items that were shown, where there are two."""
+        roles = self._named(work)
+        first, second = _cell(work, roles.get("first")), _cell(work, roles.get("second"))
+        return (first, second) if first and second else None
+
+
+def _kind(said: Any, pair: tuple[str, str] | None) -> str:
+    if pair is not None and _outcome(said, pair) is not None:
+        return "votes"
+    is_number = not isinstance(said, bool | list) and number(said) is not None
+    return "scores" if is_number else "labels"
+
+
+def _outcome(said: Any, pair: tuple[str, str]) -> str | None:
+    if not isinstance(said, str):
+        return None
+    if said in pair:
+        return "first" if said == pair[0] else "second"
+    return OUTCOME_WORDS.get(said.strip().lower())
+
+
+def _empty(said: Any) -> bool:
+    return said is None or said in ("", []) or (isinstance(said, float) and math.isnan(said))
+
+
+def _word(said: Any) -> Any:
+    return str(said).lower() if isinstance(said, bool) else said
+
+
+def _cell(work: Work, name: str | None) -> str | None:
+    return None if name is None else named(work.shown[name]) or None
+
+
+def _item(work: Work, roles: Mapping[str, str]) -> str | None:
+    """What was judged: the input that names it, the only one, or the platform's task."""
+    plain = {name.lower(): name for name in work.shown}
+    own = roles.get("item") or next((plain[name] for name in _ID if name in plain), None)
+    if own is None and len(work.shown) == 1:
+        own = next(iter(work.shown))
+    return _cell(work, own) or work.task

@@ -1,0 +1,139 @@
+"""Logs of OpenAI's evals: matches, metrics and the verdicts of models that graded."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Label, Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Source
+
+_EVENT = keyed("run_id event_id sample_id type data")
+_SPEC = {"eval_name", "base_eval", "completion_fns", "run_id"}
+_CHOICE, _INVALID, _AGREES = "choice", "__invalid__", "_metascore"
+
+
+def _detect(head: Head) -> bool:
+    if has(head, _EVENT):
+        return True
+    spec = head.first.get("spec") if head.shape == "records" else None
+    return isinstance(spec, dict) and bool(spec.keys() & _SPEC)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    log = _Log(source.name, asked)
+    yield from each(source, log.line)
+    yield from log.notes()
+
+
+class _Log:
+    """What the first line says of the events that follow."""
+
+    def __init__(self, name: str, asked: Asked) -> None:
+        self.name, self.asked = name, asked
+        self.spec: Record = {}
+        self.own = self.nameless = self.reports = self.agreements = 0
+        self.seen: Counter[tuple[Any, ...]] = Counter()
+
+    def line(self, record: Record, place: str) -> Iterator[Row]:
+        """The rows of one line of the log."""
+        if isinstance(record.get("spec"), dict):
+            self.spec = record["spec"]
+        elif "final_report" in record:
+            self.reports += 1
+        elif record["type"] == "match":
+            yield self._match(record)
+        elif record["type"] == "metrics":
+            yield from self._metrics(record, place)
+        elif record["type"] == "error":
+            data = record.get("data") or {}
+            raise Odd(f"{data.get('type', 'error')}: {data.get('message', 'no message')}")
+
+    def _match(self, record: Record) -> Row:
+        correct = record["data"].get("correct")
+        if not isinstance(correct, bool):
+            raise Odd(f"correct is {shown(correct)}, neither true nor false")
+        return self._score("match", record, int(correct), None)
+
+    def _metrics(self, record: Record, place: str) -> Iterator[Row]:
+        data = record["data"]
+        graded = self._spec_of_grader() or (_CHOICE in data and _CHOICE)
+        for name, said in data.items():
+            if name.endswith(_AGREES):
+                self.agreements += 1
+            elif said == _INVALID:
+                yield Refused(f"{place} {name}", "the grader's answer could not be read")
+            elif isinstance(said, str) and said and graded:
+                yield self._label(record, said, graded if name == _CHOICE else f"{graded}/{name}")
+            elif (value := None if isinstance(said, str) else number(said)) is not None:
+                judge = self._grader() if graded else name
+                criterion = (graded if name == "score" else f"{graded}/{name}") if graded else None
+                yield self._score(judge, record, value, criterion)
+            else:
+                yield Refused(f"{place} {name}", f"{shown(said)} is no grade")
+
+    def _score(self, judge: str, record: Record, value: float, criterion: Any) -> Score:
+        context, system = self._sample(record), self._system()
+        item = context if system is None else f"{context}/{system}"
+        return Score(judge, item, value, criterion, context, system, self._run(judge, item, criterion))
+
+    def _label(self, record: Record, said: str, criterion: str) -> Label:
+        judge, context, system = self._grader(), self._sample(record), self._system()
+        item = context if system is None else f"{context}/{system}"
+        return Label(judge, item, said, criterion, context, self._run(judge, item, criterion))
+
+    def _run(self, *about: Any) -> int:
+        self.seen[about] += 1
+        return self.seen[about]
+
+    def _sample(self, record: Record) -> str:
+        sample = named(record.get("sample_id"))
+        if not sample:
+            raise Odd("sample_id is missing")
+        return sample
+
+    def _models(self) -> list[str]:
+        found = self.spec.get("completion_fns") or self.spec.get("model_name") or []
+        return [found] if isinstance(found, str) else [one for one in found if isinstance(one, str)]
+
+    def _system(self) -> str | None:
+        if self.asked.system:
+            return self.asked.system
+        models = self._models()
+        self.nameless += not models
+        return models[0] if models else None
+
+    def _spec_of_grader(self) -> str | None:
+        config = self.spec.get("run_config") or {}
+        arguments = (config.get("eval_spec") or {}).get("args") or {}
+        return named(arguments.get("modelgraded_spec")) or None
+
+    def _grader(self) -> str:
+        """The model that graded: the last of those that ran, which grades itself where it is the only one."""
+        if self.asked.judge:
+            return self.asked.judge
+        models = self._models()
+        if not models:
+            raise Odd("no model is named that could have graded; name it with --set judge=NAME")
+        self.own += len(models) == 1
+        return models[-1]
+
+    def notes(self) -> Iterator[Note]:
+        """What is to be said of the log."""
+        if self.own:
+            yield Note(
+                f"{self.name}: no grader is named: the evaluated model graded itself, as evals has it (--set "
+                "judge=NAME names another)"
+            )
+        if self.nameless:
+            yield Note(f"{self.name}: the evaluated model is not named (--set system=NAME)")
+        if self.agreements:
+            yield Note(f"{self.name}: {self.agreements} agreements of the grader with people are left out")
+        if self.reports:
+            yield Note(f"{self.name}: the final report is of all samples and is left out")
+
+
+FORMAT = Format("openai-evals", "OpenAI evals", _EVENT, _detect, _rows, ("judge", "system"))

@@ -1,0 +1,63 @@
+"""Output items of evals on OpenAI's platform: what each grader gave each sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed, shown
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, named, number
+from voirdire.tables.formats.source import Head, Source
+
+_NEEDS = keyed("eval_id run_id datasource_item_id results")
+
+
+def _page(head: Head) -> list[Any] | None:
+    """The items of an answer of the API."""
+    data = head.first.get("data") if head.shape == "object" else None
+    first = data[0] if isinstance(data, list) and data else None
+    return data if isinstance(first, dict) and _NEEDS[0] <= first.keys() else None
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS) or _page(head) is not None
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    programs: dict[str, None] = {}
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        sample, results = record.get("sample") or {}, record["results"]
+        error = sample.get("error") or {}
+        if not results:
+            raise Odd(f"error: {error['message']}" if error.get("message") else "no grader gave a result")
+        system = asked.system or named(sample.get("model")) or None
+        context = f"{named(record['eval_id'])}/{named(record['datasource_item_id'])}"
+        item = context if system is None else f"{context}/{system}"
+        for result in results:
+            name = named(result["name"])
+            value = number(result.get("score"))
+            if value is None:
+                yield Refused(f"{place} {name}", f"score {shown(result.get('score'))} is no number")
+                continue
+            grader = named((result.get("sample") or {}).get("model")) or asked.judge
+            if not grader:
+                programs.setdefault(str(name))
+            yield Score(grader or name, item, value, name, context, system)
+
+    page = _page(source.head)
+    if page is None:
+        yield from each(source, one)
+    else:
+        for at, record in enumerate(page):
+            place = f"{source.name} data[{at}]"
+            yield from guarded(place, one, record, place)
+    if programs:
+        yield Note(
+            f"{source.name}: no model is named that graded by {', '.join(programs)}: the grader's own name stands for "
+            "the judge (--set judge=NAME names one)"
+        )
+
+
+FORMAT = Format("openai-platform", "evals on OpenAI's platform", _NEEDS, _detect, _rows, ("judge", "system"))

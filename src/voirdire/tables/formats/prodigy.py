@@ -1,0 +1,94 @@
+"""Prodigy's annotations (``db-out``): choices among options, and labels that are accepted or rejected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from voirdire.tables.formats.file_judge import judge_of_file
+from voirdire.tables.formats.format import Asked, Format, each, has, keyed
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import Label, Note, Odd, Row, Score, labels_in, named, number
+from voirdire.tables.formats.source import Head, Source
+
+_NEEDS = keyed("answer _task_hash", "answer _input_hash")
+_ANSWERS = ("accept", "reject")
+_MARKED = ("spans", "relations", "audio_spans")
+
+
+def _detect(head: Head) -> bool:
+    return has(head, _NEEDS)
+
+
+def _rows(source: Source, asked: Asked) -> Iterator[Row]:
+    nameless: list[Note] = []
+    seen: Counter[tuple[Any, ...]] = Counter()
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        judge = named(record.get("_annotator_id") or record.get("_session_id"))
+        if not judge:
+            judge, notes = judge_of_file(source, asked)
+            nameless.extend(notes)
+        said, criterion = _answer(record)
+        item = _item(record)
+        seen[judge, item, criterion] += 1
+        run = seen[judge, item, criterion]
+        if isinstance(said, str):
+            yield Label(judge, item, said, criterion, run=run)
+        else:
+            yield Score(judge, item, said, criterion, run=run)
+
+    yield from each(source, one)
+    yield from nameless[:1]
+
+
+def _answer(record: Record) -> tuple[str | float, str | None]:
+    """What an annotator said, and by which label, where one was asked about.
+
+    Raises
+    ------
+    Odd
+        Nothing that is one label.
+    """
+    answer = record.get("answer")
+    if answer == "ignore":
+        raise Odd("ignored by the annotator")
+    if answer not in _ANSWERS:
+        raise Odd(
+            "no answer" if answer in (None, "") else f"answer {answer!r} is none of accept, reject, ignore"
+        )
+    if "accept" in record or record.get("options"):
+        if answer == "reject":
+            raise Odd("the whole task is rejected, no option is chosen")
+        return _chosen(record), None
+    label = named(record.get("label"))
+    if label:
+        return answer, label
+    if any(record.get(name) for name in _MARKED):
+        raise Odd("marks in the text are no label of it")
+    return answer, None
+
+
+def _chosen(record: Record) -> str | float:
+    accepted = labels_in(record.get("accept"))
+    if not accepted:
+        raise Odd("no option is accepted")
+    if len(accepted) > 1:
+        raise Odd(f"{len(accepted)} options are accepted: {', '.join(accepted)}")
+    options = [one for one in record.get("options") or [] if isinstance(one, dict)]
+    scale = [number(one.get("text", one.get("id"))) for one in options]
+    ids = [number(one.get("id")) for one in options]
+    value = number(accepted[0])
+    return value if options and None not in ids and scale == ids and value is not None else accepted[0]
+
+
+def _item(record: Record) -> str | None:
+    """The input that was shown, whatever was asked about it."""
+    for key in ("_input_hash", "_task_hash", "text"):
+        if (name := named(record.get(key))) is not None:
+            return name
+    return None
+
+
+FORMAT = Format("prodigy", "Prodigy", _NEEDS, _detect, _rows, ("judge",))

@@ -12,21 +12,23 @@ Examples
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+import sys
+from types import ModuleType
 
-from voirdire.errors import InputError
-
-# Not lazy like the rest: whoever first imports the module voirdire.fit would put it in the place of this function.
-from voirdire.fit.verb import fit
-from voirdire.kinds.fit import Fit
 from voirdire.moved import keep_old_paths
 
+TYPE_CHECKING = False  # as in typing, whose import takes a tenth of the time until a command hears signals
 if TYPE_CHECKING:
+    from typing import Any
+
     from voirdire import collect, datasets
     from voirdire.agreement.correlation.verb import metaeval
     from voirdire.agreement.verb import agreement
+    from voirdire.errors import InputError
     from voirdire.fit.crossval import cross_validate
     from voirdire.fit.store import load
+    from voirdire.fit.verb import fit
+    from voirdire.kinds.fit import Fit
     from voirdire.model.catalogue import models
     from voirdire.research.plan import plan
     from voirdire.simulate import simulate_votes
@@ -55,7 +57,10 @@ __version__ = "0.1.0"
 # Names imported at their first use: modules (agreement can be called), and where the others live.
 _MODULES = ("agreement", "collect", "datasets")
 _HOMES = {
+    "Fit": "voirdire.kinds.fit",
+    "InputError": "voirdire.errors",
     "cross_validate": "voirdire.fit.crossval",
+    "fit": "voirdire.fit.verb",
     "load": "voirdire.fit.store",
     "metaeval": "voirdire.agreement.correlation.verb",
     "models": "voirdire.model.catalogue",
@@ -78,6 +83,17 @@ FIT_VERBS = {
     "save": "voirdire.fit.store",
     "update": "voirdire.fit.update",
 }
+
+
+class _Package(ModuleType):
+    """This package, whose ``fit`` is the function: importing the module of that name does not put it in its place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name != "fit" or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from types import ModuleType
-from typing import Any
 
 _OLD = {
     "voirdire.agree": (
@@ -19,7 +18,7 @@ _OLD = {
 class _Moved(ModuleType):
     """A module whose names are those of `voirdire.agreement`, or of voirdire itself."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         if name.startswith("_"):
             raise AttributeError(name)
         import voirdire

@@ -18,6 +18,7 @@ import jax
 import numpyro
 import pandas
 
+import voirdire.__main__
 import voirdire.cli
 import voirdire.fit.next.suggest
 import voirdire.infer.laplace
@@ -44,7 +45,7 @@ def child(words: list[str], cwd: str, said: str, ready: int) -> None:
     sys.argv = ["voirdire", *words]
     code = 1
     try:
-        voirdire.cli.main()
+        voirdire.__main__.main()
     except SystemExit as end:
         code = end.code or 0
     except BaseException:

@@ -47,7 +47,10 @@ def main() -> None:
         found["gwet_ac2_linear"] = unrounded(frame, "linear", "gwet")
         found["gwet_ac2"] = unrounded(frame, "quadratic", "gwet")
         found["gwet_ac2_ordinal"] = unrounded(frame, "ordinal", "gwet")
-        found["fleiss_kappa"] = unrounded(frame, "identity", "fleiss")
+        for measure, method in (("fleiss_kappa", "fleiss"), ("conger_kappa", "conger")):
+            found[measure] = unrounded(frame, "identity", method)
+            found[f"{measure}_linear"] = unrounded(frame, "linear", method)
+            found[f"{measure}_quadratic"] = unrounded(frame, "quadratic", method)
         icc = pingouin.intraclass_corr(part, targets="item", raters="judge", ratings="score").set_index(
             "Type"
         )
@@ -66,6 +69,7 @@ def main() -> None:
     values["dices350"] = {
         "gwet_ac1": unrounded(dices, "identity", "gwet"),
         "fleiss_kappa": unrounded(dices, "identity", "fleiss"),
+        "conger_kappa": unrounded(dices, "identity", "conger"),
     }
     for a, b in combinations(["rater-001", "rater-002", "rater-003"], 2):
         values[f"dices350 {a} {b}"] = {
@@ -75,10 +79,12 @@ def main() -> None:
     values["llmfao"] = {
         "gwet_ac1": unrounded(votes, "identity", "gwet"),
         "fleiss_kappa": unrounded(votes, "identity", "fleiss"),
+        "conger_kappa": unrounded(votes, "identity", "conger"),
     }
     values["llmfao gpt-3.5 gpt-4"] = {
         "gwet_ac1": unrounded(votes[["gpt-3.5", "gpt-4"]], "identity", "gwet"),
         "fleiss_kappa": unrounded(votes[["gpt-3.5", "gpt-4"]], "identity", "fleiss"),
+        "conger_kappa": unrounded(votes[["gpt-3.5", "gpt-4"]], "identity", "conger"),
     }
     versions = {name: metadata.version(name) for name in ("irrCAC", "pingouin", "numpy", "pandas", "scipy")}
     out = {"made_by": Path(__file__).name, "versions": versions, "values": values}

@@ -34,6 +34,7 @@ from voirdire.agreement.experts.detection import detection
 from voirdire.agreement.experts.expert_panel import expert_agreement
 from voirdire.agreement.experts.gates import compare_means, compare_pass_rates, gate
 from voirdire.agreement.experts.leave_out import leave_one_expert_out
+from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.agreement.experts.phases import phase_change
 from voirdire.agreement.experts.runs import run_deviation
 from voirdire.agreement.experts.swap import swap_consistency
@@ -49,6 +50,8 @@ __all__ = [
     "compare_judges",
     "compare_means",
     "compare_metrics",
+    "compare_paired_means",
+    "compare_paired_pass_rates",
     "compare_pass_rates",
     "compare_systems",
     "concordance_index",

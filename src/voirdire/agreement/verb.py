@@ -12,6 +12,7 @@ import numpy as np
 from voirdire.agreement.coefficients.copies import copies_note
 from voirdire.agreement.coefficients.match import Orientation, Repeats, match
 from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
+from voirdire.agreement.coefficients.single_votes import single_votes
 from voirdire.agreement.coefficients.tasks import plan
 from voirdire.agreement.engine.combine import TwoWayStatistic, as_fixed
 from voirdire.agreement.engine.intervals import Interval
@@ -59,7 +60,8 @@ def agreement(
     levels : sequence, optional
         All answers there may be, lowest first: gives words an order, and makes levels count that nobody used.
     repeats, orientation
-        As in `voirdire.agreement.coefficients.match.match`.
+        As in `voirdire.agreement.coefficients.match.match`. Win rates count single votes where no ``repeats`` is given,
+        a judge voted on a pair several times in the same order, and there is no column ``context``.
     humans : path, dataframe, Votes, Scores or Labels, optional
         Human answers to a random subset of the units, the table's columns without ``judge``: agreement with
         humans, and win rates and mean scores by humans, are then estimated for all units; see
@@ -105,8 +107,10 @@ def agreement(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
     how = Resampling.of(settings, UNITS)
-    matched = match(read_table(table, levels=levels), repeats=repeats, levels=levels, orientation=orientation)
-    work, notes = plan(matched, measures, judges, against, pairs)
+    answers = read_table(table, levels=levels)
+    matched = match(answers, repeats=repeats, levels=levels, orientation=orientation)
+    votes = single_votes(answers) if repeats is None else None
+    work, notes = plan(matched, measures, judges, against, pairs, votes)
     rows: list[Row] = []
     for ratings, tasks in zip(matched, work, strict=True):
         panels = {task.judges: task.ratings for task in tasks if len(task.judges) > 2}
@@ -120,7 +124,7 @@ def agreement(
         ]
         whole = [task for task in noted if how.unit in ("item", "context") or _of_panel(task)]
         ready = dict(zip(map(id, whole), rows_of(whole, how, ratings.contexts), strict=True))
-        rows += [ready.get(id(task)) or task.row(_point(task, len(ratings.codes))) for task in noted]
+        rows += [ready.get(id(task)) or task.row(_point(task)) for task in noted]
     frame = frame_of(rows)
     frame.attrs["notes"] = notes
     return as_given(frame, library_of(table))
@@ -131,8 +135,9 @@ def _of_panel(task: Task) -> bool:
     return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 
 
-def _point(task: Task, units: int) -> Replicates:
-    value = float(as_fixed(task.statistic).values(np.ones((1, units)))[0])
+def _point(task: Task) -> Replicates:
+    statistic = as_fixed(task.statistic)
+    value = float(statistic.values(np.ones((1, len(statistic.support))))[0])
     why = "no interval: it compares named judges, which resampling the panel would exchange"
     return Replicates(value, np.empty(0), Interval(None, None, why))
 

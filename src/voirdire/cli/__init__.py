@@ -5,7 +5,7 @@ it in ``VERBS``. Raise :class:`~voirdire.errors.InputError` for whatever is wron
 group turns it into a message on stderr and exit code 1. Import heavy libraries inside the functions.
 
 Exit codes: 0 fine, 1 the input or the request is wrong, 2 usage, 3 a check failed under ``--strict``, 130 stopped by
-Ctrl-C, 143 by SIGTERM (see `signals.py`).
+Ctrl-C, 143 by SIGTERM (see `signals.py`, and `voirdire.early_signals` for the first second).
 """
 
 from __future__ import annotations

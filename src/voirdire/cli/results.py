@@ -123,6 +123,8 @@ def emit(found: pd.DataFrame, title: str, json: bool, *, partner: bool = True) -
         adjusted = [name for name in found.columns if name.endswith("_adjusted")]
         shown = [("difference", shown[0][1]), shown[1]]
         shown += [(name.removesuffix("_adjusted"), partial(_p_value, of=name)) for name in adjusted]
+    if "paired" in found:
+        shown += [("paired", lambda row: "yes" if row["paired"] else "no")]
     _show(rows, title, [*shown, ("n", lambda row: f"{row['n']:,}")], partner)
 
 

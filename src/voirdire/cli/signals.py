@@ -8,19 +8,16 @@ signal itself writes (`signal.set_wakeup_fd`), removes what is half written, say
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from voirdire import drafts
+from voirdire.early_signals import KEPT, NAMES, say_stopped
 
-NAMES = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
-KEPT = "nothing is left half written"
 _GRACE = 2.0  # seconds after which the main thread ends the process itself
 _notes: list[str] = []
 _mask: list[set[int]] = []
@@ -31,27 +28,31 @@ _ending = threading.Lock()
 def handled() -> Iterator[None]:
     """End the process with exit code 130 on Ctrl-C and 143 on SIGTERM, with a line on stderr.
 
-    A signal that the process was started to ignore (``nohup``) stays ignored. At the end of the block a signal ends the
-    process as it would any other. Elsewhere than in the main thread the block changes nothing.
+    A signal that the process was started to ignore (``nohup``) stays ignored. At the end of the block signals are
+    handled as before it (see `voirdire.early_signals`). Elsewhere than in the main thread the block changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    ours = [number for number in NAMES if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.getsignal(number) for number in NAMES}
+    ours = [number for number in NAMES if before[number] is not signal.SIG_IGN]
     reader, writer = socket.socketpair()
     writer.setblocking(False)
     # a signal to a child must not reach this process through the socket that both hold
     os.register_at_fork(before=_block, after_in_child=_in_child, after_in_parent=_unblock)
-    threading.Thread(target=_watch, args=(reader,), daemon=True).start()
-    signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    for number in ours:
-        signal.signal(number, _wait)
+    # while handlers change, signals wait: one that two of them saw would be said twice
+    with _held_back():
+        threading.Thread(target=_watch, args=(reader,), daemon=True).start()
+        signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        for number in ours:
+            signal.signal(number, _wait)
     try:
         yield
     finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
+        with _held_back():
+            for number in ours:
+                signal.signal(number, before[number])
+            signal.set_wakeup_fd(-1)
         writer.send(b"\0")
 
 
@@ -101,12 +102,7 @@ def _wait(number: int, _frame: object) -> None:
 def _end(number: int) -> None:
     _ending.acquire()  # whoever comes second waits for the end
     drafts.discard()
-    with_bar = os.isatty(2)  # its line is cleared, its cursor shown again
-    line = "\r\x1b[2K\x1b[?25h" if with_bar else ""
-    line += f"stopped by {NAMES[signal.Signals(number)]}: {_notes[-1] if _notes else KEPT}\n"
-    # what is not read is not waited for
-    if select.select([], [2], [], 0.5)[1]:
-        os.write(2, line.encode(sys.stderr.encoding or "utf-8", "backslashreplace"))
+    say_stopped(number, _notes[-1] if _notes else KEPT)
     os._exit(128 + number)
 
 
@@ -117,6 +113,15 @@ def _forget() -> None:
     if signal.getsignal(signal.SIGTERM) is _wait:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
+
+
+@contextmanager
+def _held_back() -> Iterator[None]:
+    _block()
+    try:
+        yield
+    finally:
+        _unblock()
 
 
 def _block() -> None:

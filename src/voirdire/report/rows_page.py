@@ -24,6 +24,7 @@ _NAMES = {
     "kendall_tau_b": "Kendall's tau-b",
     "kendall_tau_c": "Kendall's tau-c",
     "cohen_kappa": "Cohen's kappa",
+    "conger_kappa": "Conger's kappa",
     "fleiss_kappa": "Fleiss' kappa",
     "scott_pi": "Scott's pi",
     "gwet_ac1": "Gwet's AC1",

@@ -22,8 +22,9 @@ from voirdire.agreement.coefficients.weights import agreement_weights
 from voirdire.agreement.coefficients.winrate import win_rate
 from voirdire.errors import InputError
 
-NOMINAL = ["agreement_rate", "fleiss_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]
-ORDERED = ["gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "krippendorff_alpha_ordinal"]
+NOMINAL = ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "krippendorff_alpha_nominal"]
+WEIGHTED = ["fleiss_kappa_linear", "fleiss_kappa_quadratic", "conger_kappa_linear", "conger_kappa_quadratic"]
+ORDERED = ["gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "krippendorff_alpha_ordinal", *WEIGHTED]
 NUMBERS = [
     "krippendorff_alpha_interval",
     "krippendorff_alpha_ratio",
@@ -112,7 +113,7 @@ def test_swapping_two_judges_changes_nothing(rows) -> None:
 @given(tables)
 def test_entering_every_unit_twice_changes_only_what_corrects_for_sample_size(rows) -> None:
     once, twice = ratings_of(rows), ratings_of(rows + rows)
-    for name in ["agreement_rate", "fleiss_kappa", "gwet_ac1", "gwet_ac2"]:
+    for name in ["agreement_rate", "fleiss_kappa", "conger_kappa", "gwet_ac1", "gwet_ac2", *WEIGHTED]:
         assert same(*(value(statistic_of(MEASURES[name], r)) for r in (once, twice))), name
     one, two = (value(krippendorff_alpha(r)) for r in (once, twice))
     n = int(sum(row.sum() for row in once.rated if row.sum() > 1))
@@ -165,6 +166,9 @@ def test_all_ratings_identical() -> None:
         "cohen_kappa",
         "scott_pi",
         "fleiss_kappa",
+        "fleiss_kappa_quadratic",
+        "conger_kappa",
+        "conger_kappa_linear",
         "krippendorff_alpha_nominal",
         "krippendorff_alpha_ordinal",
     ):

@@ -127,7 +127,7 @@ def test_published_ordinal_alpha_of_newsroom(tables, point) -> None:
         assert round(ours(point, "krippendorff_alpha_ordinal", tables[f"newsroom {criterion}"]), 3) == alpha
 
 
-def test_gwet_fleiss_and_icc_are_irrcacs_and_pingouins(tables, point, reference) -> None:
+def test_gwet_fleiss_conger_and_icc_are_irrcacs_and_pingouins(tables, point, reference) -> None:
     checked = set()
     for name, coefficients in reference["agree_irrcac_pingouin"]["values"].items():
         table, *judges = re.fullmatch(r"(.*?)(?: (rater-\S+|gpt-3\.5) (rater-\S+|gpt-4))?", name).groups()
@@ -136,9 +136,13 @@ def test_gwet_fleiss_and_icc_are_irrcacs_and_pingouins(tables, point, reference)
             measure = label.split(" ")[0]
             assert ours(point, measure, ratings) == pytest.approx(theirs, abs=TOLERANCE), (name, label)
             checked.add((measure, name))
-    assert {"gwet_ac1", "gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "fleiss_kappa", "icc_2_1"} <= {
+    weighted = {
+        f"{name}_kappa{weights}" for name in ("fleiss", "conger") for weights in ("", "_linear", "_quadratic")
+    }
+    assert {"gwet_ac1", "gwet_ac2", "gwet_ac2_linear", "gwet_ac2_ordinal", "icc_2_1", *weighted} <= {
         measure for measure, _ in checked
     }
+    assert {("conger_kappa", "llmfao"), ("conger_kappa", "dices350")} <= checked
 
 
 def test_icc_and_kappa_are_those_of_rs_psych(tables, point, reference) -> None:

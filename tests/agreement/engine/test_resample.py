@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
+from voirdire.agreement.coefficients.conger import conger_kappa
 from voirdire.agreement.coefficients.correlation import kendall, pearson, spearman
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
@@ -147,6 +148,9 @@ def test_coefficients_of_resamples_are_those_of_the_drawn_units() -> None:
         lambda r: krippendorff_alpha(r, "interval"),
         lambda r: krippendorff_alpha(r, "ratio"),
         fleiss_kappa,
+        lambda r: fleiss_kappa(r, "linear"),
+        conger_kappa,
+        lambda r: conger_kappa(r, "quadratic"),
         gwet_ac,
         lambda r: gwet_ac(r, "quadratic"),
         panel_agreement,
@@ -213,7 +217,7 @@ def gap(metric: str, ranks: np.ndarray, a: float, b: float) -> float:
 def test_copies_of_judges_do_not_pass_for_agreement() -> None:
     rng = np.random.default_rng(1)
     noise = ratings_from_matrix(rng.integers(0, 3, (200, 6)).tolist())
-    for made in (krippendorff_alpha(noise), fleiss_kappa(noise), gwet_ac(noise)):
+    for made in (krippendorff_alpha(noise), fleiss_kappa(noise), conger_kappa(noise), gwet_ac(noise)):
         found = bootstrap([made], unit="judge", resamples=2000)[0]
         # Judges who say anything at random agree with nobody, however often they are drawn.
         assert abs(found.draws.mean()) < 0.02

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from voirdire.agreement.coefficients.alpha import krippendorff_alpha
+from voirdire.agreement.coefficients.conger import conger_kappa
 from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
@@ -80,6 +81,11 @@ _OTHERS = [
     Measure("cohen_kappa_quadratic", "pair", "ordered", lambda r: cohen_kappa(r, "quadratic")),
     Measure("scott_pi", "pair", "nominal", lambda r: scott_pi(r)),
     Measure("fleiss_kappa", "both", "nominal", lambda r: fleiss_kappa(r)),
+    Measure("fleiss_kappa_linear", "both", "ordered", lambda r: fleiss_kappa(r, "linear")),
+    Measure("fleiss_kappa_quadratic", "both", "ordered", lambda r: fleiss_kappa(r, "quadratic")),
+    Measure("conger_kappa", "both", "nominal", lambda r: conger_kappa(r)),
+    Measure("conger_kappa_linear", "both", "ordered", lambda r: conger_kappa(r, "linear")),
+    Measure("conger_kappa_quadratic", "both", "ordered", lambda r: conger_kappa(r, "quadratic")),
     Measure("gwet_ac1", "both", "nominal", lambda r: gwet_ac(r)),
     Measure("gwet_ac2", "both", "ordered", lambda r: gwet_ac(r, "quadratic")),
     Measure("gwet_ac2_linear", "both", "ordered", lambda r: gwet_ac(r, "linear")),

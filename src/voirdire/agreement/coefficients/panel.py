@@ -7,7 +7,8 @@ Unit u has N_uc answers c from m_u judges. With weights w of partial agreement (
 
 and coefficients (p_a - p_e) / (1 - p_e) with
 
-- Fleiss        p_e = sum pi_c^2 (Psychological Bulletin 76, 1971; for unequal m_u as in Gwet)
+- Fleiss        p_e = sum_ck w_ck pi_c pi_k, with identity weights sum pi_c^2 (Psychological Bulletin 76, 1971; for
+                unequal m_u and other weights as in Gwet)
 - Gwet AC1, AC2 p_e = (sum_ck w_ck) / (q (q - 1)) sum pi_c (1 - pi_c), q levels (British Journal of
   Mathematical and
                 Statistical Psychology 61, 2008; Handbook of Inter-Rater Reliability, 4th ed. 2014)
@@ -48,13 +49,15 @@ def panel_agreement(ratings: Ratings) -> PanelStatistic:
     return _statistic(ratings, "identity", lambda t: ratio(t[..., 1], t[..., 0]))
 
 
-def fleiss_kappa(ratings: Ratings) -> PanelStatistic:
-    """Fleiss' kappa, for any number of ratings a unit.
+def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
+    """Fleiss' kappa, plain or weighted, for any number of ratings a unit.
 
     Parameters
     ----------
     ratings : Ratings
         Of two or more judges.
+    scheme : {"identity", "linear", "quadratic", "ordinal"}
+        Weights of partial agreement.
 
     Returns
     -------
@@ -67,13 +70,18 @@ def fleiss_kappa(ratings: Ratings) -> PanelStatistic:
     >>> kappa = fleiss_kappa(ratings_from_matrix([["a", "a", "b"], ["b", "b", "b"]]))
     >>> kappa.fixed().values(np.ones((1, 2))).round(4).tolist()
     [0.25]
+    >>> kappa = fleiss_kappa(ratings_from_matrix([[1, 1, 2], [2, 3, 3]]), "linear")
+    >>> kappa.fixed().values(np.ones((1, 2))).round(4).tolist()
+    [0.4]
     """
+    # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
+    misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)
 
     def kernel(t: FloatArray) -> FloatArray:
         shares = ratio(t[..., 3:], t[..., 2:3])
-        return _corrected(ratio(t[..., 1], t[..., 0]), 1 - np.sum(shares**2, axis=-1))
+        return _corrected(ratio(t[..., 1], t[..., 0]), np.sum((shares @ misses) * shares, axis=-1))
 
-    return _statistic(ratings, "identity", kernel)
+    return _statistic(ratings, scheme, kernel)
 
 
 def gwet_ac(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatistic:
@@ -120,18 +128,43 @@ def _statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatist
 
     def features(judges: FloatArray) -> FloatArray:
         given = counts(judges)
-        total = given.sum(axis=-1)
-        # A judge drawn v times makes v^2 pairs with itself: they are left out.
-        selves = counts(judges**2).sum(axis=-1)
-        pairs = total**2 - selves
-        agreeing = np.sum((given @ weights) * given, axis=-1) - selves
-        share = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
-        rated = np.maximum(total, 1)[..., None]
-        return np.concatenate(
-            [np.stack([pairs > 0, share, total > 0], axis=-1), given / rated], axis=-1, dtype=np.float64
-        )
+        total = given.sum(axis=-1, keepdims=True)
+        shares = given / np.maximum(total, 1)
+        agreed = agreeing_pairs(counts, judges, weights)
+        return np.concatenate([agreed, total > 0, shares], axis=-1, dtype=np.float64)
 
     return PanelStatistic(len(ratings.judges), features, kernel)
+
+
+def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray) -> FloatArray:
+    """Whether each unit has a pair of answers, and the share of its pairs that agree (0 without a pair).
+
+    Parameters
+    ----------
+    counts : LevelCounts
+        Of the units.
+    judges : float array, shape (r, judges)
+        Weights of the judges; a judge of weight v makes v^2 pairs with itself, which are left out.
+    weights : float array, shape (levels, levels)
+        Weights of partial agreement.
+
+    Returns
+    -------
+    float array, shape (r, units, 2)
+
+    Examples
+    --------
+    >>> from voirdire.agreement.coefficients.ratings import ratings_from_matrix
+    >>> counts = LevelCounts(ratings_from_matrix([["a", "a", "b"], ["b", None, None]]))
+    >>> agreeing_pairs(counts, np.ones((1, 3)), np.eye(2)).round(4).tolist()
+    [[[1.0, 0.3333], [0.0, 0.0]]]
+    """
+    given = counts(judges)
+    selves = counts(judges**2).sum(axis=-1)
+    pairs = given.sum(axis=-1) ** 2 - selves
+    agreeing = np.sum((given @ weights) * given, axis=-1) - selves
+    share = np.divide(agreeing, pairs, out=np.zeros_like(pairs), where=pairs > 0)
+    return np.stack([pairs > 0, share], axis=-1, dtype=np.float64)
 
 
 class LevelCounts:

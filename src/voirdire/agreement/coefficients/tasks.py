@@ -26,6 +26,7 @@ def plan(
     judges: Sequence[str] | None,
     against: str | None,
     pairs: bool | None,
+    votes: Sequence[Ratings] | None = None,
 ) -> tuple[list[list[Task]], list[str]]:
     """Decide what to compute for each criterion.
 
@@ -35,6 +36,8 @@ def plan(
         One per criterion and phase.
     measures, judges, against, pairs
         As given to `voirdire.agreement.verb.agreement`.
+    votes : sequence of Ratings, optional
+        Of each criterion the ratings that win rates are of; `matched` by default.
 
     Returns
     -------
@@ -55,17 +58,18 @@ def plan(
     >>> [task.judges for task in tasks[0]]
     [('1', '2', '3'), ('1', '2'), ('1', '3'), ('2', '3')]
     """
-    chosen = _judges(matched[0], judges, against)
+    asked = None if measures is None else [measures] if isinstance(measures, str) else list(measures)
+    chosen = _judges(matched[0], judges, against, alone=bool(asked) and set(asked or ()) <= WIN_RATES.keys())
     matched = [ratings.select(chosen) for ratings in matched]
     if against == MAJORITY:
         matched = [with_tie(ratings) for ratings in matched]
-    names = _names(matched, measures, against)
+    names = _names(matched, asked, against)
     notes: list[str] = []
     if pairs is None and against is None and len(chosen) > _MANY_JUDGES:
         notes.append(f"pairs of the {len(chosen)} judges are not listed: name fewer judges, or ask for pairs")
     with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
     work = []
-    for ratings in matched:
+    for ratings, voted in zip(matched, votes or matched, strict=True):
         known = [find_measure(name) for name in names if name not in WIN_RATES]
         if against is not None:
             tasks = _against(ratings, known, against)
@@ -78,7 +82,9 @@ def plan(
                     if one.of != "panel"
                     for pair in combinations(chosen, 2)
                 ]
-        tasks += [task for name in names if name in WIN_RATES for task in _win_rates(name, ratings)]
+        tasks += [
+            task for name in names if name in WIN_RATES for task in _win_rates(name, voted.select(chosen))
+        ]
         work.append(tasks)
     return work, notes
 
@@ -87,7 +93,10 @@ def _is_panel(measure: Measure, judges: Sequence[str]) -> bool:
     return measure.of == "both" and len(judges) > 2
 
 
-def _judges(ratings: Ratings, judges: Sequence[str] | None, against: str | None) -> tuple[str, ...]:
+def _judges(
+    ratings: Ratings, judges: Sequence[str] | None, against: str | None, *, alone: bool
+) -> tuple[str, ...]:
+    """The judges to compare; a single one will do where it is looked at alone."""
     named = [judges] if isinstance(judges, str) else judges
     chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
     problems = unknown("judge", chosen, ratings.judges)
@@ -101,20 +110,19 @@ def _judges(ratings: Ratings, judges: Sequence[str] | None, against: str | None)
     elif against is not None:
         problems += unknown("judge to compare with", [against], ratings.judges)
         chosen = tuple(dict.fromkeys([*chosen, against]))
-    if not problems and len(chosen) < 2:
-        problems.append(f"agreement takes two judges; there is only {chosen[0]!r}")
+    if not problems and len(chosen) < 2 and not alone:
+        hint = "" if ratings.tie is None else f"; measures that one has are {', '.join(WIN_RATES)}"
+        problems.append(f"agreement takes two judges; there is only {chosen[0]!r}{hint}")
     if problems:
         raise InputError(problems)
     return chosen
 
 
-def _names(
-    matched: Sequence[Ratings], measures: str | Iterable[str] | None, against: str | None
-) -> list[str]:
+def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
     """The measures' names, checked against the answers."""
-    if measures is None:
+    if asked is None:
         return _suitable(matched)
-    names = [measures] if isinstance(measures, str) else list(dict.fromkeys(measures))
+    names = list(dict.fromkeys(asked))
     problems: list[str] = []
     for name in names:
         if name in WIN_RATES:

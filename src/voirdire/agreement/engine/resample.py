@@ -28,6 +28,8 @@ FEW = 20
 
 UNITS = ("item", "context", "judge", "both")
 
+_SINGLE = Interval(None, None, "no interval: it rests on a single unit, and resampling takes two")
+
 # How many numbers a statistic may need at once: 8 MB.
 _NUMBERS = 2**20
 
@@ -65,7 +67,8 @@ def bootstrap(
 ) -> list[Replicates]:
     """Resample several statistics of one set of units.
 
-    Statistics with the same units see the same resamples. Units that contribute nothing to a
+    Statistics with the same units see the same resamples. A statistic of a single unit has no interval, since every
+    resample would be the unit itself. Units that contribute nothing to a
     `CountStatistic` (such as items that one of two judges did not rate) are not resampled for it, so its
     interval is conditional on the number of units that do.
 
@@ -139,6 +142,8 @@ def _over_units(statistics: Sequence[Statistic], how: Resampling) -> list[Replic
         return [nothing] * len(statistics)
     whole, studentised = np.ones((1, units)), how.interval == "studentised"
     estimates = [float(_values(one, whole)[0]) for one in statistics]
+    if units == 1:
+        return [_of_one_unit(estimate, how) for estimate in estimates]
     draws: list[list[FloatArray]] = [[] for _ in statistics]
     errors: list[list[FloatArray]] = [[] for _ in statistics]
     for weights in bootstrap_weights(units, how.resamples, np.random.default_rng(how.seed)):
@@ -176,6 +181,8 @@ def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     used = fixed.support
     units, judges, width = int(used.sum()), panel.judges, panel.row_size
     estimate = float(fixed.values(np.ones((1, len(used))))[0])
+    if judges == 1 or (how.unit == "both" and units == 1):
+        return _of_one_unit(estimate, how)
 
     def values(weights: FloatArray, judge_weights: FloatArray) -> FloatArray:
         everywhere = np.zeros((len(weights), len(used)))
@@ -205,6 +212,11 @@ def _over_judges(panel: TwoWayStatistic, how: Resampling) -> Replicates:
     return Replicates(
         estimate, draws, bootstrap_interval(estimate, draws, how.prob, how.interval, jackknife=jackknife)
     )
+
+
+def _of_one_unit(estimate: float, how: Resampling) -> Replicates:
+    interval = Interval(None, None) if np.isnan(estimate) else _SINGLE
+    return Replicates(estimate, np.full(how.resamples, np.nan), interval)
 
 
 def _slices(rows: int, width: int) -> Iterator[slice]:

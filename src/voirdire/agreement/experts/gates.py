@@ -197,23 +197,42 @@ def compare_pass_rates(passes_a: int, n_a: int, passes_b: int, n_b: int, *, prob
     lift = lift_low = lift_high = nan
     if passes_a and passes_b:
         lift = a / b - 1
-        lift_low, lift_high = (end - 1 for end in _ratio_interval(passes_a, n_a, passes_b, n_b, prob))
+        of_a, of_b = (a, *pass_interval(passes_a, n_a, prob)), (b, *pass_interval(passes_b, n_b, prob))
+        lift_low, lift_high = (end - 1 for end in ratio_interval(of_a, of_b))
     else:
         notes.append("lift undefined: a group without passes")
     return Comparison(a, b, a - b, float(low), float(high), lift, lift_low, lift_high, p, "; ".join(notes))
 
 
-def _ratio_interval(passes_a: int, n_a: int, passes_b: int, n_b: int, prob: float) -> tuple[float, float]:
-    """MOVER-R: the ratios r with (a - r b)^2 = (a - a')^2 + r^2 (b - b')^2, a' and b' Wilson's opposite ends."""
-    a, b = passes_a / n_a, passes_b / n_b
-    (low_a, high_a), (low_b, high_b) = pass_interval(passes_a, n_a, prob), pass_interval(passes_b, n_b, prob)
+def ratio_interval(
+    a: tuple[float, float, float], b: tuple[float, float, float], correlation: float = 0.0
+) -> tuple[float, float]:
+    """MOVER-R: the interval of a ratio a / b from the intervals of both.
+
+    Its ends are the ratios r with (a - r b)^2 = x^2 - 2 correlation x r y + r^2 y^2, x and y the distances of a and b
+    from opposite ends of their intervals.
+
+    Parameters
+    ----------
+    a, b : tuple of float
+        Either value with the ends of its interval, above 0.
+    correlation : float
+        Of the two estimates; 0 for independent groups.
+
+    Examples
+    --------
+    >>> low, high = ratio_interval((0.6, 0.5, 0.7), (0.5, 0.4, 0.6))
+    >>> round(low, 3), round(high, 3)
+    (0.936, 1.565)
+    """
 
     def end(of_a: float, of_b: float, sign: int) -> float:
-        below = of_b * (2 * b - of_b)
-        root = (a * b) ** 2 - of_a * (2 * a - of_a) * below
-        return float((a * b + sign * max(root, 0.0) ** 0.5) / below)
+        middle = a[0] * b[0] - correlation * (a[0] - of_a) * (of_b - b[0])
+        below = of_b * (2 * b[0] - of_b)
+        root = middle**2 - of_a * (2 * a[0] - of_a) * below
+        return float((middle + sign * max(root, 0.0) ** 0.5) / below)
 
-    return end(low_a, high_b, -1), end(high_a, low_b, 1)
+    return end(a[1], b[2], -1), end(a[2], b[1], 1)
 
 
 def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparison:
@@ -245,7 +264,7 @@ def compare_means(a: ArrayLike, b: ArrayLike, *, prob: float = PROB) -> Comparis
     from scipy.stats import t, ttest_ind
 
     Resampling(prob=prob)
-    x, y = _numbers(a, "a"), _numbers(b, "b")
+    x, y = numbers(a, "a"), numbers(b, "b")
     mean_a, mean_b = float(x.mean()), float(y.mean())
     var_a, var_b = float(x.var(ddof=1)) / len(x), float(y.var(ddof=1)) / len(y)
     difference, nan = mean_a - mean_b, float("nan")
@@ -275,11 +294,23 @@ def _check_counts(passes: int, n: int) -> None:
         )
 
 
-def _numbers(values: ArrayLike, name: str) -> FloatArray:
+def numbers(values: ArrayLike, name: str) -> FloatArray:
+    """The values of a group as numbers.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two, or something is no finite number.
+
+    Examples
+    --------
+    >>> numbers([1, 2], "a").tolist()
+    [1.0, 2.0]
+    """
     try:
-        numbers = np.asarray(values, dtype=float)
+        found = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
         raise InputError(f"{name} holds something that is not a number") from None
-    if numbers.ndim != 1 or len(numbers) < 2 or not np.isfinite(numbers).all():
-        raise InputError(f"{name} must be two or more finite numbers; it has shape {numbers.shape}")
-    return numbers
+    if found.ndim != 1 or len(found) < 2 or not np.isfinite(found).all():
+        raise InputError(f"{name} must be two or more finite numbers; it has shape {found.shape}")
+    return found

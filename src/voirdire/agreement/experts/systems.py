@@ -1,4 +1,7 @@
-"""A/B tests: two systems compared by the scores of different items, judge by judge; see :mod:`.experts.gates`."""
+"""A/B tests: two systems compared by their scores, judge by judge, paired where they answered the same.
+
+The tests are those of :mod:`.gates` for independent groups and of :mod:`.paired_groups` for paired ones.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.coefficients.ratings import unknown
 from voirdire.agreement.engine.paired import Adjustment, adjust
 from voirdire.agreement.engine.resampling import Resampling
 from voirdire.agreement.engine.statistic import FloatArray
-from voirdire.agreement.experts.gates import compare_means, compare_pass_rates
+from voirdire.agreement.experts.gates import Comparison, compare_means, compare_pass_rates
+from voirdire.agreement.experts.groups import Groups
+from voirdire.agreement.experts.paired_groups import compare_paired_means, compare_paired_pass_rates
 from voirdire.errors import InputError
 from voirdire.settings import PROB
 from voirdire.tables.scores import Scores, read_scores
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     *("measure", "judge", "a", "b", "criterion", "value_a", "value_b", "difference", "low", "high"),
-    *("lift", "lift_low", "lift_high", "p_value", "p_adjusted", "n_a", "n_b", "n", "note"),
+    *("lift", "lift_low", "lift_high", "p_value", "p_adjusted", "paired", "unit", "n_a", "n_b", "n", "note"),
 )
 
 
@@ -39,7 +43,10 @@ def compare_systems(
 ) -> pd.DataFrame:
     """Compare two systems, such as treatment and control, by the scores that judges gave their items.
 
-    Items count as independent: where both systems answered the same contexts the note says so.
+    Where both systems answered the same, the comparison is paired, which takes out how hard the questions are: by items
+    if they share the names of items, else by contexts, and if at least half of those of the system that has fewer are
+    shared. What only one of them answered is then left out, and the note says how much. Otherwise items count as
+    independent, and the note says how many contexts are in both groups.
 
     Parameters
     ----------
@@ -60,8 +67,10 @@ def compare_systems(
     -------
     pandas.DataFrame
         One row per judge and criterion: measure ("mean_score" or "pass_rate"), judge, a, b, criterion, value_a,
-        value_b, difference (a - b), low, high, lift with its interval, p_value, p_adjusted, n_a and n_b (items), n
-        (both) and note.
+        value_b, difference (a - b), low, high, lift with its interval, p_value, p_adjusted, paired (bool), unit ("item"
+        or "context"), n_a and n_b (units of either), n (pairs; of independent groups both together) and note. The
+        p-value is that of Welch's test, of the paired t test, or, where paired scores have two values, of McNemar's
+        exact test; of pass rates that of the pooled z test or of McNemar's.
 
     Raises
     ------
@@ -73,8 +82,11 @@ def compare_systems(
     >>> import pandas as pd
     >>> given = {"judge": "gpt", "item": range(6), "system": list("aaabbb"), "score": [5, 7, 9, 4, 5, 6]}
     >>> found = compare_systems(pd.DataFrame(given), "a", "b")
-    >>> found[["value_a", "value_b", "difference", "p_value"]].round(3).values.tolist()
-    [[7.0, 5.0, 2.0, 0.221]]
+    >>> found[["value_a", "value_b", "difference", "p_value", "paired"]].round(3).values.tolist()
+    [[7.0, 5.0, 2.0, 0.221, False]]
+    >>> found = compare_systems(pd.DataFrame(given).assign(item=[1, 2, 3] * 2), "a", "b")
+    >>> found[["difference", "p_value", "paired", "unit", "n"]].round(3).values.tolist()
+    [[2.0, 0.074, True, 'item', 3]]
     """
     import pandas as pd
 
@@ -105,43 +117,35 @@ def compare_systems(
 def _row(
     scores: Scores, judge: str, criterion: str, systems: tuple[str, str], least: float | None, prob: float
 ) -> dict[str, Any]:
-    (x, of_x), (y, of_y) = (_means(scores, judge, criterion, system) for system in systems)
+    groups = Groups.of(scores, judge, criterion, systems)
+    x, y = groups.values if least is None else groups.passing(least)
     row: dict[str, Any] = dict.fromkeys(COLUMNS, np.nan) | {
         "measure": "mean_score" if least is None else "pass_rate",
         "judge": judge,
         "a": systems[0],
         "b": systems[1],
         "criterion": criterion if scores.has_criteria else None,
+        "paired": groups.paired,
+        "unit": groups.unit,
         "n_a": len(x),
         "n_b": len(y),
-        "n": len(x) + len(y),
+        "n": len(x) if groups.paired else len(x) + len(y),
     }
     needed = 2 if least is None else 1
     few = [system for system, values in zip(systems, (x, y), strict=True) if len(values) < needed]
     if few:
         return row | {"note": f"undefined: {judge!r} scored fewer than {needed} items of {few[0]!r}"}
-    if least is None:
-        found = asdict(compare_means(x, y, prob=prob))
-    else:
-        passed = [int((values >= least).sum()) for values in (x, y)]
-        found = asdict(compare_pass_rates(passed[0], len(x), passed[1], len(y), prob=prob))
-    both = len(of_x & of_y)
-    notes = [
-        found.pop("note"),
-        f"{both} contexts are in both groups, and count as independent" if both else "",
-    ]
+    found = asdict(_compared(x, y, groups.paired, least is not None, prob))
     values = {"value_a": found.pop("a"), "value_b": found.pop("b")}
-    return row | values | found | {"note": "; ".join(filter(None, notes))}
+    return row | values | found | {"note": "; ".join(filter(None, [found["note"], groups.note]))}
 
 
-def _means(scores: Scores, judge: str, criterion: str, system: str) -> tuple[FloatArray, set[int]]:
-    """A judge's mean score of each item of a system, and the contexts of these items."""
-    assert scores.system is not None
-    at = (scores.judges.index(judge), scores.criteria.index(criterion), scores.systems.index(system))
-    here = (scores.judge == at[0]) & (scores.criterion == at[1]) & (scores.system == at[2])
-    if not here.any():
-        return np.zeros(0), set()
-    unit, codes, _ = scores.units(here)
-    total = np.bincount(unit, scores.score[here]).astype(float)
-    means = mean_scores(total, np.bincount(unit).astype(float))
-    return means, set() if scores.context is None else set(codes[:, 0].tolist())
+def _compared(x: FloatArray, y: FloatArray, paired: bool, passes: bool, prob: float) -> Comparison:
+    if not passes:
+        return (compare_paired_means if paired else compare_means)(x, y, prob=prob)
+    if not paired:
+        return compare_pass_rates(int(x.sum()), len(x), int(y.sum()), len(y), prob=prob)
+    if not np.isin(np.concatenate([x, y]), (0.0, 1.0)).all():
+        return compare_paired_means(x, y, prob=prob)  # shares of the items of a context that pass
+    cells = (x * y, x * (1 - y), (1 - x) * y, (1 - x) * (1 - y))
+    return compare_paired_pass_rates(*(int(cell.sum()) for cell in cells), prob=prob)

@@ -195,7 +195,9 @@ class TestMlflow:
         assert reasons[6].startswith("not as the tool writes it")
         assert reasons[7] == "the trace has no assessments"
         assert found.counts["anchors_labels"] == found.counts["anchors_scores"] == 1
-        assert rows(read(path, set={"questions": ["correctness"]}).anchors) == [["tr-1", "yes", "correctness"]]
+        assert rows(read(path, set={"questions": ["correctness"]}).anchors) == [
+            ["tr-1", "yes", "correctness"]
+        ]
         assert (
             "assessments without the name of who made them are those of 'code', 'llm_judge'" in found.notes[0]
         )
@@ -366,7 +368,9 @@ class TestOpenaiEvals:
         own = read(jsonl(tmp_path / "own.jsonl", [self.SPEC, *events[:1]]))
         assert own.labels["judge"].tolist() == ["m"]
         assert "the evaluated model graded itself" in own.notes[0]
-        assert read(tmp_path / "own.jsonl", set={"judge": "gpt-4", "system": "x"}).labels["judge"].tolist() == ["gpt-4"]
+        assert read(tmp_path / "own.jsonl", set={"judge": "gpt-4", "system": "x"}).labels[
+            "judge"
+        ].tolist() == ["gpt-4"]
 
     def test_other_metrics_are_programs(self, tmp_path: Path) -> None:
         records = [

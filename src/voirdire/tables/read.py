@@ -9,11 +9,10 @@ from voirdire.notices import notice
 from voirdire.tables.cells import Cells, cells_of, choose, frame_of
 from voirdire.tables.columns import find_roles
 from voirdire.tables.files import header, read_file, relation_columns
-from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_table import NAMELESS, is_nameless, nameless_note
-from voirdire.tables.formats.tables import is_known
+from voirdire.tables.formats.tables import in_layout
 from voirdire.tables.formats.taken import (
     foreign_cells,
     foreign_names,
@@ -113,10 +112,11 @@ def _read_frame(
 
 def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
     """A dataframe in another layout than one row an answer; None where its columns are those of answers, or unknown."""
-    if set(ANSWERS) & find_roles(names).keys():
+    roles = find_roles(names)
+    if roles.get("score", "score") == "score" and set(ANSWERS) & roles.keys():
         return None
     with opened_frame(table) as source:
-        known = is_known(source, Asked())
+        known = in_layout(source, roles)
     return read_as(table, Reading()) if known else None
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from voirdire.tables.columns import ANSWERS, EITHER, find_roles, kind_of, plain
+from voirdire.errors import InputError
+from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, listed, plain
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -43,14 +44,37 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     have: dict[str, str] = dict(used)
     if asked.judge or asked.unnamed or is_nameless(source.columns(), used):
         have.setdefault("judge", NAMELESS)
-    if asked.table is None and not {"winner", "label", "rank"} & have.keys():
+    if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _either(source.columns(), have)
         if column is not None and column != "score":
-            kind = "scores" if all_numbers(source, column) else "labels"
-            used.pop("score", None)
-            have.pop("score", None)
-            used[ANSWERS[kind]] = have[ANSWERS[kind]] = column
-    return asked.table or kind_of(have)
+            _take_answer(have, used, "scores" if all_numbers(source, column) else "labels", column)
+    found = kind_of(have)
+    if asked.table in (None, found) or found == "rankings":
+        return found
+    if {asked.table, found} == {"scores", "labels"}:
+        _take_answer(have, used, asked.table, have[ANSWERS[found or ""]])
+        return asked.table
+    wanted = ANSWERS[asked.table]
+    if wanted not in have:
+        raise InputError(
+            f"{source.name}: it is no table of {asked.table}: none of its columns {listed(source.columns())} is "
+            f"{wanted} (--map {wanted}=COLUMN names one)"
+        )
+    return asked.table if set(NEEDED[asked.table]) <= have.keys() else None
+
+
+def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: str) -> None:
+    """Have a column be the answer of a kind of table, and of no other."""
+    for columns in (have, used):
+        for name in ANSWERS.values():
+            columns.pop(name, None)
+        columns[ANSWERS[kind]] = column
+
+
+def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
+    """Whether a column that is taken for scores by another name holds what is no number."""
+    column = roles.get("score")
+    return column not in (None, "score") and not all_numbers(source, str(column))
 
 
 def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
@@ -104,6 +128,7 @@ def long_rows(
         Those of them that were asked for, of which nothing need be said.
     """
     fields = _FIELDS[kind]._fields
+    used = {to: name for to, name in used.items() if to in fields or to in given or to == name}
     own = [name for name in fields if name in used or name == "judge"]
     further = [name for name in source.columns() if name not in used.values() and name not in fields]
     renamed = {column: name for column, name in used.items() if column not in fields}

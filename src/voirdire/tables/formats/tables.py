@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import check_targets, find_roles, kind_of, lacking
+from voirdire.tables.columns import ANSWERS, check_targets, find_roles, kind_of, lacking
 from voirdire.tables.formats.example_table import answer_columns
 from voirdire.tables.formats.format import Asked, Format
-from voirdire.tables.formats.long_table import long_kind, long_rows, roles_of
+from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Note, Row
 from voirdire.tables.formats.source import Head, Source
@@ -46,6 +46,13 @@ def repeats_rows(source: Source) -> bool:
 def is_known(source: Source, asked: Asked) -> bool:
     """Whether the columns of a file, or what they hold, say what kind of table it is."""
     return _reader(source, asked) is not None
+
+
+def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
+    """Whether a table is known, but not by the names of its columns alone: by its layout, or what an answer holds."""
+    if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
+        return False
+    return is_known(source, Asked())
 
 
 def unknown(source: Source) -> str:
@@ -84,9 +91,9 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
-    kind = long_kind(source, asked, used)
-    if kind in (None, "rankings") and (how := ranking_columns(columns, _first(source))):
+    if kind_of(used) in (None, "rankings") and (how := ranking_columns(columns, _first(source))):
         return partial(ranking_rows, source, asked, how, given)
+    kind = long_kind(source, asked, used)
     if kind is None and (answers := answer_columns(columns)):
         return partial(_examples, source, replace(asked, wide="judge", columns=answers), given)
     return None if kind is None else partial(long_rows, source, asked, kind, used, given)

@@ -11,12 +11,11 @@ from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.cells import Cells, choose
 from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
-from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.long_table import is_nameless
 from voirdire.tables.formats.registry import tool_of, tool_of_file
 from voirdire.tables.formats.source import Source, opened
-from voirdire.tables.formats.tables import is_known
+from voirdire.tables.formats.tables import in_layout
 from voirdire.tables.problems import Problems
 from voirdire.tables.reading import BESIDE, Reading, read_as
 
@@ -115,15 +114,14 @@ def written(path: str, folder: str) -> str:
     return str(Path(folder, "votes.csv"))
 
 
-def _key(path: str) -> tuple[str, int, int]:
-    if path == "-":
-        return path, 0, 0
-    state = os.stat(path)
-    return path, state.st_mtime_ns, state.st_size
+def _key(path: str) -> tuple[str, tuple[int, ...]]:
+    """A file and when it, and what is beside it, were changed."""
+    states = [os.stat(name) for name in (path, path + BESIDE) if path != "-" and os.path.exists(name)]
+    return path, tuple(number for state in states for number in (state.st_mtime_ns, state.st_size))
 
 
 @lru_cache(maxsize=8)
-def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | None:
+def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
     """What wrote a file and its columns; None for a table of ours.
 
     A tool's name; ``table`` for a table whose layout is another, or beside which a file says how it is read; nothing
@@ -146,7 +144,7 @@ def _look(path: str, changed: int, size: int) -> tuple[str, tuple[str, ...]] | N
                 return found.name, names
             elsewhere = not ours or (source.kind != "csv" and not _is_ours(source, path))
             roles = find_roles(names)
-            if not set(ANSWERS.values()) & roles.keys() and is_known(source, Asked()):
+            if in_layout(source, roles):
                 return "table", names
             if names and (elsewhere or kind_of(roles) or is_nameless(names, roles)):
                 return "", names
@@ -163,7 +161,7 @@ def _is_ours(source: Source, path: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _imported(path: str, changed: int, size: int) -> Imported:
+def _imported(path: str, changed: tuple[int, ...]) -> Imported:
     return read_as(path, Reading())
 
 

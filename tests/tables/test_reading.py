@@ -307,8 +307,8 @@ def test_a_file_beside_the_table_says_how_it_is_read(tmp_path: Path) -> None:
             votes = read_table(source)
             assert (votes.judges, votes.row_outcome.tolist()) == (("ann",), [0, 1])  # type: ignore[union-attr]
         assert read_table(read(path, set={"judge": "bob"})).judges == ("bob",)
-    beside.write_text('mpa = {first = "m1"}\n')
-    with pytest.raises(InputError, match="'mpa' is no option; did you mean 'map'"):
+    beside.write_text('mapp = {first = "m1"}\n')
+    with pytest.raises(InputError, match="'mapp' is no option; did you mean 'map'"):
         quietly(path)
     beside.write_text('map = "m1"\n')
     with pytest.raises(InputError, match=r'write map = \{a = "b"\}'):

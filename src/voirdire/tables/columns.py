@@ -67,6 +67,11 @@ def find_roles(columns: Sequence[str]) -> dict[str, str]:
 
     >>> find_roles(("HITId", "WorkerId", "Input.text", "Input.item_id", "Answer.rating"))
     {'judge': 'WorkerId', 'item': 'Input.item_id', 'score': 'Answer.rating'}
+
+    A column that might be an answer is none where another stands under its own name:
+
+    >>> find_roles(("judge", "first", "second", "winner", "category"))
+    {'judge': 'judge', 'first': 'first', 'second': 'second', 'winner': 'winner'}
     """
     found = {name: name for name in KNOWN if name in columns}
     roles = {}
@@ -87,7 +92,16 @@ def find_roles(columns: Sequence[str]) -> dict[str, str]:
             if one is not None and one not in roles.values():
                 roles[column] = one
                 break
-    return roles
+    return _without_other_answers(roles)
+
+
+def _without_other_answers(roles: dict[str, str]) -> dict[str, str]:
+    """Roles of one answer: what stands under its own name, or is the winner of two items, is the only one."""
+    answers = [name for name in ANSWERS.values() if name in roles]
+    own = [name for name in answers if roles[name] == name]
+    if not own and {"first", "second", "winner"} <= roles.keys():
+        own = ["winner"]
+    return {name: column for name, column in roles.items() if name not in answers or not own or name in own}
 
 
 def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:

@@ -382,7 +382,7 @@ def gather(
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
-        chosen = [(source, format_of(source, said, tool)) for source in sources]
+        chosen = [(source, format_of(source, _of_file(said, judges, source), tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name

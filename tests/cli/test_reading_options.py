@@ -1,0 +1,146 @@
+"""Every verb reads tables by the same options, also the tables of people; doctor says which to type."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from voirdire.cli import app
+
+RUN = CliRunner()
+COMMON = {
+    "--from", "--map", "--winners", "--wide", "--columns", "--set", "--sheet", "--sep", "--table", "--where",
+    "--positive", "--levels", "--people",
+}  # fmt: skip
+VERBS = ("fit", "board", "agree", "replace", "next", "ask", "simulate", "metaeval", "import", "doctor")
+#: Options that say nothing to a verb, or something else.
+WITHOUT = {
+    "metaeval": {"--table", "--positive", "--levels"},
+    "import": {"--positive", "--levels", "--people"},
+}
+
+
+def ran(*arguments: object, code: int = 0) -> Any:
+    done = RUN.invoke(app, [str(one) for one in arguments])
+    assert done.exit_code == code, done.output
+    return done
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_the_same_options(verb: str) -> None:
+    command: Any = get_command(app)
+    found = {name for one in command.commands[verb].params for name in one.opts}
+    assert (COMMON - WITHOUT.get(verb, set())) <= found
+
+
+@pytest.fixture
+def votes(tmp_path: Path) -> Path:
+    path = tmp_path / "votes.csv"
+    lines = [f"g{n % 3},x,y,{'AB'[n % 4 == 0]}" for n in range(12)] + ["ann,x,y,A", "ann,y,x,B"]
+    path.write_text("\n".join(["grader,LLM_1,LLM_2,picked", *lines, ""]))
+    return path
+
+
+NAMED = ["--map", "judge=grader,first=LLM_1,second=LLM_2,winner=picked", "--winners", "A=first,B=second"]
+
+
+def test_people_of_the_table_and_a_table_of_theirs_are_read_alike(votes: Path, tmp_path: Path) -> None:
+    usual = ["--method", "map", "--model", "crowd-bt", "--json"]
+    named = json.loads(ran("fit", votes, *NAMED, "--people", "ann", *usual).stdout)
+    judges = tmp_path / "judges.csv"
+    judges.write_text("\n".join(line for line in votes.read_text().split("\n") if not line.startswith("ann")))
+    people = tmp_path / "people.csv"
+    people.write_text("LLM_1,LLM_2,picked\nx,y,A\ny,x,B\n")
+    apart = json.loads(ran("fit", judges, *NAMED, "--anchors", people, *usual).stdout)
+    assert named["items"] == apart["items"]
+    assert [row["judge"] for row in named["judges"]] == ["g0", "g1", "g2"]
+
+
+def test_a_mapping_may_name_columns_of_any_table_of_the_command(votes: Path, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("one,other,better\nx,y,A\n")
+    both = [*NAMED[:1], NAMED[1], *NAMED[2:]]
+    done = ran("fit", votes, *both, "--anchors", people, "--method", "map", code=1)
+    assert "column 'first' is missing" in done.stderr
+    done = ran("fit", votes, "--map", "judge=nobody", *NAMED[2:], code=1)
+    assert "no column 'nobody' (for judge)" in done.stderr
+
+
+def test_replace_and_agree_take_people_of_the_table(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    answers = [
+        (judge, item, "yes" if (item + shift) % 3 else "no")
+        for item in range(40)
+        for judge, shift in (("gpt", 0), ("ann", 0), ("bob", int(item % 10 == 0)))
+    ]
+    path.write_text("\n".join(["rater,item,label", *(f"{j},{i},{a}" for j, i, a in answers)]))
+    found = json.loads(ran("replace", path, "--people", "ann,bob", "--json").stdout)
+    assert {row["judge"] for row in found["rows"]} == {"gpt"}
+    agreed = json.loads(ran("agree", path, "--people", "ann,bob", "--resamples", 50, "--json").stdout)
+    assert any(row["judges"][0] == "gpt" for row in agreed["rows"])
+    experts = json.loads(
+        ran("agree", path, "--experts", "ann", "--experts", "bob", "--resamples", 50, "--json").stdout
+    )
+    assert agreed == experts
+    assert "say who are people" in ran("replace", path, code=1).stderr
+
+
+def test_a_judge_of_each_file(tmp_path: Path) -> None:
+    for name, label in (("a.csv", "yes"), ("b.csv", "no")):
+        (tmp_path / name).write_text(f"item,label\nx,{label}\n")
+    out = tmp_path / "out"
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    ran("import", *files, "--set", "judge=a.csv:ann", "--set", "judge=b.csv:bob", "--out", out)
+    assert (out / "labels.csv").read_text() == "judge,item,label\nann,x,yes\nbob,x,no\n"
+
+
+def test_doctor_says_what_to_type_and_that_works(votes: Path, tmp_path: Path) -> None:
+    done = ran("doctor", votes, "--json", code=1)
+    (found,) = json.loads(done.stdout)["files"]
+    assert found["error"] is not None
+    assert [(one["name"], one["read_as"]) for one in found["columns"]] == [
+        ("grader", "judge"),
+        ("LLM_1", None),
+        ("LLM_2", None),
+        ("picked", None),
+    ]
+    program, *arguments = shlex.split(found["command"])
+    assert program == "voirdire"
+    assert json.loads(ran(*arguments, "--method", "map", "--json").stdout)["votes"] == 14
+
+
+def test_doctor_of_a_table_that_is_ready(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("judge,item,label\nann,x,Yes\nAnn,x,yes\nann,x,no\n")
+    (found,) = json.loads(ran("doctor", path, "--json").stdout)["files"]
+    assert (found["rows"], found["judges"], found["items"]) == ({"labels": 3}, 2, 1)
+    said = " ".join(found["stands_out"])
+    assert "judges that differ in case or white space alone: 'ann' and 'Ann'" in said
+    assert "labels that differ in case alone: 'Yes' and 'yes'" in said
+    assert "1 answers of a judge to what it had answered before" in said
+    assert "agree" not in found["lacks"]
+    assert "context and system" in found["lacks"]["board"]
+    text = ran("doctor", path).stdout
+    assert f"type: voirdire fit {path}" in text
+
+
+def test_doctor_keeps_the_options(votes: Path) -> None:
+    ran("doctor", votes, *NAMED, "--keep")
+    found = json.loads(ran("fit", votes, "--method", "map", "--json").stdout)
+    assert found["votes"] == 14
+    assert "exists already" in ran("doctor", votes, *NAMED, "--keep", code=1).stderr
+
+
+def test_doctor_of_several_files_says_what_is_wrong_with_each(votes: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text('[{"a": 1}')
+    done = ran("doctor", tmp_path / "none.csv", broken, votes, *NAMED, "--json", code=1)
+    assert [one["rows"] for one in json.loads(done.stdout)["files"]] == [{"votes": 14}]
+    assert "does not exist" in done.stderr
+    assert "broken.json" in done.stderr

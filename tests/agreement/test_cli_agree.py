@@ -101,13 +101,7 @@ def test_options_reach_the_verb(app, scores) -> None:
     assert [(row["measure"], row["judges"]) for row in pooled] == [("kendall_tau_c", ["gpt", "human"])]
 
 
-def test_words_of_the_last_release_still_do(app, scores) -> None:
-    now = ["agree", scores, "--measures", "cohen_kappa_linear,agreement_rate", "--levels", "1,2,3,4,5"]
-    then = ["agree", scores, "--measure", "cohen_kappa_linear", "--measure", "agreement_rate"]
-    then += [word for level in "12345" for word in ("--level", level)]
-    shown = [CliRunner().invoke(app, [*asked, "--resamples", "40", "--json"]) for asked in (now, then)]
-    assert shown[0].stdout == shown[1].stdout
-    assert ["--levels A,B now" in one.stderr for one in shown] == [False, True]
+def test_words_of_the_last_release_still_do(scores) -> None:
     with pytest.warns(DeprecationWarning, match="coefficients= is measures= now"):
         old = voirdire.metaeval(scores, "human", coefficients="pearson", resamples=20)
     assert old.equals(voirdire.metaeval(scores, "human", measures="pearson", resamples=20))

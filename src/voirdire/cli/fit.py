@@ -16,7 +16,6 @@ from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
 from voirdire.settings import PROB
-from voirdire.tables.chosen import chosen
 from voirdire.tables.numbers import read_number
 
 if TYPE_CHECKING:
@@ -174,9 +173,7 @@ def fit(
     priors = _priors(prior or [])
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
-    given = reading.tables(table, [criteria, *(anchors or [])])
-    if phase is not None:
-        given = [chosen(one, phase) for one in given]
+    given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
     with console.progress(f"Fitting by {method.value}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,

@@ -11,6 +11,9 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from voirdire.errors import InputError
+from voirdire.tables.chosen import chosen
+from voirdire.tables.columns import ANSWERS
+from voirdire.tables.formats.source import opened
 from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
 
@@ -138,7 +141,9 @@ class TableOptions:
         """Labels there may be, or levels of scores."""
         return None if self.how.levels is None else list(self.how.levels)
 
-    def tables(self, paths: Sequence[Path], further: Iterable[Path | None] = ()) -> list[Any]:
+    def tables(
+        self, paths: Sequence[Path], further: Iterable[Path | None] = (), *, phase: str | None = None
+    ) -> list[Any]:
         """Tables of judges' answers: files as they are where nothing is said of them, else as they are to be read.
 
         Parameters
@@ -146,12 +151,14 @@ class TableOptions:
         paths : sequence of Path
         further : iterable of Path or None
             Further tables of the command, whose columns a mapping may name, too.
+        phase : str, optional
+            The phase of answers that is meant, where there are some.
         """
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
-            return list(paths)
+            return [path if phase is None else chosen(path, phase) for path in paths]
         elsewhere = {name for path in further if path is not None for name in _columns(path)}
-        return [self._read(path, elsewhere) for path in paths]
+        return [self._read(path, elsewhere, phase) for path in paths]
 
     def table(self, path: Path, further: Iterable[Path | None] = ()) -> Any:
         """As `tables`, of one."""
@@ -173,27 +180,23 @@ class TableOptions:
         found = [self.people(path) for path in paths or ()]
         return found[0] if len(found) == 1 else found or None
 
-    def _read(self, path: Path, elsewhere: set[str]) -> Any:
+    def _read(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
         how = self.how
         if run_folder(path) is not None:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{alien[0]} out")
-            from voirdire.tables.chosen import chosen
-            from voirdire.tables.columns import ANSWERS
-
-            return chosen(path, None, how.where, answer=None if how.table is None else ANSWERS[how.table])
+            return chosen(path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table])
         if how.map and elsewhere:
             own = _columns(path)
             how = replace(
                 how, map={to: name for to, name in how.map.items() if name in own or name not in elsewhere}
             )
-        return read_as(path, how)
+        found = read_as(path, how)
+        return found if phase is None else chosen(found, phase)
 
 
 def _columns(path: Path) -> tuple[str, ...]:
     """The columns of a file under its own names; none where it is no table."""
-    from voirdire.tables.formats.source import opened
-
     if path.is_dir():
         return ()
     with opened(path) as source:

@@ -129,8 +129,8 @@ def long_rows(
     """
     fields = _FIELDS[kind]._fields
     used = {to: name for to, name in used.items() if to in fields or to in given or to == name}
-    taken = {*used, *used.values()}
-    used |= {name: name for name in source.columns() if name in fields and name not in taken}
+    known = {*used, *used.values()}
+    used |= {name: name for name in source.columns() if name in fields and name not in known}
     own = [name for name in fields if name in used or name == "judge"]
     further = [name for name in source.columns() if name not in used.values() and name not in fields]
     renamed = {column: name for column, name in used.items() if column not in fields}

@@ -59,8 +59,8 @@ class _DataSet:
 
     def __init__(self, name: str, whole: Record, asked: Asked) -> None:
         self.name, self.questions = name, asked.questions
-        self.metrics: dict[Any, Record] = {
-            one.get("metric"): one for one in whole["annotations"] if isinstance(one, dict)
+        self.metrics: dict[str, Record] = {
+            str(one.get("metric")): one for one in whole["annotations"] if isinstance(one, dict)
         }
         if not whole["instances"]:
             raise InputError(f"{name}: holds no instances")

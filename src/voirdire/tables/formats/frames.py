@@ -31,14 +31,16 @@ class FrameSource(Source):
     def records(self, columns: Sequence[str] = ()) -> Placed:
         """The rows by their columns, with their places."""
         wanted = [name for name in self.head.columns if not columns or name in columns]
-        cells = [cells_of(self.frame[name]) for name in wanted]
+        lazy = hasattr(self.frame, "collect")
+        frame = self.frame.select(wanted).collect() if lazy else self.frame
+        cells = [cells_of(frame[name]) for name in wanted]
         for number, row in enumerate(zip(*cells, strict=True), start=1):
             yield f"row {number}", dict(zip(wanted, row, strict=True))
 
 
 @contextmanager
 def opened_frame(table: object) -> Iterator[FrameSource]:
-    """A dataframe as a source; lazy ones are collected.
+    """A dataframe as a source; lazy ones are collected when their rows are read.
 
     Raises
     ------
@@ -52,11 +54,6 @@ def opened_frame(table: object) -> Iterator[FrameSource]:
     ...     list(source.records())
     [('row 1', {'judge': 'a', 'score': 1})]
     """
-    import narwhals as nw
-
-    problems = Problems("table")
-    frame, names = frame_of(table, problems)
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
+    frame, names = frame_of(table, Problems("table"))
     columns = tuple(str(name) for name in names)
     yield FrameSource("table", "", "frame", Head("table", frozenset(columns), columns=columns), frame=frame)

@@ -55,8 +55,16 @@ def plain(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter not in " _-.\t")
 
 
-def find_roles(columns: Sequence[str]) -> dict[str, str]:
+def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, str]:
     """Columns that stand for voirdire's, as far as these are not there under their own names.
+
+    Where the columns of a kind of table are all there under their own names, no other is taken for one of voirdire's.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    given : iterable of str
+        Columns of voirdire's that are known to stand under other names.
 
     Examples
     --------
@@ -74,6 +82,8 @@ def find_roles(columns: Sequence[str]) -> dict[str, str]:
     {'judge': 'judge', 'first': 'first', 'second': 'second', 'winner': 'winner'}
     """
     found = {name: name for name in KNOWN if name in columns}
+    if kind_of([*found, *given]) is not None:
+        return {name: name for name in ALIASES if name in found}
     roles = {}
     for column, others in ALIASES.items():
         if column in found:

@@ -145,7 +145,11 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
 def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
     given = {name: column for column, name in (how.map or {}).items()}
     free = [name for name in source.columns() if name not in given]
-    known = {name: column for column, name in find_roles(free).items() if column not in given.values()}
+    known = {
+        name: column
+        for column, name in find_roles(free, given.values()).items()
+        if column not in given.values()
+    }
     return tuple(
         ColumnRead(one.name, given.get(one.name) or known.get(one.name), one.told, one.empty)
         for one in sample(source)

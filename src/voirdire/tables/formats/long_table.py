@@ -276,5 +276,5 @@ def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, st
     """Columns of voirdire's to those of a file: all that are used, and those of them that were asked for."""
     given = dict(asked.map or {})
     free = tuple(name for name in source.columns() if name not in given.values())
-    found = {column: name for column, name in find_roles(free).items() if column not in given}
+    found = {column: name for column, name in find_roles(free, given).items() if column not in given}
     return found | given, given

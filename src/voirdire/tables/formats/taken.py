@@ -12,7 +12,6 @@ from voirdire.notices import notice
 from voirdire.tables.cells import Cells, choose
 from voirdire.tables.columns import ALIASES, ANSWERS, find_roles, kind_of
 from voirdire.tables.formats.imported import Imported
-from voirdire.tables.formats.long_table import is_nameless
 from voirdire.tables.formats.registry import tool_of, tool_of_file
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.formats.tables import in_layout
@@ -146,7 +145,8 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
             roles = find_roles(names)
             if in_layout(source, roles):
                 return "table", names
-            if names and (elsewhere or kind_of(roles) or is_nameless(names, roles)):
+            others = any(column != name for column, name in roles.items())
+            if names and (elsewhere or (others and set(ANSWERS.values()) & roles.keys())):
                 return "", names
     except InputError:
         if not ours:

@@ -19,9 +19,9 @@ def import_(
             metavar="FILE...",
             readable=False,
             allow_dash=True,
-            help="Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, OpenAI "
-            "evals, Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, Toloka, ..., or "
-            "tables (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).",
+            help="Files of AlpacaEval, MT-bench, LMArena, Arena-Hard, Inspect, promptfoo, DeepEval, lm-eval, MLflow, "
+            "OpenAI evals, Langfuse, LangSmith, Argilla, Label Studio, Prodigy, doccano, Potato, Mechanical Turk, "
+            "Toloka, ..., or tables (CSV, TSV, JSON, JSONL, Parquet, XLSX; .gz, .zst; - is standard input).",
         ),
     ],
     out: Annotated[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FEW_CLASSES = 30
+_FITTED = {"rankings": "votes"}  # what a kind of table is fitted as, where that is another
 
 
 @dataclass(frozen=True)
@@ -183,30 +184,25 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
     twice = int(frame.duplicated(keys).sum())
     if twice:
         found.append(f"{twice:,} answers of a judge to what it had answered before; all count")
-    if kind == "votes":
-        found += _order(frame)
-    if kind == "labels":
-        classes = Counter(map(str, frame["label"]))
-        shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
-        found.append(f"{len(classes)} labels: {shown}{', ...' if len(classes) > 8 else ''}")
-        if len(classes) > _FEW_CLASSES:
-            found.append(
-                "so many labels are rather names or texts than classes; is another column the label?"
-            )
-        found += [
-            f"labels that differ in case alone: {'; '.join(twins)}"
-            for twins in [_twins(list(classes))]
-            if twins
-        ]
-    if kind == "scores":
-        levels = sorted({float(score) for score in frame["score"]})
-        span = f"{levels[0]:g} to {levels[-1]:g}"
-        found.append(
-            f"scores from {span}, {len(levels)} different ones"
-            if len(levels) > 1
-            else f"every score is {span}"
-        )
+    return [*found, *_OF_KIND[kind](frame)]
+
+
+def _classes(frame: pd.DataFrame) -> list[str]:
+    classes = Counter(map(str, frame["label"]))
+    shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
+    found = [f"{len(classes)} labels: {shown}{', ...' if len(classes) > 8 else ''}"]
+    if len(classes) > _FEW_CLASSES:
+        found.append("so many labels are rather names or texts than classes; is another column the label?")
+    if twins := _twins(list(classes)):
+        found.append(f"labels that differ in case alone: {'; '.join(twins)}")
     return found
+
+
+def _levels(frame: pd.DataFrame) -> list[str]:
+    levels = sorted({float(score) for score in frame["score"]})
+    if len(levels) == 1:
+        return [f"every score is {levels[0]:g}"]
+    return [f"scores from {levels[0]:g} to {levels[-1]:g}, {len(levels)} different ones"]
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
@@ -219,6 +215,14 @@ def _order(frame: pd.DataFrame) -> list[str]:
             "if the order says nothing, --order unknown"
         ]
     return []
+
+
+_OF_KIND: dict[str, Callable[[Any], list[str]]] = {
+    "votes": _order,
+    "labels": _classes,
+    "scores": _levels,
+    "rankings": lambda frame: [],
+}
 
 
 def _twins(names: Sequence[object]) -> list[str]:
@@ -265,7 +269,7 @@ def _command(name: str, how: Reading, frames: dict[str, pd.DataFrame]) -> str:
             options.append(f"--{flag} {_quoted(value if isinstance(value, str) else ','.join(value))}")
     kinds = list(frames)
     if how.table is None and (len(kinds) > 1 or kinds == ["rankings"]):
-        options.append(f"--table {'votes' if 'rankings' in kinds and 'votes' not in kinds else kinds[0]}")
+        options.append(f"--table {_FITTED.get(kinds[0], kinds[0])}")
     return " ".join(["voirdire fit", _quoted(name), *options])
 
 

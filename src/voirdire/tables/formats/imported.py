@@ -191,7 +191,7 @@ class Imported:
     @property
     def votes(self) -> pd.DataFrame | None:
         """The votes; of rankings, where votes are asked for, the pairs of each."""
-        if self.kind == "votes" and not self.rows["votes"].count and self.rows["rankings"].count:
+        if self._are_pairs:
             return votes_of_rankings(self.rows["rankings"].frame())
         return self.rows["votes"].frame()
 
@@ -224,6 +224,11 @@ class Imported:
         return {name: rows.count for name, rows in self.rows.items() if rows.count} | self.known.counts
 
     @property
+    def _are_pairs(self) -> bool:
+        """Whether votes are asked for, and there are rankings."""
+        return self.kind == "votes" and not self.rows["votes"].count and self.rows["rankings"].count > 0
+
+    @property
     def kinds(self) -> list[str]:
         """Tables that there are, or the one that is meant.
 
@@ -235,7 +240,7 @@ class Imported:
         names = [name for name in ANSWERS if self.rows[name].count]
         if self.kind is None:
             return names
-        if self.kind not in names and not (self.kind == "votes" and "rankings" in names):
+        if self.kind not in names and not self._are_pairs:
             raise InputError(f"{self.called} holds {' and '.join(names)}, not {self.kind}")
         return [self.kind]
 
@@ -313,7 +318,7 @@ class Imported:
                 notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
             notice(note)
-        if self.kind == "votes" and not self.rows["votes"].count:
+        if self._are_pairs:
             notice(
                 "Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other."
             )

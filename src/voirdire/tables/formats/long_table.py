@@ -51,10 +51,10 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     found = kind_of(have)
     if asked.table in (None, found) or found == "rankings":
         return found
-    if {asked.table, found} == {"scores", "labels"}:
-        _take_answer(have, used, asked.table, have[ANSWERS[found or ""]])
-        return asked.table
     wanted = ANSWERS[asked.table]
+    if found is not None and {wanted, ANSWERS[found]} == {"score", "label"}:
+        _take_answer(have, used, asked.table, have[ANSWERS[found]])
+        return asked.table
     if wanted not in have:
         raise InputError(
             f"{source.name}: it is no table of {asked.table}: none of its columns {listed(source.columns())} is "
@@ -136,21 +136,18 @@ def long_rows(
     renamed = {column: name for column, name in used.items() if column not in fields}
     judge = asked.judge or NAMELESS
     words: dict[str, str] = {}
-    read = _winner_reader(source, used, dict(asked.winners or {}), words) if kind == "votes" else None
+    answer = ANSWERS[kind]
+    read = _answer_reader(source, used, asked, words, answer)
     yield Columns(kind, (*own, *renamed, *further))
 
     def one(record: Record, place: str) -> Iterator[Row]:
         about: dict[str, Any] = {
-            name: _cell(record, used[name]) for name in fields if name in used and name != ANSWERS[kind]
+            name: _cell(record, used[name]) for name in fields if name in used and name != answer
         }
         about.setdefault("judge", judge)
-        if kind != "votes" and about.get("item") is None:
+        if "item" in fields and about.get("item") is None:
             about["item"] = _crossed(record, used)
-        said = record.get(used[ANSWERS[kind]])
-        if read is not None:
-            about["winner"] = read(named(said), about["first"], about["second"])
-        else:
-            about[ANSWERS[kind]] = _answer(kind, said)
+        about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
         rest = {name: record.get(name) for name in further}
         rest |= {column: record.get(name) for column, name in renamed.items()}
@@ -182,20 +179,25 @@ def _crossed(record: Record, used: Mapping[str, str]) -> str | None:
     return None if context is None or system is None else f"{context} / {system}"
 
 
-def _answer(kind: str, said: Any) -> Any:
-    if kind == "labels":
-        return _text(said)
+def _answer_reader(
+    source: Source, used: Mapping[str, str], asked: Asked, words: dict[str, str], answer: str
+) -> Callable[[Any, dict[str, Any]], Any]:
+    """What reads the answer of a row, of which the other columns are known."""
+    if answer == "label":
+        return lambda said, about: named(said) or None
+    if answer != "winner":
+        return lambda said, about: _number(answer, said)
+    winner = _winner_reader(source, used, dict(asked.winners or {}), words)
+    return lambda said, about: winner(named(said), about["first"], about["second"])
+
+
+def _number(answer: str, said: Any) -> float | int | None:
     if isinstance(said, bool):
-        raise Odd(f"{ANSWERS[kind]} {said} is no number; write 1 or 0, or use a column label")
+        raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
     value = number(said)
     if value is None and said not in (None, ""):
-        raise Odd(f"{ANSWERS[kind]} {said!r} is no number")
+        raise Odd(f"{answer} {said!r} is no number")
     return value
-
-
-def _text(said: Any) -> str | None:
-    found = named(said)
-    return None if found == "" else found
 
 
 def _winner_reader(

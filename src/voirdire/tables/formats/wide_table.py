@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.columns import find_roles, listed, plain
+from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Extended, Label, Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import (
+    Columns,
+    Extended,
+    Label,
+    Note,
+    Odd,
+    Refused,
+    Row,
+    Score,
+    named,
+    number,
+)
 from voirdire.tables.formats.source import Source
 from voirdire.tables.problems import nearest
 
@@ -97,6 +108,8 @@ def numbers_only(source: Source, columns: Sequence[str]) -> set[str]:
 def _of_answers(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
+    if asked.table not in (None, *_ROWS):
+        raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     kind = asked.table or ("scores" if wide == "criterion" else _kind(source, columns))
     further = [name for name in source.columns() if name not in places.values() and name not in columns]
     judge = asked.judge or NAMELESS
@@ -114,7 +127,7 @@ def _of_answers(
         rest: dict[str, Any] = {name: record.get(name) for name in further}
         if wide == "criterion":
             about.setdefault("judge", judge)
-        if kind == "labels" and "system" in about:
+        if "system" in about and "system" not in _ROWS[kind]._fields:
             rest["system"] = about.pop("system")
         for name in columns:
             said = record.get(name)
@@ -122,9 +135,10 @@ def _of_answers(
                 empty += 1
                 continue
             about[wide] = name
-            row = _answer(kind, about | {"item": item}, said)
-            if row is None:
-                yield Refused(f"{source.name} {item} {name}", f"{said!r} is no number")
+            try:
+                row = _ROWS[kind](**about, item=item, **{ANSWERS[kind]: _READ[kind](said)})
+            except Odd as odd:
+                yield Refused(f"{source.name} {item} {name}", str(odd))
             else:
                 yield Extended(row, rest) if rest else row
 
@@ -145,11 +159,15 @@ def _of_answers(
         yield Note(f"{source.name}: {empty} empty cells: not asked")
 
 
-def _answer(kind: str, about: dict[str, Any], said: Any) -> Row | None:
-    if kind == "labels":
-        return Label(label=named(said), **about)
+def _number(said: Any) -> float | int:
     value = number(said)
-    return None if value is None else Score(score=value, **about)
+    if value is None:
+        raise Odd(f"{said!r} is no number")
+    return value
+
+
+_ROWS: dict[str, Any] = {"labels": Label, "scores": Score}
+_READ: dict[str, Callable[[Any], Any]] = {"labels": named, "scores": _number}
 
 
 def _kind(source: Source, judges: Sequence[str]) -> str:

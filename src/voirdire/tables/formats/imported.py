@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -60,22 +60,28 @@ class Rows:
         self.name, self.path, self.count = name, path, 0
         self.fields: list[str] = list(_COLUMNS[name])
         self.rows: list[Any] = []
+        self._names, self._further = set(self.fields), list[str]()
         self._kept: set[str] = set(self.fields[:_NEEDED])
         self._header: tuple[str, ...] = ()
         self._runs: set[Any] = set()
 
     def declare(self, names: Sequence[str]) -> None:
         """Have columns, whether or not a row fills them."""
-        self.fields += [name for name in names if name not in self.fields]
+        self.declare_fields(names)
         self._kept = {name for name in self._kept if name != "judge"} | set(names)
+
+    def declare_fields(self, names: Iterable[str]) -> None:
+        """Have columns where a row fills them."""
+        self.fields += [name for name in names if name not in self.fields]
+        self._names, self._further = set(self.fields), self.fields[len(_COLUMNS[self.name]) :]
 
     def add(self, row: Any) -> None:
         """Take one row, perhaps with further columns."""
         self.count += 1
         if isinstance(row, Extended):
-            self.fields += [name for name in row.further if name not in self.fields]
-            known = len(_COLUMNS[self.name])
-            row = (*row.row, *(row.further.get(name) for name in self.fields[known:]))
+            if not self._names.issuperset(row.further):
+                self.declare_fields(row.further)
+            row = (*row.row, *map(row.further.get, self._further))
         self.rows.append(row)
         if self.path is not None and len(self.rows) >= _FLUSH:
             self.flush()

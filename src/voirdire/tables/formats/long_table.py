@@ -21,8 +21,10 @@ from voirdire.tables.formats.rows import (
     Row,
     Score,
     Vote,
+    further_cells,
     named,
     number,
+    objects_note,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.problems import nearest
@@ -136,6 +138,7 @@ def long_rows(
     renamed = {column: name for column, name in used.items() if column not in fields}
     judge = asked.judge or NAMELESS
     words: dict[str, str] = {}
+    objects: set[str] = set()
     answer = ANSWERS[kind]
     read = _answer_reader(source, used, asked, words, answer)
     yield Columns(kind, (*own, *renamed, *further))
@@ -149,7 +152,7 @@ def long_rows(
             about["item"] = _crossed(record, used)
         about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
-        rest = {name: record.get(name) for name in further}
+        rest = further_cells(record, further, objects)
         rest |= {column: record.get(name) for column, name in renamed.items()}
         yield Extended(row, rest) if rest else row
 
@@ -162,6 +165,8 @@ def long_rows(
         yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(taken)}")
     if words:
         yield Note(said_words(words))
+    if objects:
+        yield objects_note(source.name, objects)
     if "judge" not in used and asked.judge is None and not asked.unnamed:
         yield Note(nameless_note(source.name))
 
@@ -207,7 +212,7 @@ def _winner_reader(
 
     Known words that are met are put into ``words``, with what they are taken for.
     """
-    items = set() if meanings else _names_of_items(source, used)
+    items: list[Collection[str]] = []  # looked for when a word is met
 
     def read(said: str | None, first: str | None, second: str | None) -> str:
         if said is None or said == "":
@@ -216,9 +221,11 @@ def _winner_reader(
             if said not in meanings:
                 raise Odd(f"winner {said!r} is none of {', '.join(meanings)}")
             return meanings[said]
-        found = outcome(said, first, second, items)
-        if said not in OUTCOMES and said not in (first, second):
-            words[said] = found
+        if said in (first, second) or said in OUTCOMES:
+            return outcome(said, first, second)
+        items[:] = items or [_names_of_items(source, used)]
+        found = outcome(said, first, second, items[0])
+        words[said] = found
         return found
 
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from voirdire.tables.encode import labels_in_text
@@ -232,7 +232,7 @@ def _several(found: list[str]) -> str:
     return f"{len(found)} labels: {', '.join(found)}"
 
 
-def fault(row: Row) -> str | None:
+def fault(row: Any) -> str | None:
     """Why a row can be in no table; None where it can.
 
     Examples
@@ -244,27 +244,49 @@ def fault(row: Row) -> str | None:
     >>> fault(Label("a", "x", "good;long"))
     '2 labels: good, long'
     """
-    if isinstance(row, Note | Refused | Columns):
-        return None
-    if isinstance(row, Extended):
+    kind = type(row)
+    if kind is Extended:
         return fault(row.row)
-    if isinstance(row, Known):
+    if kind is Known:
         return fault(row.answer._replace(judge="known"))
-    if isinstance(row, Label) and len(found := labels_in(row.label)) > 1:
+    if kind not in TABLES:
+        return None
+    if kind is Label and len(found := labels_in(row.label)) > 1:
         return _several(found)
     for at, value in enumerate(row):
-        if isinstance(value, str):
-            if not value and at < _NEEDED:
-                return f"{row._fields[at]} is empty"
-            if _BROKEN.search(value):
-                return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
-        elif value is None:
+        if value is None or value == "":
             if at < _NEEDED:
                 return f"{row._fields[at]} is empty"
+        elif isinstance(value, str):
+            if not value.isprintable() and _BROKEN.search(value):
+                return f"{row._fields[at]} {value!r} has half of a character or a zero byte"
         elif not isinstance(value, int | float):
             return f"{row._fields[at]} is a {type(value).__name__}, not a name"
-    if isinstance(row, Vote) and row.first == row.second:
+    if kind is Vote and row.first == row.second:
         return f"an item against itself: {row.first!r}"
-    if isinstance(row, Score) and number(row.score) is None:
+    if kind is Score and number(row.score) is None:
         return f"{row.score!r} is no number"
     return None
+
+
+def further_cells(record: Mapping[str, Any], names: Sequence[str], objects: set[str]) -> dict[str, Any]:
+    """Cells of columns that stay as they are; names of those that hold objects or lists are put into ``objects``.
+
+    Examples
+    --------
+    >>> odd = set()
+    >>> further_cells({"topic": "x", "turns": [1]}, ["topic", "turns"], odd), odd
+    ({'topic': 'x', 'turns': None}, {'turns'})
+    """
+    found = {name: record.get(name) for name in names}
+    for name, cell in found.items():
+        if isinstance(cell, list | dict):
+            objects.add(name)
+            found[name] = None
+    return found
+
+
+def objects_note(called: str, objects: set[str]) -> Note:
+    """What is said of columns that hold objects."""
+    names = ", ".join(map(repr, sorted(objects)))
+    return Note(f"{called}: {names} hold objects or lists, which are no cells of a table: left out")

@@ -19,8 +19,10 @@ from voirdire.tables.formats.rows import (
     Refused,
     Row,
     Score,
+    further_cells,
     named,
     number,
+    objects_note,
 )
 from voirdire.tables.formats.source import Source
 from voirdire.tables.problems import nearest
@@ -114,6 +116,7 @@ def _of_answers(
     further = [name for name in source.columns() if name not in places.values() and name not in columns]
     judge = asked.judge or NAMELESS
     empty = 0
+    objects: set[str] = set()
 
     def one(record: Record, place: str) -> Iterator[Row]:
         nonlocal empty
@@ -124,7 +127,7 @@ def _of_answers(
         if item is None and "item" not in places:
             crossed = {"context", "system"} <= places.keys()
             item = f"{about['context']} / {about['system']}" if crossed else place.rpartition(":")[2]
-        rest: dict[str, Any] = {name: record.get(name) for name in further}
+        rest = further_cells(record, further, objects)
         if wide == "criterion":
             about.setdefault("judge", judge)
         if "system" in about and "system" not in _ROWS[kind]._fields:
@@ -155,6 +158,8 @@ def _of_answers(
         yield Note(
             f"{source.name}: no column says who judged: all are of one judge, {NAMELESS!r} (--set judge=NAME)"
         )
+    if objects:
+        yield objects_note(source.name, objects)
     if empty:
         yield Note(f"{source.name}: {empty} empty cells: not asked")
 

@@ -73,7 +73,7 @@ class Rows:
         if columns != self._header:
             self._widen(columns)
         places = [self.fields.index(name) for name in columns]
-        with self.path.open("a", encoding="utf-8", newline="") as stream:
+        with self.path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(
                 [[row[at] for at in places] for row in self.rows]
             )
@@ -244,7 +244,7 @@ def gather(
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            for row in one.rows(source, said):
+            for row in one.read(source, said):
                 if isinstance(row, Note):
                     notes.setdefault(str(row))
                     unknown = unknown or isinstance(row, UnknownOrder)

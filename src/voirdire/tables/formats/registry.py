@@ -79,6 +79,12 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
         found = FORMATS[tool]
         if found is not tables.FORMAT and not found.detect(source.head):
             _as_record(source, found)
+            if not found.detect(source.head):
+                needs = " or ".join(", ".join(map(repr, sorted(one))) for one in found.needs)
+                shape = f", whose records have {needs}" if needs else ""
+                raise InputError(
+                    f"{source.name}: is no file of {found.title}{shape}; without --from (tool=) its content decides"
+                )
         return found
     if asked.columns or asked.wide or asked.table:
         return tables.FORMAT

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
@@ -74,25 +75,37 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
     ...     list(separated(str(path), "votes", ";"))
     [(1, ['judge', 'note']), (2, ['a', 'x']), (4, ['b', 'y'])]
     """
+    with _reader(path, name, separator) as reader:
+        width = 0
+        for row in reader:
+            if len(row) != width or width == 1:
+                if not row:
+                    continue
+                _check_merged(row, name, reader.line_num)
+                width = width or len(row)
+            yield reader.line_num, row
+
+
+@contextmanager
+def _reader(path: str, name: str, separator: str = ",") -> Iterator[Any]:
+    """The rows of a text table as the module csv gives them, empty ones too."""
     # A column that is not read may hold whole answers, longer than the module's default limit of a field.
     limit = csv.field_size_limit(min(bounds.record(), 2**31 - 1))
     try:
         with open_text(path, newline="", lines=True) as lines:
             reader = csv.reader(lines, delimiter=separator, strict=True)
-            width = 0
             try:
-                for row in reader:
-                    if not row:
-                        continue
-                    if (len(row) != width or width == 1) and is_conflict(row[0]):
-                        raise InputError(f"{name}: line {reader.line_num}: {UNMERGED}")
-                    width = width or len(row)
-                    yield reader.line_num, row
+                yield reader
             except csv.Error as error:
                 why = "is a quotation mark left open?" if "limit" not in str(error) else bounds.UNPACKED
                 raise InputError(f"{name}: line {reader.line_num} is not CSV: {error}; {why}") from None
     finally:
         csv.field_size_limit(limit)
+
+
+def _check_merged(row: Sequence[str], name: str, number: int) -> None:
+    if is_conflict(row[0]):
+        raise InputError(f"{name}: line {number}: {UNMERGED}")
 
 
 @dataclass(frozen=True)
@@ -173,19 +186,20 @@ def csv_rows(file: Path, wanted: Sequence[str], problems: Problems) -> Iterator[
     ...     list(csv_rows(path, ["judge"], Problems("votes")))
     [[('a',), ('b',)]]
     """
-    lines = separated(str(file), problems.name)
-    _, header = next(lines)
-    # The first column twice, because of a single one itemgetter would not make a tuple.
-    pick: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
-    width = len(header)
-    rows: Rows = []
-    for number, row in lines:
-        if len(row) == width:
-            rows.append(pick(row)[:-1])
-        else:
-            rows.append((UNREAD,) * len(wanted))
-            problems.line(number, f"{len(row)} fields, where the header has {width}")
-        if len(rows) == _ROWS:
-            yield rows
-            rows = []
-    yield rows
+    with _reader(str(file), problems.name) as reader:
+        header = next(row for row in reader if row)
+        # The first column twice, because of a single one itemgetter would not make a tuple.
+        pick: Any = itemgetter(*(header.index(name) for name in [*wanted, wanted[0]]))
+        width = len(header)
+        rows: Rows = []
+        for row in reader:
+            if len(row) == width:
+                rows.append(pick(row)[:-1])
+            elif row:
+                _check_merged(row, problems.name, reader.line_num)
+                rows.append((UNREAD,) * len(wanted))
+                problems.line(reader.line_num, f"{len(row)} fields, where the header has {width}")
+            if len(rows) == _ROWS:
+                yield rows
+                rows = []
+        yield rows

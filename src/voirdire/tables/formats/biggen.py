@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, guarded
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Odd, Row, Score, named, number
+from voirdire.tables.formats.rows import Odd, Row, Score, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = {"eval_model_name", "response_model_name"}
@@ -30,8 +30,9 @@ def _one(record: Record) -> Iterator[Row]:
     if score is None or score < 1:
         raise Odd(f"score {record['score']!r} is none")
     context, system = named(record["id"]), named(record["response_model_name"])
-    item = f"{context}/{system}"
-    yield Score(named(record["eval_model_name"]), item, score, context=context, system=system)
+    yield Score(
+        named(record["eval_model_name"]), joined(context, system), score, context=context, system=system
+    )
 
 
 FORMAT = Format("biggen", "BiGGen-Bench", (), _detect, _rows)

@@ -1,7 +1,7 @@
 """How much of a file may come into memory: what is packed may hold a thousand times its size.
 
-Without a word from the user, what is read in parts may unpack to 250 times its packed size, what is held as a whole (a
-JSON object, a member of an archive) to 50 times, small files always to 16 or 64 MB; a record or a line has 32 MB at
+Without a word from the user, what is read in parts may unpack to 500 times its packed size, what is held as a whole (a
+JSON object, a member of an archive) to 50 times, small files always to 8 or 64 MB; a record or a line has 32 MB at
 most. The environment variable ``VOIRDIRE_UNPACKED`` (``VOIRDIRE_UNPACKED=20GB``) puts one size in place of all these.
 """
 
@@ -13,11 +13,11 @@ import re
 from voirdire.errors import InputError
 
 UNPACKED = "VOIRDIRE_UNPACKED"
-RATIO, SMALL = 250, 2**24  # of what is read in parts
+RATIO, SMALL = 500, 2**23  # of what is read in parts
 RATIO_HELD, SMALL_HELD, HELD = 50, 2**26, 2**30  # of what is held as a whole
 RECORD = 2**25  # letters of a record, bytes of a line
 _OBJECTS = 2_000_000  # lists and objects of a record: each takes some 80 bytes
-_SHORT = 2**23  # letters that cannot hold more than memory does
+SHORT = 2**23  # letters that cannot hold more than memory does
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)i?B?", re.IGNORECASE)
 _POWERS = {"": 0, "K": 3, "M": 6, "G": 9, "T": 12}
 
@@ -59,8 +59,8 @@ def too_large(what: str, bound: int) -> InputError:
 
     Examples
     --------
-    >>> str(too_large("file 'a.gz' unpacks to", 2**24))
-    "file 'a.gz' unpacks to more than 17 MB; if it is meant to be so large, set VOIRDIRE_UNPACKED=20GB or what it takes"
+    >>> str(too_large("file 'a.gz' unpacks to", 2**23))
+    "file 'a.gz' unpacks to more than 8 MB; if it is meant to be so large, set VOIRDIRE_UNPACKED=20GB or what it takes"
     """
     size = f"{bound / 1e6:,.0f} MB" if bound >= 10**6 else f"{bound:,} bytes"
     return InputError(
@@ -76,7 +76,7 @@ def check_objects(text: str | bytes, packed: int, place: str) -> None:
     InputError
         There are more than two million, and more than its packed bytes.
     """
-    if len(text) <= _SHORT or asked() is not None:
+    if len(text) <= SHORT or asked() is not None:
         return
     opening = ("{", "[") if isinstance(text, str) else (b"{", b"[")
     if sum(map(text.count, opening)) > max(_OBJECTS, packed):  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("prompt_id response metadata")
@@ -31,7 +31,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 why = "missing" if said is None else f"{said!r} is no number"
                 yield Refused(f"{place} {judge}", why)
             else:
-                yield Score(judge, f"{context}/{system}", value, context=context, system=system)
+                yield Score(judge, joined(context, system), value, context=context, system=system)
 
     yield from each(source, one)
     yield Note("oracle_label is what the judge is to predict: rather anchors than a judge")

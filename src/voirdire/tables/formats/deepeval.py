@@ -37,7 +37,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 def _case(name: str, case: Record) -> Iterator[Row]:
     item = named(case["name"])
     for metric in case.get("metricsData") or []:
-        criterion = str(metric["name"])
+        criterion = named(metric["name"])
         score = number(metric.get("score"))
         if score is None:
             yield Refused(f"{name} {item} {criterion}", str(metric.get("error") or "no score"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from voirdire.errors import InputError
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import Odd, Refused, Row, fault
 from voirdire.tables.formats.source import Head, Source
@@ -80,6 +81,31 @@ class Format:
     rows: Callable[[Source, Asked], Iterator[Row]]
     options: tuple[str, ...] = ()
 
+    def read(self, source: Source, asked: Asked) -> Iterator[Row]:
+        """What is in a file.
+
+        Raises
+        ------
+        InputError
+            It is not of the shape that the tool's files have.
+        """
+        try:
+            yield from self.rows(source, asked)
+        except InputError:
+            raise
+        except (*_ODD_SHAPES, Odd) as error:
+            raise InputError(f"{source.name}: not as {self.title} writes it: {_said(error)}") from error
+
+
+#: What code that expects another shape of JSON leads to.
+_ODD_SHAPES = (
+    KeyError, TypeError, AttributeError, ValueError, IndexError, OverflowError, RecursionError, ZeroDivisionError,
+)  # fmt: skip
+
+
+def _said(error: Exception) -> str:
+    return f"the key {error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+
 
 def keyed(*needs: str) -> tuple[frozenset[str], ...]:
     """Sets of keys, each written with blanks between them."""
@@ -123,11 +149,16 @@ def guarded(place: str, rows: Callable[..., Iterable[Row]], *about: Any) -> Iter
     except Odd as odd:
         yield Refused(place, str(odd))
     except KeyError as error:
-        yield Refused(place, f"the key {error.args[0]!r} is missing")
-    except (TypeError, AttributeError, ValueError, IndexError) as error:
-        yield Refused(place, f"not as the tool writes it: {error}")
+        yield Refused(place, _said(error))
+    except InputError:
+        raise
+    except _ODD_SHAPES as error:
+        yield Refused(place, f"not as the tool writes it: {_said(error)}")
 
 
 def shown(value: object) -> str:
     """A value in a message."""
-    return json.dumps(value, ensure_ascii=False, default=str)[:80]
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)[:80]
+    except (RecursionError, ValueError):
+        return f"a {type(value).__name__}"

@@ -111,7 +111,7 @@ class Rows:
         if columns != self._header:
             self._widen(columns)
         places = [self.fields.index(name) for name in columns]
-        with self.path.open("a", encoding="utf-8", newline="") as stream:
+        with self.path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as stream:
             csv.writer(stream, lineterminator="\n").writerows(
                 [[row[at] if at < len(row) else None for at in places] for row in self.rows]
             )
@@ -397,7 +397,7 @@ def gather(
         _check_options(said, [one for _, one in chosen])
         for source, one in chosen:
             formats[source.path] = one.name
-            for found in one.rows(source, _of_file(said, judges, source)):
+            for found in one.read(source, _of_file(said, judges, source)):
                 row = known.add(found) if isinstance(found, Known) else found
                 if row is None:
                     continue

@@ -13,7 +13,7 @@ from voirdire.tables.formats.bounds import check_objects
 from voirdire.tables.formats.format import Asked, Format, guarded, shown
 from voirdire.tables.formats.json_text import NotJsonError, parsed
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 
@@ -76,7 +76,7 @@ class _Log:
 
     def __init__(self, name: str, about: Record) -> None:
         self.name = name
-        self.model = about["model"]
+        self.model = named(about["model"])
         self.roles: dict[str, Any] = about.get("model_roles") or {}
         self.epochs = (about.get("config") or {}).get("epochs") or 1
         self.own: set[str] = set()
@@ -91,7 +91,7 @@ class _Log:
 
     def sample(self, sample: Record) -> Iterator[Row]:
         """The grades of one sample."""
-        epoch = sample.get("epoch", 1)
+        epoch = named(sample.get("epoch", 1))
         context = named(sample["id"])
         place = f"{self.name} sample {context} epoch {epoch}"
         if sample.get("error"):
@@ -100,7 +100,7 @@ class _Log:
         scores = sample.get("scores") or {}
         if not scores:
             yield Refused(place, "not scored")
-        item = f"{context}/{self.model}" + (f"/{epoch}" if self.epochs > 1 else "")
+        item = joined(context, self.model, *((epoch,) if self.epochs > 1 else ()))
         for key, score in scores.items():
             registered = self.scorers.get(key, {}).get("name", key).rpartition("/")[2]
             judge = self._judge(key, registered, score)
@@ -114,7 +114,7 @@ class _Log:
                 yield self._answer(f"{place} {key}", judge, item, one, criterion, context)
 
     def _answer(
-        self, place: str, judge: str, item: str, said: Any, criterion: str, context: str | None
+        self, place: str, judge: str | None, item: str, said: Any, criterion: str, context: str | None
     ) -> Row:
         if isinstance(said, float) and math.isnan(said):
             return Refused(place, "unscored (NaN)")
@@ -125,7 +125,7 @@ class _Log:
             return Refused(place, f"value {shown(said)} is no grade")
         return Score(judge, item, value, criterion, context, self.model)
 
-    def _judge(self, key: str, registered: str, score: Record) -> str:
+    def _judge(self, key: str, registered: str, score: Record) -> str | None:
         grading = (score.get("metadata") or {}).get("grading")
         if not grading and not registered.startswith("model_graded"):
             return key
@@ -134,12 +134,12 @@ class _Log:
             return str(options["model"])
         role = self.roles.get("grader")
         if role:
-            return str(role["model"] if isinstance(role, dict) else role)
+            return named(role["model"] if isinstance(role, dict) else role)
         last = grading[-1] if isinstance(grading, list) and grading else {}
         if isinstance(last, dict) and last.get("model"):
-            return str(last["model"])
+            return named(last["model"])
         self.own.add(key)
-        return str(self.model)
+        return self.model
 
 
 FORMAT = Format("inspect", "Inspect", (), _detect, _rows)

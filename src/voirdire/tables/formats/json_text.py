@@ -58,8 +58,7 @@ def parsed(text: str) -> Any:
     >>> parsed('{"a": [1, NaN]} ')
     {'a': [1, nan]}
     """
-    begin = next((at for at, letter in enumerate(text) if letter not in _BLANK), len(text))
-    value, end = _value(text, begin)
+    value, end = _value(text, len(text) - len(text.lstrip(_BLANK)))
     if text[end:].strip(_BLANK):
         rest = text[end:].lstrip(_BLANK)
         raise NotJsonError(f"after its value stands {_shown(rest)}", len(text) - len(rest))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Vote, named
+from voirdire.tables.formats.rows import Note, Refused, Row, Vote, joined, named
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("pair_id judgments")
@@ -24,14 +24,14 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 def _one(record: Record, place: str) -> Iterator[Row]:
     context = named(record["pair_id"])
-    pair = f"{context}/A", f"{context}/B"
+    pair = joined(context, "A"), joined(context, "B")
     for game, judgment in enumerate(record["judgments"]):
         decision = (judgment or {}).get("decision")
         if decision not in _DECISIONS:
             said = "no decision" if decision is None else f"decision {decision!r} is unknown"
             yield Refused(f"{place} game {game}", said)
             continue
-        judge = f"{judgment['judgment']['judge_model']}/{record['judge_name']}"
+        judge = joined(judgment["judgment"]["judge_model"], record["judge_name"])
         order = pair[::-1] if game % 2 else pair
         yield Vote(judge, *order, _DECISIONS[decision], context=context)
 

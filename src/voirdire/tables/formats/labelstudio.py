@@ -9,7 +9,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, each, has
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, Vote, named
+from voirdire.tables.formats.rows import Label, Note, Refused, Row, Score, Vote, joined, named
 from voirdire.tables.formats.source import Head, Source
 
 _SIDES = {"left": "first", "right": "second"}
@@ -82,7 +82,7 @@ def _result(place: str, judge: str | None, task: str | None, result: Record) -> 
         selected = value.get("selected")
         if selected not in _SIDES:
             return Refused(f"{place} {criterion}", f"selected {selected!r} is neither left nor right")
-        return Vote(judge, f"{task}/{first}", f"{task}/{second}", _SIDES[selected], criterion, task)
+        return Vote(judge, joined(task, first), joined(task, second), _SIDES[selected], criterion, task)
     return None
 
 

@@ -60,13 +60,13 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         )
 
 
-def _judge(record: Record) -> str:
+def _judge(record: Record) -> str | None:
     if record["source"] == "ANNOTATION":
         person = record.get("authorUserName") or record.get("authorUserId")
         if not person:
             raise Odd("nobody is named as the annotator")
-        return str(person)
-    return str(record["source"]).lower()
+        return named(person)
+    return (named(record["source"]) or "").lower()
 
 
 FORMAT = Format("langfuse", "Langfuse", _NEEDS, _detect, _rows)

@@ -52,10 +52,10 @@ def _compared(group: str, key: str, records: list[Record]) -> Iterator[Row]:
     yield Vote(_judge(records[0]), one, other, winner, named(key), named(group), order=UNKNOWN)
 
 
-def _judge(record: Record) -> str:
+def _judge(record: Record) -> str | None:
     source = record["feedback_source"] or {}
     who = source.get("user_name") or source.get("user_id") or (source.get("metadata") or {}).get("model")
-    return str(who or source.get("type") or "unknown")
+    return named(who or source.get("type") or "unknown")
 
 
 FORMAT = Format("langsmith", "LangSmith", _NEEDS, _detect, _rows)

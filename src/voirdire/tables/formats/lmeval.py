@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed, shown
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Refused, Row, Score, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("doc_id filtered_resps")
@@ -31,13 +31,13 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     system = asked.system or _model(source.path)
 
     def one(record: Record, place: str) -> Iterator[Row]:
-        context = f"{task}/{named(record['doc_id'])}"
-        item = context if system is None else f"{context}/{system}"
+        context = joined(task, record["doc_id"])
+        item = context if system is None else joined(context, system)
         for key in dict.fromkeys([*(record.get("metrics") or []), *record]):
             if key in _FIXED:
                 continue
             said = record[key]
-            judge = f"{key},{record.get('filter', 'none')}"
+            judge = f"{key},{named(record.get('filter', 'none'))}"
             value = None if key == "bypass" else number(said) if not isinstance(said, str) else None
             if value is None:
                 yield Refused(f"{place} {judge}", f"not a number per sample: {shown(said)}")
@@ -61,10 +61,10 @@ def _model(path: str) -> str | None:
         try:
             with open(file, encoding="utf-8") as stream:
                 model = json.load(stream).get("model_name")
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             continue
-        if model:
-            return str(model)
+        if isinstance(model, str) and model:
+            return model
     return None
 
 

@@ -15,6 +15,7 @@ from voirdire.tables.formats.rows import (
     Score,
     UnknownOrder,
     Vote,
+    joined,
     named,
     number,
     winner,
@@ -53,7 +54,7 @@ def _judge(record: Record) -> str | None:
 
 
 def _context(record: Record) -> str:
-    return f"{named(record['question_id'])}/{named(record['turn'])}"
+    return joined(record["question_id"], record["turn"])
 
 
 def _pair(record: Record, place: str) -> Iterator[Row]:
@@ -77,7 +78,7 @@ def _singles(source: Source) -> Iterator[Row]:
         if score is None or score == -1:
             raise Odd("no score (the judge's answer could not be read)")
         context, model, judge = _context(record), named(record["model"]), _judge(record)
-        item = f"{context}/{model}"
+        item = joined(context, model)
         seen[judge, item] += 1
         yield Score(judge, item, score, context=context, system=model, run=seen[judge, item])
 

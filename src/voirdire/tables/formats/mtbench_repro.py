@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from voirdire.tables.formats.format import Asked, Format, each, has, keyed
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Refused, Row, Score, Vote, named, number
+from voirdire.tables.formats.rows import Refused, Row, Score, Vote, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _PAIR = keyed("model_a model_b judge_id winner_ab", "model_a model_b judge_id winner_ba")
@@ -24,7 +24,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 def _pair(record: Record, place: str) -> Iterator[Row]:
     pair = named(record["model_a"]), named(record["model_b"])
-    context = f"{named(record['question_id'])}/{named(record['turn'])}"
+    context = joined(record["question_id"], record["turn"])
     for key, order in (("winner_ab", pair), ("winner_ba", pair[::-1])):
         said = record.get(key)
         if said in _SHOWN:
@@ -37,12 +37,12 @@ def _single(record: Record, place: str) -> Iterator[Row]:
     system = named(record["model_id"])
     for turn in (1, 2):
         score = number(record.get(f"score_turn{turn}"))
-        context = f"{named(record['question_id'])}/{turn}"
+        context = joined(record["question_id"], turn)
         if score is None or score == -1:
             yield Refused(f"{place} turn {turn}", "no score")
         else:
             judge = named(record["judge_id"])
-            yield Score(judge, f"{context}/{system}", score, context=context, system=system)
+            yield Score(judge, joined(context, system), score, context=context, system=system)
 
 
 FORMAT = Format("mtbench_repro", "mt_bench_repro", _PAIR + _SINGLE, _detect, _rows)

@@ -7,7 +7,7 @@ from typing import Any
 
 from voirdire.tables.formats.format import Asked, Format, each, guarded, has, keyed
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, named, number
+from voirdire.tables.formats.rows import Label, Refused, Row, Score, Vote, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _NEEDS = keyed("instance_id user_id labels", "id label_annotations")
@@ -71,7 +71,7 @@ def _answers(user: str | None, item: str | None, schemas: Mapping[str, Mapping[s
         elif names == [_PAIRWISE]:
             said = labels[_PAIRWISE]
             if said in _OUTCOMES:
-                yield Vote(user, f"{item}/A", f"{item}/B", _OUTCOMES[said], schema, item)
+                yield Vote(user, joined(item, "A"), joined(item, "B"), _OUTCOMES[said], schema, item)
             else:
                 yield Refused(f"{user} {item} {schema}", f"selection {said!r} is none of A, B, tie")
         elif (value := number(names[0])) is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.format import Asked, Format, guarded
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Refused, Row, Score, named, number
+from voirdire.tables.formats.rows import Note, Odd, Refused, Row, Score, joined, named, number
 from voirdire.tables.formats.source import Head, Source
 
 _GRADED = {
@@ -36,10 +37,10 @@ def _detect(head: Head) -> bool:
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     whole, results = source.head.first, _results(source.head)
     default = _provider(_path(whole, "config", "defaultTest", "options", "provider"))
-    prompts: dict[str, set[Any]] = defaultdict(set)
+    prompts: dict[str | None, set[str | None]] = defaultdict(set)
     for one in results:
-        if isinstance(one, dict):
-            prompts[_system(one)].add(one.get("promptIdx"))
+        with suppress(Odd, AttributeError):  # which is refused below
+            prompts[_system(one)].add(named(one.get("promptIdx")))
     by_code = graded = 0
 
     def one_result(number_: int, result: Record) -> Iterator[Row]:
@@ -75,7 +76,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
                 continue
             yield Score(
                 judge or "promptfoo-default",
-                f"{test}/{prompt}",
+                joined(test, prompt),
                 score,
                 _criterion(assertion, kind),
                 named(test),
@@ -90,14 +91,17 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
         raise InputError(f"{source.name}: no model-graded assertion")
 
 
-def _system(result: Record) -> str:
+def _system(result: Record) -> str | None:
     provider = result.get("provider") or {}
-    return provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
+    found = (
+        provider if isinstance(provider, str) else provider.get("label") or provider.get("id") or "unknown"
+    )
+    return named(found)
 
 
-def _criterion(assertion: Record, kind: str) -> str:
+def _criterion(assertion: Record, kind: str) -> str | None:
     if assertion.get("metric"):
-        return str(assertion["metric"])
+        return named(assertion["metric"])
     value = assertion.get("value")
     if isinstance(value, str) and value.strip():
         return ("not " if kind.startswith("not-") else "") + value.strip()

@@ -55,9 +55,10 @@ def values(path: str, name: str, kind: str) -> Generator[tuple[int, Any], None, 
         return
     with open_text(path, newline="\n", lines=True) as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
+            if line.isspace():
                 continue
-            bounds.check_objects(line, 0, f"{name}:{number}")
+            if len(line) > bounds.SHORT:
+                bounds.check_objects(line, 0, f"{name}:{number}")
             try:
                 value = parsed(line)
             except NotJsonError as error:

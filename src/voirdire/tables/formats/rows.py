@@ -134,6 +134,25 @@ def named(value: object) -> str | None:
     return str(value)
 
 
+def joined(*parts: object) -> str:
+    """A name of several parts, with ``/`` between them.
+
+    Raises
+    ------
+    Odd
+        One of them is missing.
+
+    Examples
+    --------
+    >>> joined(81, 2.0, "gpt-4")
+    '81/2/gpt-4'
+    """
+    names = [named(part) for part in parts]
+    if None in names or "" in names:
+        raise Odd("a part of the name of what was judged is missing")
+    return "/".join(map(str, names))
+
+
 def number(value: object) -> float | int | None:
     """A number, None for what is none; truth values are 1 and 0.
 

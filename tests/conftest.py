@@ -48,3 +48,14 @@ def shared(project: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"published tables not found: {folder} is no folder (name theirs in VOIRDIRE_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def cases(shared: Path) -> Path:
+    """The folder with inputs that people asked about in public trackers, and the right values of each."""
+    folder = shared / "cases"
+    if not folder.is_dir():
+        pytest.skip(
+            f"cases from public trackers not found: {folder} is no folder (name theirs in VOIRDIRE_SHARED)"
+        )
+    return folder

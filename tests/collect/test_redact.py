@@ -51,6 +51,9 @@ WRITTEN: dict[str, Callable[[str], str]] = {
     "base64 on lines": lambda key: base64.encodebytes(f"{'long' * 20}{key}".encode()).decode(),
     "base64, escaped": lambda key: escaped(base64.b64encode(key.encode()).decode(), "\\u{:04x}"),
     "hexadecimal": lambda key: key.encode().hex(),
+    "hexadecimal, in either case": lambda key: key.encode().hex().replace("d", "D").replace("7a", "7A"),
+    "octal": lambda key: escaped(key, "\\{:03o}"),
+    "base64 of base64": lambda key: base64.b64encode(base64.b64encode(key.encode())).decode(),
     "on two lines": lambda key: f"{key[:9]}\n  {key[9:]}",
 }
 

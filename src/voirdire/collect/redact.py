@@ -1,27 +1,34 @@
 """Keep keys out of everything that is written, in whichever form a server repeats them.
 
-A key is found as it is, with any of its characters escaped (JSON, Python, URL, HTML), in base64 or hexadecimal, and
-broken over lines. What hides it some other way (turned round, one letter at a time) is the doing of who has it already.
+A key is found as it is, turned round, with any of its characters escaped (JSON, Python, octal, URL, HTML), broken by
+white space, as the codes of its bytes (hexadecimal in any case, octal, decimal, with separators or without), in base64
+of either alphabet, and in one of these inside another. What hides it some other way (enciphered, compressed, one letter
+at a time among others) is the doing of who has it already.
+
+The usual forms are replaced at once. Whether a text hides a key otherwise is seen by decoding all of it
+(:mod:`.decodings`), and where it does by trying parts of it, so that all else stays as it is.
 """
 
 from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterable, Mapping
-from html.entities import html5
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from voirdire.collect.decodings import decodings, printable, unescaped
 
 SHOWN = "[key]"
 #: Shorter keys are no secrets: taking them out would tear other words apart.
 SHORTEST = 8
-_ROUNDS = 5
-_ESCAPED = re.compile(
-    r"\\+u\{?0*([0-9a-f]{2})(?![0-9a-f])\}?|\\+u00([0-9a-f]{2})|\\+x([0-9a-f]{2})|%([0-9a-f]{2})"
-    r"|&#x0{0,9}([0-9a-f]{2});|&#0{0,9}(\d{2,3});|&([a-z]{2,8});|\\+([^ux])",
-    re.IGNORECASE,
-)
-_BLANK = re.compile(r"\s+")
+_LEVELS = 2  # encodings inside one another; escapes do not count
+_REACH = 40  # characters that stand for one of the key: it may be escaped twice
+_WINDOW = 16  # reaches that are looked at together
+_MOST = 100  # hidden keys that are taken out one by one; of a text with more nothing is left
+_SPACE = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]+")  # and what is not seen
+_SIGN = re.compile(r"(?:\\+(?:u\{?0*|U0+|x)?|%(?:25)*|&#[xX]?0*|0[xXo])\Z")  # of an escape, before its code
+_BLANK = b" \t\n\r\f\v"
+_NO_DIGITS = bytes(byte for byte in range(256) if byte not in b"0123456789")
 
 
 class Redactor:
@@ -35,36 +42,52 @@ class Redactor:
     Examples
     --------
     >>> hide = Redactor(["sk-0123456789"])
-    >>> hide.text("bad key sk-0123456789"), hide.text(r"bad key \\u0073k%2D0123456789")
-    ('bad key [key]', 'bad key [key]')
-    >>> hide.value({"a": ["c2stMDEyMzQ1Njc4OQ=="]})
-    {'a': ['[key]Q==']}
+    >>> hide.text("bad key sk-0123456789"), hide.text(r"bad key \u0073k%2D0123456789, sent")
+    ('bad key [key]', 'bad key [key], sent')
+    >>> hide.value({"a": ["c2stMDEyMzQ1Njc4OQ==", "73:6B:2d:30:31:32:33:34:35:36:37:38:39"]})
+    {'a': ['[key]Q==', '[key]']}
     """
 
     def __init__(self, keys: Iterable[str] = ()) -> None:
-        found = dict.fromkeys(form for key in keys if len(key) >= SHORTEST for form in _forms(key))
-        self._forms = sorted(found, key=len, reverse=True)
+        held = [key for key in dict.fromkeys(keys) if len(key) >= SHORTEST]
+        raw = [key.encode("utf-8", "surrogatepass") for key in held]
+        forms = dict.fromkeys(form for key, one in zip(held, raw, strict=True) for form in _forms(key, one))
+        self._forms = sorted(forms, key=len, reverse=True)
+        self._sought = tuple(dict.fromkeys([*raw, *(one[::-1] for one in raw)]))
+        self._codes = tuple(
+            b"".join(form % byte for byte in one) for one in raw for form in (b"%d", b"%o", b"0%o")
+        )
+        self._least = min(map(len, raw), default=0)
+        self._reach = _REACH * max(map(len, raw), default=0)
 
     def text(self, text: str) -> str:
-        """A text without keys; where one was escaped or broken over lines, the rest comes unescaped or joined too."""
-        if not self._forms:
+        """A text without keys; all else in it stays as it is."""
+        if not self._forms or len(text) < SHORTEST:
             return text
-        found = plain = self._without(text)
-        for _ in range(_ROUNDS):
-            further = _ESCAPED.sub(_character, plain)
-            if further == plain:
-                break
-            plain = further
-            if self._held(plain):
-                found = plain = self._without(plain)
-        for joined in dict.fromkeys(_BLANK.sub("", each) for each in (found, plain)):
-            if self._held(joined):
-                return self._without(joined)
-        return found
+        for form in self._forms:
+            text = text.replace(form, SHOWN)
+        taken = 0
+        while self.holds(text):
+            parts, end = [], 0
+            for first, last in self._places(text):
+                if first >= end:
+                    parts += [text[end:first], SHOWN]
+                    taken += 1
+                end = max(end, last)
+                if taken > _MOST:
+                    return SHOWN
+            text = "".join([*parts, text[end:]])
+        return text
 
     def holds(self, text: str) -> bool:
         """Whether a text holds a key."""
-        return self.text(text) != text
+        if not self._forms or len(text) < SHORTEST:
+            return False
+        if any(form in text for form in self._forms):
+            return True
+        if not text.isascii():
+            text = _SPACE.sub(" ", text)
+        return self._hides(text.encode("utf-8", "surrogatepass"), _LEVELS)
 
     def value(self, value: Any) -> Any:
         """A JSON value without keys, in its texts, names and digits."""
@@ -74,37 +97,64 @@ class Redactor:
             return {self.value(name): self.value(inner) for name, inner in value.items()}
         if isinstance(value, list | tuple):
             return [self.value(inner) for inner in value]
-        if isinstance(value, int | float) and not isinstance(value, bool) and self._held(str(value)):
+        if isinstance(value, int | float) and not isinstance(value, bool) and self.holds(str(value)):
             return SHOWN
         return value
 
-    def _held(self, text: str) -> bool:
-        return any(form in text for form in self._forms)
+    def _hides(self, raw: bytes, levels: int) -> bool:
+        """Whether bytes hold a key behind so many encodings or fewer."""
+        joined = raw.translate(None, _BLANK)
+        views = unescaped(raw)
+        without_space = views if joined == raw else unescaped(joined)
+        if any(map(self._seen, dict.fromkeys([*views, *without_space[1:]]))):
+            return True
+        if not levels:
+            return False
+        for view in dict.fromkeys((joined, without_space[-1], views[-1].translate(None, _BLANK))):
+            for decoded in decodings(view, self._least):
+                shown = printable(decoded, self._least)
+                if shown and self._hides(shown, levels - 1):
+                    return True
+        return False
 
-    def _without(self, text: str) -> str:
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, SHOWN)
-        return text
+    def _seen(self, view: bytes) -> bool:
+        """Whether a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
+        joined = view.translate(None, _BLANK)
+        if any(one in view or one in joined for one in self._sought):
+            return True
+        digits = view.translate(None, _NO_DIGITS)
+        return any(one in digits for one in self._codes)
+
+    def _places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where keys are in a text that holds some, from left to right: the first place and the one after the last."""
+        step, found = _WINDOW * self._reach, False
+        for start in range(0, len(text), step):
+            for place in self._places_in(text, start, min(start + step + self._reach, len(text))):
+                found = True
+                yield place
+        if not found:  # it is longer than any window
+            yield from self._places_in(text, 0, len(text))
+
+    def _places_in(self, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+        """Those of a part of it, each by halving what it may begin and end with."""
+        while self.holds(text[first:last]):
+            before, end = first, last
+            while end - before > 1:
+                middle = (before + end) // 2
+                before, end = (before, middle) if self.holds(text[first:middle]) else (middle, end)
+            start, after = first, end
+            while after - start > 1:
+                middle = (start + after) // 2
+                start, after = (middle, after) if self.holds(text[middle:end]) else (start, middle)
+            sign = _SIGN.search(text, max(start - _REACH, first), start)
+            yield sign.start() if sign else start, end
+            first = end
 
 
-def _forms(key: str) -> list[str]:
+def _forms(key: str, raw: bytes) -> Iterator[str]:
     """A key as it is, in hexadecimal, and the part of its base64 that does not depend on what stands around it."""
-    raw = key.encode()
-    forms = [key, raw.hex(), raw.hex().upper()]
+    yield from (key, raw.hex(), raw.hex().upper())
     for before in range(3):
         whole = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
-        first, last = -(-before * 8 // 6), (before + len(raw)) * 8 // 6
-        part = whole[first:last]
-        forms += [part, part.replace("+", "-").replace("/", "_")]
-    return forms
-
-
-def _character(match: re.Match[str]) -> str:
-    *codes, decimal, name, same = match.groups()
-    code = next((int(code, 16) for code in codes if code), int(decimal or 0))
-    if code:
-        return chr(code)
-    if name:
-        return html5.get(f"{name};", match[0])
-    return "\n" if same in ("n", "r") else same or match[0]
+        part = whole[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
+        yield from (part, part.replace("+", "-").replace("/", "_"))

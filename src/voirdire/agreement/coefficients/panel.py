@@ -72,7 +72,7 @@ def fleiss_kappa(ratings: Ratings, scheme: Scheme = "identity") -> PanelStatisti
     [0.25]
     >>> kappa = fleiss_kappa(ratings_from_matrix([[1, 1, 2], [2, 3, 3]]), "linear")
     >>> kappa.fixed().values(np.ones((1, 2))).round(4).tolist()
-    [0.4]
+    [0.25]
     """
     # Disagreement instead of agreement: its expectation is exactly zero where kappa is undefined.
     misses = 1 - agreement_weights(scheme, len(ratings.levels), ratings.values)

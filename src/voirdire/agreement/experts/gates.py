@@ -223,7 +223,7 @@ def ratio_interval(
     --------
     >>> low, high = ratio_interval((0.6, 0.5, 0.7), (0.5, 0.4, 0.6))
     >>> round(low, 3), round(high, 3)
-    (0.936, 1.565)
+    (0.927, 1.573)
     """
 
     def end(of_a: float, of_b: float, sign: int) -> float:

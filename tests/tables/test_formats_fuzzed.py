@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from case_options import reading_of
 
 import voirdire
 from voirdire import InputError
@@ -228,10 +229,7 @@ def mutated(rng: Rng, folder: Path, copy_of: Path) -> list[Path]:
 def ways(rng: Rng, folder: Path, files: list[Path]) -> Iterator[Callable[[], object]]:
     """How files are read: as the case says, as one of another tool, and by a fit."""
     about = json.loads((folder / "case.json").read_text())
-    options = dict(about["options"])
-    if about["tool"] == "wide":
-        options = {"wide": "judge", "table": options["table"], "columns": {"item": options["item"]}}
-    yield lambda: voirdire.read(files, **options)
+    yield lambda: voirdire.read(files, **reading_of(about))
     tool = list(FORMATS)[int(rng.integers(len(FORMATS)))]
     yield lambda: voirdire.read(files, tool)
     yield lambda: import_files(files, files[0].parent / "tables")

@@ -141,12 +141,14 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
             found = tool_of_file(source)
             if found is not None:
                 return found.name, names
-            elsewhere = not ours or (source.kind != "csv" and not _is_ours(source, path))
             roles = find_roles(names)
             if in_layout(source, roles):
                 return "table", names
+            plain = _is_ours(source, path)
+            elsewhere = not ours or (source.kind != "csv" and not plain)
             others = any(column != name for column, name in roles.items())
-            if names and (elsewhere or (others and set(ANSWERS.values()) & roles.keys())):
+            answers = bool(set(ANSWERS.values()) & roles.keys())
+            if names and (elsewhere or (not plain and kind_of(roles)) or (others and answers)):
                 return "", names
     except InputError:
         if not ours:

@@ -12,6 +12,8 @@ import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import hessian
+from voirdire.infer.search import Found, search
+from voirdire.infer.trust_region import minimise
 from voirdire.model.density import ByHand, Data, LogDensity
 from voirdire.typing import Floats
 
@@ -76,9 +78,20 @@ class Derivatives:
         )
         return float(value), np.asarray(gradient)
 
+    def minimum(self, start: Floats, *, tolerance: float, max_iterations: int, gain: float = 0.0) -> Found:
+        """Search for the minimum from a point, by second derivatives where the density has them.
+
+        See :func:`.search.search` and :func:`.trust_region.minimise`, which alone knows what it may still ``gain``.
+        """
+        limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+        if self.by_hand is not None and self.by_hand.curvature is not None:
+            return minimise(self.by_hand.both, self.by_hand.curvature, start, gain=gain, **limits)
+        metric = None if self.by_hand is None else self.by_hand.metric
+        return search(self.both, start, **limits, metric=metric)
+
     def many(self, x: Floats) -> tuple[Floats, Floats]:
         """As :meth:`both`, of many points, shape (points, size): values, shape (points,), and gradients."""
-        if self.by_hand is None and not self._density.mixture and self._numbers <= UNCOMPILED:
+        if not self._density.mixture and self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):
                 found = [autodiff.gradient(self._taped, block) for block in self._blocks(x)]
             return np.concatenate([value for value, _ in found]), np.concatenate(

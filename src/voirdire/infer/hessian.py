@@ -79,41 +79,60 @@ def hessian(function: Callable[[Node], Node], x: Floats) -> Floats:
     >>> hessian(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0])).round(3).tolist()
     [[2.0, 1.0], [1.0, 8.155]]
     """
-    return products(function, x, None)
+    tape, out, unit = Products(function, x), np.empty((len(x), len(x))), np.zeros(len(x))
+    for i, row in enumerate(out):
+        unit[i] = 1.0
+        row[:] = tape.along(unit)
+        unit[i] = 0.0
+    return out
 
 
-def products(function: Callable[[Node], Node], x: Floats, directions: Floats | None) -> Floats:
-    """Products of the second derivatives of a function of one vector with vectors.
+class Products:
+    """Products of the second derivatives of a function of one vector with vectors, from one reading of its tape.
 
     Parameters
     ----------
     function, x
         As of :func:`hessian`.
-    directions : array, shape (directions, n), or None
-        None for those of the coordinates.
 
-    Returns
-    -------
-    array, shape (directions, n)
+    Examples
+    --------
+    >>> from voirdire.infer.autodiff import TAPED
+    >>> tape = Products(lambda x: (x * TAPED.exp(x)).sum() + x[0] * x[1], np.array([0.0, 1.0]))
+    >>> tape.along(np.array([1.0, 0.0])).round(3).tolist()
+    [2.0, 1.0]
     """
-    start, _ = recorded(function, x)
-    places: dict[int, _Step] = {}
-    for node in start.tape:
-        if node.slope is not None:  # the others have no part in the result
-            places[id(node)] = _Step(node, places)
-    start.tape.clear()  # the nodes hold it and it holds them
-    first, *steps = places.values()
-    out = np.zeros((len(x) if directions is None else len(directions), len(x)))
-    for i, row in enumerate(out):
-        first.change, first.turn = np.zeros(len(x)), None
-        if directions is None:
-            first.change[i] = 1.0
-        else:
-            first.change[:] = directions[i]
-        for step in steps:
+
+    def __init__(self, function: Callable[[Node], Node], x: Floats) -> None:
+        start, _ = recorded(function, x)
+        self._places: dict[int, _Step] = {}
+        for node in start.tape:
+            if node.slope is not None:  # the others have no part in the result
+                self._places[id(node)] = _Step(node, self._places)
+        start.tape.clear()  # the nodes hold it and it holds them
+        self._first, *self._steps = self._places.values()
+
+    def along(self, direction: Floats) -> Floats:
+        """The product with one vector, shape (n,)."""
+        self.ahead(direction)
+        return self.back()
+
+    def ahead(self, direction: Floats) -> None:
+        """Find how everything changes along a vector."""
+        self._first.change, self._first.turn = np.array(direction, dtype=float), None
+        for step in self._steps:
             step.ahead()
-        for step in reversed(steps):
+
+    def change_of(self, node: Node) -> Floats:
+        """How a node of the function, which whoever asks has kept, changes along the vector of :meth:`ahead`."""
+        change = self._places[id(node)].change
+        return np.zeros(node.shape) if change is None else np.broadcast_to(change, node.shape)
+
+    def back(self, node: Node | None = None, more: Floats | None = None) -> Floats:
+        """The product with the vector of :meth:`ahead`, with ``more`` turn of the gradient by a node."""
+        if node is not None and more is not None:
+            self._places[id(node)].turned(more)
+        for step in reversed(self._steps):
             step.back()
-        if first.turn is not None:
-            row[:] = first.turn
-    return out
+        turn = self._first.turn
+        return np.zeros(self._first.shape) if turn is None else np.array(turn)

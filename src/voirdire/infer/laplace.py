@@ -9,7 +9,6 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.posterior_mode import Mode
-from voirdire.infer.search import search
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -91,9 +90,7 @@ def of_draws(draws: Floats) -> Laplace:
 
 def _searched(derivatives: Derivatives, mode: Mode) -> Floats:
     """The mode with a gradient so small that the Hessian need not be taken twice: searching on costs less."""
-    by_hand = derivatives.by_hand
-    metric = None if by_hand is None else by_hand.metric
-    found = search(derivatives.both, mode.x, tolerance=SEARCHED, max_iterations=SEARCHES, metric=metric)
+    found = derivatives.minimum(mode.x, tolerance=SEARCHED, max_iterations=SEARCHES)
     return found.x if np.isfinite(found.value) else mode.x
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from voirdire.infer.derivatives import Derivatives, numbers
 from voirdire.infer.posterior_mode import TOLERANCE, Mode
-from voirdire.infer.search import Found, search
+from voirdire.infer.search import Found
 from voirdire.model.density import Data, LogDensity
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
 MAX_ITERATIONS = 5000
 ROUGH = 1e-2  # tolerance at which a search from another start is first stopped
+GAIN = 1e-2  # on the log density: a smaller one stops such a search, too
 MARGIN = 1.0  # on the log density: more than a search stopped there may still gain
 BESIDE = 0.1  # on coordinates: nearer is the same mode
 FEW = 8e5  # tables times what each costs up to which they are searched one by one: compiling takes longer
@@ -145,16 +146,15 @@ def _best(modes: list[Mode]) -> Mode:
 def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int) -> _Search:
     """The search of one table: at most its density is compiled, never the loop."""
     derivatives = Derivatives(density, data)
-    both, by_hand = derivatives.both, derivatives.by_hand
-    settings: dict[str, Any] = {"max_iterations": most, "metric": None if by_hand is None else by_hand.metric}
 
     def run(starts: list[Floats], known: list[list[Mode]]) -> list[Mode]:
-        end = search(both, starts[0], tolerance=max(ROUGH, tolerance) if known else tolerance, **settings)
+        rough = {"tolerance": max(ROUGH, tolerance), "gain": GAIN} if known else {"tolerance": tolerance}
+        end = derivatives.minimum(starts[0], **rough, max_iterations=most)
         if known and _worth_finishing(end, known[0]):
-            rough, end = end, search(both, end.x, tolerance=tolerance, **settings)
+            first, end = end, derivatives.minimum(end.x, tolerance=tolerance, max_iterations=most)
             end = end._replace(
-                iterations=rough.iterations + end.iterations,
-                evaluations=rough.evaluations + end.evaluations,
+                iterations=first.iterations + end.iterations,
+                evaluations=first.evaluations + end.evaluations,
             )
         slope = float(np.abs(end.gradient).max(initial=0.0))
         return [Mode(end.x, -end.value, slope, end.iterations, end.evaluations, (-end.value,))]

@@ -28,16 +28,30 @@ from voirdire.typing import Floats
 Data = dict[str, dict[str, Array]]
 
 
+class Curvature(NamedTuple):
+    """Second derivatives of minus a log density at a point.
+
+    ``product`` multiplies a flat vector by them; ``divide`` multiplies one by the inverse of a positive definite matrix
+    that is near them.
+    """
+
+    product: Callable[[Floats], Floats]
+    divide: Callable[[Floats], Floats]
+
+
 class ByHand(NamedTuple):
-    """Minus a log density with its gradient, and the metric in which it is searched.
+    """Minus a log density with its gradient, and what guides the search for its minimum.
 
     ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix that is near the
-    curvature there. ``around``, where there is one, takes a mode, a number and a generator, and gives as many draws of
-    the normal approximation there and whether it is a proper maximum: of tables whose Hessian is never written out.
+    curvature there. ``curvature``, which is used in its place where it is given, takes a flat vector, too, and gives
+    the second derivatives there. ``around``, where there is one, takes a mode, a number and a generator, and gives as
+    many draws of the normal approximation there and whether it is a proper maximum: of tables whose Hessian is never
+    written out.
     """
 
     both: Callable[[Floats], tuple[float, Floats]]
-    metric: Callable[[Floats], Callable[[Floats], Floats]]
+    metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
+    curvature: Callable[[Floats], Curvature] | None = None
     around: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
 
 

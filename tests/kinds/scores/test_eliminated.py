@@ -10,10 +10,10 @@ import voirdire
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import laplace
 from voirdire.infer.mode import find_mode
-from voirdire.infer.search import search
+from voirdire.infer.trust_region import minimise
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
-from voirdire.kinds.scores import eliminated
+from voirdire.kinds.scores import density as scores_density
 from voirdire.kinds.scores.eliminated import Eliminated
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.specs import load_model
@@ -51,25 +51,52 @@ def posed(model: str, table: pd.DataFrame) -> ScoresProblem:
 MODELS = ["rating-discrimination", "rating-cutpoints", "rating-severity"]
 
 
+def written_out(problem: ScoresProblem) -> Derivatives:
+    """Derivatives of the density as it is written."""
+    found = Derivatives(problem.density, problem.data)
+    found.by_hand = None
+    return found
+
+
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("criteria", [1, 2])
-def test_derivatives_are_those_of_the_density(model: str, criteria: int) -> None:
-    problem = posed(model, table_of(4, 10, 4, criteria, 1))
+@pytest.mark.parametrize(("criteria", "levels"), [(1, 2), (1, 4), (2, 4)])
+def test_derivatives_are_those_of_the_density(model: str, criteria: int, levels: int) -> None:
+    problem = posed(model, table_of(4, 10, levels, criteria, 1))
     density, small = problem.density, Eliminated(problem.density, problem.data)
-    written = Derivatives(density, problem.data)
+    written = written_out(problem)
     for scale in (0.1, 0.5):
         x = scale * np.random.default_rng(2).normal(size=density.size)
         value, slope = written.both(x)
         found, gradient = small.both(x)
-        assert found == pytest.approx(value, rel=1e-10)
-        np.testing.assert_allclose(gradient, slope, atol=1e-8)
-    ended = search(small.both, density.starts(problem.data)[0], metric=small.metric)
+        assert found == pytest.approx(value, rel=1e-12)
+        np.testing.assert_allclose(gradient, slope, atol=1e-11)
+        second, curvature = written.hessian(x), small.curvature(x)
+        products = np.stack([curvature.product(row) for row in np.eye(density.size)])
+        np.testing.assert_allclose(products, second, atol=1e-11)
+        near = np.stack([curvature.divide(row) for row in np.eye(density.size)])
+        np.testing.assert_allclose(near, near.T, atol=1e-12)
+        assert np.linalg.eigvalsh(near).min() > 0
+    ended = minimise(small.both, small.curvature, density.starts(problem.data)[0])
     assert np.abs(ended.gradient).max() < 1e-6
-    assert ended.iterations < 40
-    arrow, size = small.arrow(ended.x), density.size
-    inverse = np.stack([arrow.apply(row) for row in np.eye(size)])
-    np.testing.assert_allclose(inverse @ written.hessian(ended.x), np.eye(size), atol=1e-5)
+    assert ended.iterations < 15
+    arrow = small.arrow(ended.x)
+    inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(density.size)])
+    np.testing.assert_allclose(inverse @ written.hessian(ended.x), np.eye(density.size), atol=1e-10)
     assert not arrow.shifted
+
+
+def test_groups_of_judges_have_their_place() -> None:
+    table = table_of(5, 12, 4, 1, 8)
+    table["group"] = table["judge"].map({"j0": "g", "j1": "g", "j2": "h", "j3": "h", "j4": "i"})
+    problem = posed("rating-discrimination", table)
+    assert problem.density.groups == 3
+    small = Eliminated(problem.density, problem.data)
+    x = 0.3 * np.random.default_rng(2).normal(size=problem.density.size)
+    curvature = small.curvature(x)
+    products = np.stack([curvature.product(row) for row in np.eye(len(x))])
+    np.testing.assert_allclose(products, written_out(problem).hessian(x), atol=1e-11)
+    near = np.stack([curvature.divide(row) for row in np.eye(len(x))])
+    assert np.linalg.eigvalsh(0.5 * (near + near.T)).min() > 0
 
 
 def test_draws_have_the_inverse_for_their_covariance() -> None:
@@ -77,8 +104,8 @@ def test_draws_have_the_inverse_for_their_covariance() -> None:
     small = Eliminated(problem.density, problem.data)
     x = find_mode(problem).x
     arrow = small.arrow(x)
-    inverse = np.stack([arrow.apply(row) for row in np.eye(len(x))])
-    draws = arrow.draws(200_000, np.random.default_rng(4))
+    inverse = np.stack([small.flat(*arrow.divide(*small.parts(row))) for row in np.eye(len(x))])
+    draws = small.flat(*arrow.draws(200_000, np.random.default_rng(4)))
     sd = np.sqrt(inverse.diagonal())
     # of 200,000 draws a correlation has a Monte Carlo error of 0.0022
     np.testing.assert_allclose(np.cov(draws.T) / sd / sd[:, None], inverse / sd / sd[:, None], atol=0.012)
@@ -88,7 +115,7 @@ def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: p
     table = table_of(5, 60, 5, 1, 5)
     problem = posed("rating-discrimination", table)
     approximation = laplace(problem, find_mode(problem))
-    monkeypatch.setattr(eliminated, "LARGE", 0.0)
+    monkeypatch.setattr(scores_density, "LARGE", 0.0)
     fit = voirdire.fit(table, model="rating-discrimination", method="laplace")
     assert (fit.method, fit.posterior.draws.shape[1]) == ("laplace", 4000)
     draws, sd = fit.posterior.draws[0], np.sqrt((approximation.root**2).sum(axis=1))

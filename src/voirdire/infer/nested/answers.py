@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from voirdire.infer import autodiff
-from voirdire.infer.hessian import products
+from voirdire.infer.hessian import Products
 from voirdire.infer.threads import side_by_side
 from voirdire.typing import Floats
 
@@ -219,7 +219,7 @@ class Answers(Compiled):
 
         def turned(change: Floats) -> Floats:
             with np.errstate(all="ignore"):
-                return products(of, predictors.ravel(), change.reshape(1, -1)).reshape(shape)
+                return Products(of, predictors.ravel()).along(change.ravel()).reshape(shape)
 
         return turned
 

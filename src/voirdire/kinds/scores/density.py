@@ -34,9 +34,10 @@ from typing import Any
 
 import numpy as np
 
+from voirdire.infer.derivatives import numbers
 from voirdire.infer.nested.field import Field
 from voirdire.kinds.scores import baseline, continuous, ordinal
-from voirdire.kinds.scores.eliminated import Eliminated, eliminable
+from voirdire.kinds.scores.eliminated import LARGE, Eliminated, eliminable
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import ByHand, Data
@@ -186,11 +187,12 @@ class ScoresDensity(ScoresLayout):
         return ["scores", *["criteria_votes"] * self.voted, *["anchors"] * bool(self.anchors)]
 
     def by_hand(self, data: Data) -> ByHand | None:
-        """With the items eliminated, of large tables of levels; see :class:`.scores.eliminated.Eliminated`."""
+        """With the items eliminated, of levels; see :class:`.scores.eliminated.Eliminated`."""
         if not eliminable(self, data):
             return None
         found = Eliminated(self, data)
-        return ByHand(found.both, found.metric, found.around)
+        large = numbers(data) * self.size > LARGE
+        return ByHand(found.both, curvature=found.curvature, around=found.around if large else None)
 
     def starts(self, data: Data) -> list[Floats]:
         """Points from which the mode is searched."""

@@ -4,125 +4,48 @@ Given what is known of judges and the scale, g, items are independent but for th
 has second derivatives in the shape of an arrow: with psi the items' coordinates (:class:`.Spread`) as values of zero
 sum,
 
-    [ H   B ]        D diagonal: an answer is about one item,
-    [ B'  D ]        H - B P B' what is left of g, P = D^-1 - D^-1 1 1' D^-1 / (1' D^-1 1) under every criterion,
+    [ H   B ]
+    [ B'  D ]    D diagonal: an answer is about one item.
 
-P the inverse of D among values of zero sum. One factor costs the square of the number of the others times that of the
-items, in place of the cube of both. Answers depend on g through h(g) alone, slopes a_k u_c, severities and cutpoints:
+Answers depend on g through few effects h(g) alone, slopes a_k u_c, severities and cutpoints (:mod:`.judge_effects`):
 
-    log P(y | eta, kappa),   eta = a_k u_c psi_c,i - severity_k,
+    log P(y | eta, kappa),   eta = a_k u_c psi_c,i - severity_k    (:mod:`.level_answers`).
 
-whose derivatives by eta and the two cutpoints around the level are closed; those of h follow from the terms' own
-formulas (:mod:`voirdire.infer.autodiff`, and central differences for the first ones).
+The mode is searched with products of the second derivatives (:mod:`voirdire.infer.trust_region`), which take memory for
+the answers alone, and draws around it are made from the arrow written out (:mod:`.arrow`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer import autodiff
-from voirdire.infer.derivatives import numbers
-from voirdire.infer.hessian import hessian
-from voirdire.kinds.scores import ordinal
+from voirdire.infer.trust_region import with_directions
+from voirdire.kinds.scores.arrow import AmongItems, Arrow, factored
+from voirdire.kinds.scores.judge_blocks import MOST, PLACED, JudgeBlocks, numbers_of_blocks
+from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.model.density import Data
-from voirdire.model.terms.arrays import sigmoid, zero_sum, zero_sum_free
-from voirdire.model.terms.parameters import Normal, Spread
-from voirdire.model.terms.raters import slopes
-from voirdire.model.terms.severity import severity_of
-from voirdire.typing import Bools, Floats, Ints
+from voirdire.kinds.scores.level_answers import LevelAnswers
+from voirdire.kinds.scores.scale_directions import scale_directions
+from voirdire.model.density import Curvature, Data
+from voirdire.model.terms.arrays import zero_sum, zero_sum_free
+from voirdire.typing import Floats
 
-STEP = 1e-5  # of differences by g
-LARGE = 3e8  # numbers times parameters from which items are eliminated: below, the Hessian takes seconds
+LARGE = 3e8  # numbers times parameters from which draws are made so: below, the Hessian takes seconds
 NUMBERS = 2e7  # that draws may hold
 
 
 def eliminable(density: ScoresLayout, data: Data) -> bool:
-    """Whether a table is large, and its answers are levels that judges give once."""
+    """Whether a table's answers are levels that judges give once, and the model's parameters those known here."""
     plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
     return (
         plain
         and density.model.cutpoints is not None
+        and {p.name for p in density.parameters} <= PLACED | {"strength", "log_spread"}
         and density.items > 1
-        and numbers(data) * density.size > LARGE
+        and numbers_of_blocks(density) <= MOST
     )
-
-
-class Cells(NamedTuple):
-    """What each distinct answer depends on, shape (answers,) each.
-
-    ``slope``, ``severity``, ``lower`` and ``upper`` are places in h; the cutpoints that exist have ``below`` and
-    ``above`` True.
-    """
-
-    slope: Ints
-    severity: Ints
-    lower: Ints
-    upper: Ints
-    unit: Ints
-    below: Bools
-    above: Bools
-    weight: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Arrow:
-    """Minus the second derivatives at a point, factored.
-
-    Attributes
-    ----------
-    layout : Eliminated
-    inverse : array, shape (criteria, items)
-        Of D.
-    across : array, shape (g, criteria, items)
-        B.
-    root : array, shape (g, g)
-        Lower triangular factor of what is left of g.
-    shifted : bool
-        Whether something was added to make it positive definite.
-    """
-
-    layout: Eliminated
-    inverse: Floats
-    across: Floats
-    root: Floats
-    shifted: bool
-
-    def apply(self, slope: Floats) -> Floats:
-        """The inverse times a flat vector."""
-        from scipy.linalg import cho_solve
-
-        g, psi = self.layout.parts(slope)
-        among = self._among(psi)
-        of_g = cho_solve((self.root, True), g - np.einsum("gci,ci->g", self.across, among))
-        return self.layout.flat(of_g, self._among(psi - np.einsum("gci,g->ci", self.across, of_g)))
-
-    def draws(self, count: int, rng: np.random.Generator) -> Floats:
-        """Vectors of which this is the inverse covariance, shape (count, size)."""
-        from scipy.linalg import solve_triangular
-
-        of_g = solve_triangular(
-            self.root, rng.standard_normal((len(self.root), count)), trans=1, lower=True
-        ).T
-        noise = np.sqrt(self.inverse) * rng.standard_normal((count, *self.inverse.shape))
-        noise -= self._share * noise.sum(axis=-1, keepdims=True)
-        pull = (of_g @ self.across.reshape(len(self.root), -1)).reshape(noise.shape)
-        return self.layout.flat(of_g, noise - self._among(pull))
-
-    @cached_property
-    def _share(self) -> Floats:
-        return np.asarray(self.inverse / self.inverse.sum(axis=-1, keepdims=True))
-
-    def _among(self, psi: Floats) -> Floats:
-        """P times values, shape (..., criteria, items)."""
-        scaled = self.inverse * psi
-        return np.asarray(scaled - self._share * scaled.sum(axis=-1, keepdims=True))
 
 
 class Eliminated:
@@ -131,31 +54,14 @@ class Eliminated:
     Parameters
     ----------
     density : ScoresLayout
-        On an ordered scale; without repeats, votes on criteria and people.
+        Of a table that is :func:`eliminable`.
     data : dict
     """
 
     def __init__(self, density: ScoresLayout, data: Data) -> None:
-        self._density, self._small = density, replace(density, items=1)
-        self._group = np.asarray(data["panel"]["group"])
-        self._shape = (density.criteria, density.items)
+        self._density, self._shape = density, (density.criteria, density.items)
+        self._answers, self._effects = LevelAnswers(density, data), JudgeEffects(density, data)
         self._here = density.slices["strength"]
-        self._strength = next(p for p in density.parameters if p.name == "strength")
-        part, top = data["scores"], density.levels - 1
-        judge, criterion, level = (np.asarray(part[name]) for name in ("judge", "criterion", "level"))
-        slopes_end = density.judges * density.criteria
-        whose = judge if ordinal.by_judge(density) else judge * 0
-        cuts = slopes_end + density.judges + (whose * density.criteria + criterion) * top
-        self._cells = Cells(
-            judge * density.criteria + criterion,
-            slopes_end + judge,
-            cuts + np.asarray(part["lower"]),
-            cuts + np.asarray(part["upper"]),
-            criterion * density.items + np.asarray(part["item"]),
-            level > 0,
-            level < top,
-            np.asarray(part["weight"], dtype=float),
-        )
 
     def parts(self, x: Floats) -> tuple[Floats, Floats]:
         """All but items of flat vectors, shape (..., size), and the items' coordinates as values of zero sum."""
@@ -165,158 +71,101 @@ class Eliminated:
         )
 
     def flat(self, g: Floats, psi: Floats) -> Floats:
-        """Flat vectors; inverse of :meth:`parts`."""
-        free = zero_sum_free(psi).reshape((*g.shape[:-1], -1))
+        """Flat vectors; inverse of :meth:`parts`. Of a gradient by items what is left among values of zero sum."""
+        free = zero_sum_free(psi - psi.mean(axis=-1, keepdims=True)).reshape((*g.shape[:-1], -1))
         at = self._here.start
         return np.concatenate([g[..., :at], free, g[..., at:]], axis=-1)
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient."""
         g, psi = self.parts(x)
-        h, ratio = self._h(g, np)
+        h = self._effects.of(g)
         if not np.isfinite(h).all():
             return np.inf, np.full_like(x, np.inf)
-        log, first, _ = self._derivatives(h, psi)
-        by_h, by_psi = self._pulled(h, psi, first)
-        precision = np.exp(2.0 * ratio)[:, None]
-        with np.errstate(all="ignore"):
-            rest, of_g = autodiff.gradient(lambda g: self._rest(g, psi, by_h), g)
-        value = float(rest) - float(by_h @ h) - float(self._cells.weight @ log)
-        slope = by_psi + precision * psi
-        return value, self.flat(of_g, slope - slope.mean(axis=-1, keepdims=True))
+        at = _Point(self._answers, h, psi)
+        rest, of_g = self._effects.pulled(g, at.by_h)
+        return at.value + rest, self.flat(of_g, at.by_psi)
 
-    def metric(self, x: Floats) -> Callable[[Floats], Floats]:
-        """Multiplication by the inverse of the second derivatives."""
-        return self.arrow(x).apply
+    def curvature(self, x: Floats) -> Curvature:
+        """The second derivatives, and near them blocks of judges and the diagonal of items."""
+        g, psi = self.parts(x)
+        at = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.derivatives(g, at.by_h)
+        blocks, items = JudgeBlocks(self._effects, g, at.h, at.answers, at.by_h), AmongItems(1.0 / at.own)
+
+        def product(v: Floats) -> Floats:
+            of_g, of_psi = self.parts(v)
+            by_h, by_psi = at.product(effects.ahead(of_g), of_psi)
+            return self.flat(effects.back(by_h), by_psi)
+
+        def divide(v: Floats) -> Floats:
+            of_g, of_psi = self.parts(v)
+            return self.flat(blocks.divide(of_g), items.divide(of_psi))
+
+        return with_directions(Curvature(product, divide), scale_directions(self._density, x))
 
     def around(self, x: Floats, count: int, rng: np.random.Generator) -> tuple[Floats, bool]:
         """Up to ``count`` draws of the normal approximation at a mode, and whether it is a proper maximum."""
-        found = self.arrow(x)
+        arrow = self.arrow(x)
         count = int(np.clip(NUMBERS / len(x), 500, count))
-        return x + found.draws(count, rng), not found.shifted
+        return x + self.flat(*arrow.draws(count, rng)), not arrow.shifted
 
     def arrow(self, x: Floats) -> Arrow:
-        """The second derivatives, factored."""
+        """The second derivatives, written out and factored."""
         g, psi = self.parts(x)
-        h, ratio = self._h(g, np)
-        _, first, second = self._derivatives(h, psi)
-        by_h, _ = self._pulled(h, psi, first)
-        of_h, across, own = self._curvatures(h, psi, first, second)
-        ahead = [self._h(g + sign * STEP * np.eye(len(g)), np) for sign in (1.0, -1.0)]
-        turn, ratios = ((ahead[0][i] - ahead[1][i]) / (2.0 * STEP) for i in (0, 1))  # (g, h), (g, criteria)
-        precision = np.exp(2.0 * ratio)[:, None]
-        with np.errstate(all="ignore"):
-            rest = hessian(lambda g: self._rest(g, psi, by_h), g)
-        wide = (turn @ across).reshape(len(g), *self._shape) + 2.0 * ratios[:, :, None] * precision * psi
-        inverse = 1.0 / (own.reshape(self._shape) + precision)
+        at = _Point(self._answers, self._effects.of(g), psi)
+        effects = self._effects.derivatives(g, at.by_h)
+        turn, rest = np.empty((len(g), len(at.h))), np.empty((len(g), len(g)))
+        for place, unit in enumerate(np.eye(len(g))):
+            turn[place], rest[place] = effects.ahead(unit), effects.back()
+        of_h, across = at.written_out()
         matrix = turn @ of_h @ turn.T + rest
-        scaled = wide * inverse
-        flat = wide.reshape(len(g), -1)
-        left = matrix - scaled.reshape(len(g), -1) @ flat.T
-        sums = scaled.sum(axis=-1)
-        left += np.einsum("gc,fc->gf", sums / inverse.sum(axis=-1), sums)
-        root, shifted = _factor(0.5 * (left + left.T))
-        return Arrow(self, inverse, wide, root, shifted)
-
-    def _h(self, g: Any, xp: Any) -> tuple[Any, Any]:
-        """h, shape (..., h), and the log of the units over the spreads, shape (..., criteria)."""
-        small = self._small
-        values = small.values(g, xp)
-        slope = slopes(values, xp)
-        if slope is None:
-            slope = 1.0 + 0.0 * values["severity"]
-        lead, prior = g.shape[:-1], self._strength.prior
-        if isinstance(prior, Spread):
-            log_unit, log_ratio = small.log_unit(self._strength, values, xp)
-            unit, ratio = xp.exp(log_unit[..., 0]), log_ratio[..., 0]
-        else:
-            assert isinstance(prior, Normal)  # no other strengths are on a scale of levels
-            unit = 1.0 + 0.0 * values["cut_location"]
-            ratio = 0.0 * unit - math.log(prior.sd)
-        h = [
-            (slope[..., :, None] * unit[..., None, :]).reshape((*lead, -1)),
-            severity_of(values, self._group),
-            ordinal.cutpoints(small, values, xp).reshape((*lead, -1)),
-        ]
-        return xp.concatenate(h, axis=-1), ratio
-
-    def _rest(self, g: Any, psi: Floats, by_h: Floats) -> Any:
-        """Minus the log prior, with the answers' part linear in h."""
-        xp: Any = autodiff.TAPED
-        h, ratio = self._h(g, xp)
-        squares = (psi**2).sum(axis=-1)
-        normal = 0.5 * np.log(2.0 * np.pi) * squares.size * (self._shape[1] - 1)
-        items = (0.5 * xp.exp(2.0 * ratio) * squares - (self._shape[1] - 1.0) * ratio).sum() + normal
-        return items - self._small.log_prior(g, xp) + (h * by_h).sum()
-
-    def _derivatives(self, h: Floats, psi: Floats) -> tuple[Floats, Floats, Floats]:
-        """Log probability of each answer, and its first and second derivatives by eta and the cutpoints around it.
-
-        Shapes (answers,), (3, answers) and (6, answers): of the second ones eta eta, eta lower, eta upper, lower lower,
-        lower upper, upper upper.
-        """
-        c = self._cells
-        eta = h[c.slope] * psi.ravel()[c.unit] - h[c.severity]
-        lower, upper = h[c.lower], h[c.upper]
-        p_up = np.where(c.above, sigmoid(upper - eta, np), 1.0)
-        p_low = np.where(c.below, sigmoid(eta - lower, np), 1.0)
-        inside = c.above & c.below
-        gap = np.where(inside, np.maximum(upper - lower, 1e-300), 1.0)
-        with np.errstate(all="ignore"):
-            log = np.log(np.maximum(p_up, 1e-300)) + np.log(np.maximum(p_low, 1e-300))
-            log += np.where(inside, np.log(-np.expm1(-gap)), 0.0)
-            push = np.where(inside, 1.0 / np.expm1(gap), 0.0)
-        q_up, q_low = 1.0 - p_up, 1.0 - p_low
-        bend, at_up, at_low = push * (1.0 + push), p_up * q_up, p_low * q_low
-        first = np.stack([q_low - q_up, -q_low - push, q_up + push])
-        second = np.stack([-at_up - at_low, at_low, at_up, -at_low - bend, bend, -at_up - bend])
-        return log, first, second
-
-    def _pulled(self, h: Floats, psi: Floats, first: Floats) -> tuple[Floats, Floats]:
-        """Minus the gradient by h, shape (h,), and by psi, shape (criteria, items)."""
-        c = self._cells
-        of_eta, of_lower, of_upper = -first * c.weight
-        size = len(h)
-        by_h = np.bincount(c.slope, of_eta * psi.ravel()[c.unit], size)
-        by_h -= np.bincount(c.severity, of_eta, size)
-        by_h += np.bincount(c.lower, of_lower * c.below, size) + np.bincount(
-            c.upper, of_upper * c.above, size
-        )
-        by_psi = np.bincount(c.unit, of_eta * h[c.slope], psi.size).reshape(psi.shape)
-        return np.asarray(by_h, dtype=float), np.asarray(by_psi, dtype=float)
-
-    def _curvatures(
-        self, h: Floats, psi: Floats, first: Floats, second: Floats
-    ) -> tuple[Floats, Floats, Floats]:
-        """Minus the second derivatives by h, by h and psi, and by psi: shapes (h, h), (h, units) and (units,)."""
-        c, size, units = self._cells, len(h), psi.size
-        z, a = psi.ravel()[c.unit], h[c.slope]
-        places = (c.slope, c.severity, c.lower, c.upper)
-        by_eta = (z, -np.ones_like(z), 0.0 * z, 0.0 * z)  # how eta moves with each of the four
-        ee, el, eu, ll, lu, uu = -second * c.weight
-        below, above = c.below.astype(float), c.above.astype(float)
-        own_cut = {(2, 2): ll * below, (2, 3): lu * below * above, (3, 3): uu * above}
-        of_cut = (0.0, 0.0, el * below, eu * above)
-        of_h = np.zeros(size * size)
-        across = np.zeros(size * units)
-        for i in range(4):
-            across += np.bincount(places[i] * units + c.unit, (ee * by_eta[i] + of_cut[i]) * a, size * units)
-            for j in range(i, 4):
-                value = ee * by_eta[i] * by_eta[j] + by_eta[i] * of_cut[j] + by_eta[j] * of_cut[i]
-                value = value + own_cut.get((i, j), 0.0)
-                of_h += np.bincount(places[i] * size + places[j], value, size * size)
-                if i != j:
-                    of_h += np.bincount(places[j] * size + places[i], value, size * size)
-        across += np.bincount(c.slope * units + c.unit, -first[0] * c.weight, size * units)
-        own = np.asarray(np.bincount(c.unit, ee * a * a, units), dtype=float)
-        return of_h.reshape(size, size), across.reshape(size, units), own
+        return factored(matrix, (turn @ across).reshape(len(g), *self._shape), at.own)
 
 
-def _factor(matrix: Floats) -> tuple[Floats, bool]:
-    """Lower triangular factor, of what is not positive definite with its eigenvalues turned positive."""
-    try:
-        return np.asarray(np.linalg.cholesky(matrix), dtype=float), False
-    except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(matrix)
-        values = np.maximum(np.abs(values), 1e-8 * np.abs(values).max())
-        return np.asarray(np.linalg.cholesky((vectors * values) @ vectors.T), dtype=float), True
+class _Point:
+    """Answers and the prior of items at effects h and items psi, shape (criteria, items).
+
+    Attributes
+    ----------
+    value : float
+        Minus the log likelihood and the log prior of items.
+    by_h : array, shape (effects + criteria,)
+        Its gradient by effects, the logarithms of units over spreads among them.
+    by_psi, own : array, shape (criteria, items)
+        Its gradient and its second derivatives by each item.
+    """
+
+    def __init__(self, answers: LevelAnswers, h: Floats, psi: Floats) -> None:
+        self.h, self._psi, self._effects = h, psi, answers.effects
+        ratio = h[answers.effects :]
+        self.answers = answers.at(h[: answers.effects], psi.ravel())
+        self._precision = np.exp(2.0 * ratio)[:, None]
+        self._squares = (self._precision * psi**2).sum(axis=-1)
+        free = psi.shape[1] - 1.0
+        by_h, by_psi = self.answers.gradient
+        normal = 0.5 * self._squares - free * ratio + 0.5 * free * math.log(2.0 * math.pi)
+        self.value = float(normal.sum()) - self.answers.log_likelihood
+        self.by_h = np.append(by_h, self._squares - free)
+        self.by_psi = by_psi.reshape(psi.shape) + self._precision * psi
+        self.own = self.answers.own.reshape(psi.shape) + self._precision
+
+    def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
+        """Second derivatives by effects and items times a change of both."""
+        by_h, by_psi = self.answers.product(h[: self._effects], psi.ravel())
+        ratio = h[self._effects :, None]
+        by_ratio = 2.0 * (self._precision * self._psi * (self._psi * ratio + psi)).sum(axis=-1)
+        own = self._precision * (psi + 2.0 * ratio * self._psi)
+        return np.append(by_h, by_ratio), by_psi.reshape(psi.shape) + own
+
+    def written_out(self) -> tuple[Floats, Floats]:
+        """Second derivatives by effects, shape (h, h), and by effects and items, shape (h, items of all criteria)."""
+        criteria, items = self._psi.shape
+        size = len(self.h)
+        by_h, across = np.zeros((size, size)), np.zeros((size, criteria, items))
+        by_h[: self._effects, : self._effects], of_answers = self.answers.written_out()
+        across[: self._effects] = of_answers.reshape(-1, criteria, items)
+        at = np.arange(criteria)
+        by_h[self._effects + at, self._effects + at] = 2.0 * self._squares
+        across[self._effects + at, at] = 2.0 * self._precision * self._psi
+        return by_h, across.reshape(size, -1)

@@ -150,8 +150,20 @@ def discrimination(raw: Array) -> Array:
     >>> discrimination(np.array([2.0, 2.0, -2.0])).round(3).tolist()
     [1.004, 1.004, -1.004]
     """
+    return raw * slope_scale(raw)
+
+
+def slope_scale(raw: Array) -> Array:
+    """a_k over b_k, shape (..., 1); see :class:`RaterDiscrimination`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slope_scale(np.array([2.0, 2.0, -2.0])).round(3).tolist()
+    [0.502]
+    """
     square = (raw * raw).mean(axis=-1, keepdims=True)
-    return raw * ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
+    return ((square + SMOOTH) / (1.0 + SMOOTH)) ** -0.5
 
 
 def slopes(values: Values, xp: Any) -> Array | None:

@@ -1,0 +1,203 @@
+"""A matrix near the second derivatives of scores on an ordered scale, among all but items, that is cheap to divide by.
+
+Judges have values of their own (slope, severity, place and widths of their cutpoints) and share others (the panel's
+cutpoints, severities of groups). The matrix is that of Gauss and Newton, which is never negative, with a block for each
+judge and one, with its border, for what is shared. What judges and items have in common is left out: conjugate
+gradients make up for it (:mod:`voirdire.infer.trust_region`).
+
+Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread`): with F derivatives by
+cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.judge_effects import JudgeEffects
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.level_answers import AtPoint
+from voirdire.model.terms.arrays import zero_sum
+from voirdire.model.terms.parameters import Normal, TwoSided
+from voirdire.model.terms.raters import slope_scale
+from voirdire.typing import Floats, Ints
+
+MOST = 1e7  # numbers of the blocks
+NEVER = 1e30  # precision of what is no value of a judge's
+#: Parameters that have a place in the matrix.
+PLACED = frozenset(
+    {"raw_discrimination", "severity", "severity_group", "cut_location", "log_gap", "shift", "log_gap_judge"}
+)
+
+
+def numbers_of_blocks(density: ScoresLayout) -> int:
+    """How many numbers the blocks of judges and their borders have."""
+    cuts = density.criteria * (density.levels - 1)
+    block = 2 + cuts * ordinal.by_judge(density)
+    return density.judges * block * (block + cuts + density.groups)
+
+
+class JudgeBlocks:
+    """The matrix at one point, factored.
+
+    Parameters
+    ----------
+    effects : JudgeEffects
+    g : array, shape (size,)
+    h : array, shape (effects + criteria,)
+        Effects at g.
+    at : AtPoint
+        Answers there.
+    by_h : array, shape (effects + criteria,)
+        Gradient of minus the log likelihood.
+    """
+
+    def __init__(self, effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats) -> None:
+        small = effects.small
+        self._own, self._shared = _places(small)
+        own, border, shared = _matrices(effects, g, h, at, by_h)
+        precision = np.append(_precisions(small), NEVER)
+        own += precision[self._own][:, :, None] * np.eye(own.shape[1])
+        self._inverse = np.linalg.inv(own)
+        self._border = self._inverse @ border
+        across = border.reshape(-1, len(shared)).T @ self._border.reshape(-1, len(shared))
+        self._middle = np.linalg.inv(shared + np.diag(precision[self._shared]) - across)
+
+    def divide(self, g: Floats) -> Floats:
+        """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
+        out = np.append(g, 0.0)
+        of_own = out[self._own]
+        of_shared = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, of_own))
+        out[self._shared] = of_shared
+        out[self._own] = np.einsum("kop,kp->ko", self._inverse, of_own) - self._border @ of_shared
+        return out[:-1]
+
+
+def _places(small: ScoresLayout) -> tuple[Ints, Ints]:
+    """Places in g of judges' own values, shape (judges, block), and of what is shared; after the end for none."""
+    judges, criteria, gaps = small.judges, small.criteria, small.levels - 2
+
+    def of(name: str, *shape: int) -> Ints:
+        where = small.slices.get(name)
+        return np.arange(small.size)[where or slice(0)].reshape(shape)
+
+    own = [of("raw_discrimination", judges, 1)] if "raw_discrimination" in small.slices else []
+    # severities sum to zero: the free coordinates are nearly those of all judges but the first
+    own.append(np.append(small.size, of("severity", judges - 1))[:, None])
+    if ordinal.by_judge(small):
+        cuts = [of("shift", judges, criteria, 1), of("log_gap_judge", judges, criteria, gaps)]
+        own.append(np.concatenate(cuts, axis=-1).reshape(judges, -1))
+    panel = np.concatenate([of("cut_location", criteria, 1), of("log_gap", criteria, gaps)], axis=-1)
+    return np.concatenate(own, axis=-1), np.append(panel, of("severity_group", small.groups - 1))
+
+
+def _precisions(small: ScoresLayout) -> Floats:
+    """Of the priors, shape (size,); of two-sided ones that of either side."""
+    found = np.zeros(small.size)
+    for parameter in small.parameters:
+        if isinstance(parameter.prior, Normal | TwoSided):
+            found[small.slices[parameter.name]] = parameter.prior.sd**-2.0
+    return found
+
+
+def _matrices(
+    effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
+    small = effects.small
+    judges, criteria, top = small.judges, small.criteria, small.levels - 1
+    where = slice(judges * (criteria + 1), at.answers.effects)
+    cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))
+    gap = np.diff(cuts, axis=-1)
+    sums = _sums(at, judges, criteria, top)
+    by_severity = _in_gaps(sums.severity_cut, gap).reshape(judges, 1, -1)
+    first, beside = sums.severity.sum(axis=1)[:, None, None], by_severity
+    values = small.values(g, np)
+    if "raw_discrimination" in values:
+        scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
+        slope, both = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
+        first = np.stack([slope, both, both, first[:, 0, 0]], axis=-1).reshape(judges, 2, 2)
+        by_slope = _in_gaps(sums.slope_cut * scale[:, None], gap).reshape(judges, 1, -1)
+        beside = np.concatenate([by_slope, by_severity], axis=1)
+    within = _within(sums, gap, pull)  # of one judge or of all
+    of_group = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]  # (judges, groups - 1)
+    if ordinal.by_judge(small):
+        own = np.block([[first, beside], [beside.transpose(0, 2, 1), within]])
+        border, middle = own[:, :, first.shape[1] :], within.sum(axis=0)
+    else:
+        own, border, middle = first, beside, within[0]
+    at_severity = first.shape[1] - 1
+    border = np.concatenate([border, own[:, :, at_severity, None] * of_group[:, None, :]], axis=-1)
+    across = by_severity[:, 0].T @ of_group
+    groups = of_group.T @ (of_group * own[:, at_severity, at_severity, None])
+    return own, border, np.block([[middle, across], [across.T, groups]])
+
+
+class _Sums(NamedTuple):
+    """Second derivatives of minus the log likelihood by slopes, severities and cutpoints, of each judge and criterion.
+
+    Shapes (judges, criteria), with cutpoints (judges, criteria, levels - 1).
+    """
+
+    slope: Floats
+    slope_severity: Floats
+    severity: Floats
+    slope_cut: Floats
+    severity_cut: Floats
+    cut: Floats
+    next_cut: Floats
+
+
+def _sums(at: AtPoint, judges: int, criteria: int, top: int) -> _Sums:
+    runs = at.answers
+    cells, nowhere = judges * criteria, judges * criteria * top
+    lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, nowhere)
+    upper = np.where(runs.level < top, runs.cell * top + runs.level, nowhere)
+
+    def by_cell(weight: Floats) -> Floats:
+        return np.asarray(np.bincount(runs.cell, weight, cells).reshape(judges, criteria), dtype=float)
+
+    def by_cut(below: Floats, above: Floats) -> Floats:
+        total = np.bincount(lower, below, nowhere + 1) + np.bincount(upper, above, nowhere + 1)
+        return np.asarray(total[:-1].reshape(judges, criteria, top))
+
+    below, above = at.bends
+    of_below, of_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
+    return _Sums(
+        by_cell(runs.by_run(at.bend * at.z**2)),
+        by_cell(-of_below - of_above),
+        by_cell(below + above),
+        by_cut(-of_below, -of_above),
+        by_cut(below, above),
+        by_cut(below + at.bend_gap, above + at.bend_gap),
+        by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1],
+    )
+
+
+def _within(sums: _Sums, gap: Floats, pull: Floats) -> Floats:
+    """By cutpoints' coordinates, shape (judges or 1, cutpoints of all criteria, the same)."""
+    judges, criteria, gaps = gap.shape
+    top = gaps + 1
+    cut, next_cut = sums.cut, sums.next_cut
+    if judges == 1:  # cutpoints of the panel
+        cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
+    each = np.zeros((judges, criteria, top, top))
+    at, between = np.arange(top), np.arange(gaps)
+    each[..., at, at] = cut
+    each[..., between, between + 1] = each[..., between + 1, between] = next_cut
+    each = _in_gaps(_in_gaps(each, gap[:, :, None]).swapaxes(-1, -2), gap[:, :, None])
+    # where more widths than fit make answers less probable, their exponentials bend it further
+    each[..., between + 1, between + 1] += np.maximum(_in_gaps(pull, gap)[..., 1:], 0.0)
+    whole = np.zeros((judges, criteria, top, criteria, top))
+    for criterion in range(criteria):
+        whole[:, criterion, :, criterion] = each[:, criterion]
+    return whole.reshape(judges, criteria * top, criteria * top)
+
+
+def _in_gaps(rows: Floats, gap: Floats) -> Floats:
+    """Derivatives by cutpoints, shape (..., cutpoints), as those by their location and the logarithms of gaps."""
+    total = rows.sum(axis=-1, keepdims=True)
+    after = total - rows.cumsum(axis=-1)[..., :-1]
+    return np.concatenate([total, gap * (after - 0.5 * total)], axis=-1)

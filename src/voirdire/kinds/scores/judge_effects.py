@@ -1,0 +1,105 @@
+"""What answers on an ordered scale depend on besides items: slopes, severities and cutpoints, as functions of the rest.
+
+The parameters but items' strengths, g, have few effects on answers, h(g): slopes a_k u_c (u_c the unit of strengths),
+severities, cutpoints, and the logarithm of the units over the spreads, which the prior of items depends on. Their
+derivatives follow from the terms' own formulas (:mod:`voirdire.infer.autodiff`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer import autodiff
+from voirdire.infer.hessian import Products
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
+from voirdire.model.terms.parameters import Normal, Spread
+from voirdire.model.terms.raters import slopes
+from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.severity import severity_of
+from voirdire.typing import Floats
+
+
+class JudgeEffects:
+    """The map from g to h of one table.
+
+    Attributes
+    ----------
+    small : ScoresLayout
+        The density of a table of one item, whose flat vector is g.
+    size : int
+        Of g.
+    """
+
+    def __init__(self, density: ScoresLayout, data: Data) -> None:
+        self.small = replace(density, items=1)
+        self.size = self.small.size
+        self.group = np.asarray(data["panel"]["group"])
+        self._strength = next(p for p in density.parameters if p.name == "strength")
+
+    def of(self, g: Any, xp: Any = np) -> Any:
+        """h, shape (effects + criteria,): slopes, severities, cutpoints, and logs of units over spreads, the last."""
+        small = self.small
+        values = small.values(g, xp)
+        slope = slopes(values, xp)
+        if slope is None:
+            slope = 1.0 + 0.0 * values["severity"]
+        unit, ratio = self.unit(values, xp)
+        return xp.concatenate(
+            [
+                (slope[:, None] * unit[None, :]).reshape(-1),
+                severity_of(values, self.group),
+                ordinal.cutpoints(small, values, xp).reshape(-1),
+                ratio,
+            ],
+            axis=-1,
+        )
+
+    def unit(self, values: Values, xp: Any = np) -> tuple[Any, Any]:
+        """The unit of strengths and the logarithm of it over their spread, shape (criteria,) each."""
+        prior = self._strength.prior
+        if isinstance(prior, Spread):
+            log_unit, log_ratio = self.small.log_unit(self._strength, values, xp)
+            return xp.exp(log_unit[..., 0]), log_ratio[..., 0]
+        assert isinstance(prior, Normal)  # no other strengths are on a scale of levels
+        unit = 1.0 + 0.0 * values["cut_location"]
+        return unit, 0.0 * unit - math.log(prior.sd)
+
+    def pulled(self, g: Floats, by_h: Floats) -> tuple[float, Floats]:
+        """Minus the log prior of g, and the gradient by g of that and what has the gradient ``by_h`` by h."""
+        with np.errstate(all="ignore"):
+            _, slope = autodiff.gradient(lambda at: self._with(at, by_h, []), g)
+            return -float(self.small.log_prior(g, np)), slope
+
+    def derivatives(self, g: Floats, by_h: Floats) -> EffectDerivatives:
+        """Second derivatives of minus the log prior plus h times ``by_h``, and first ones of h."""
+        return EffectDerivatives(self, g, by_h)
+
+    def _with(self, g: Any, by_h: Floats, kept: list[Any]) -> Any:
+        xp: Any = autodiff.TAPED
+        kept.append(self.of(g, xp))
+        return (kept[0] * by_h).sum() - self.small.log_prior(g, xp)
+
+
+class EffectDerivatives:
+    """Derivatives of h and of the prior at one point; see :meth:`JudgeEffects.derivatives`."""
+
+    def __init__(self, effects: JudgeEffects, g: Floats, by_h: Floats) -> None:
+        kept: list[Any] = []
+        with np.errstate(all="ignore"):
+            self._tape = Products(lambda at: effects._with(at, by_h, kept), g)
+        self._h = kept[0]
+
+    def ahead(self, g: Floats) -> Floats:
+        """How h changes with a change of g."""
+        self._tape.ahead(g)
+        return self._tape.change_of(self._h)
+
+    def back(self, by_h: Floats | None = None) -> Floats:
+        """Second derivatives of prior and h times the change of :meth:`ahead`, and the gradient by g of ``by_h``."""
+        return self._tape.back(self._h, by_h)

@@ -1,0 +1,212 @@
+"""Answers on an ordered scale and their derivatives by what they depend on.
+
+An answer depends on what is perceived, eta = slope psi - severity, and on the cutpoints around its level. With below =
+eta - lower, above = upper - eta and gap = upper - lower, F the logistic function,
+
+    log P = log F(below) + log F(above) + log(1 - exp(-gap))
+
+(:mod:`voirdire.model.terms.cumulative`; the ends of the scale have cutpoints at infinity), so that minus its second
+derivatives are three products of a difference with itself, which are never negative:
+
+    F'(below) (d eta - d lower)^2 + F'(above) (d eta - d upper)^2 + r (1 + r) (d upper - d lower)^2,
+
+r = 1 / (exp(gap) - 1). Slopes, severities and cutpoints stand in one vector of effects h (:mod:`.judge_effects`), items
+in psi. Answers are sorted by judge, criterion and level, of which effects alone depend: what is summed by effects is
+summed over a run of answers, and what effects change is the same over it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.density import Data
+from voirdire.typing import Floats
+
+NARROWEST = 1e-140  # gap of cutpoints, so that its square is a number
+
+
+class LevelAnswers:
+    """The distinct answers of a table, with their places among effects and items.
+
+    Attributes
+    ----------
+    unit : int array, shape (answers,)
+        Place among (criterion, item).
+    weight : array, shape (answers,)
+    run : int array, shape (runs,)
+        Where the answers of a judge under a criterion of one level begin, and
+    length : int array, shape (runs,)
+        how many there are.
+    cell, level : int array, shape (runs,)
+        Place among (judge, criterion), and the level.
+    slope, severity, lower, upper : int array, shape (runs,)
+        Places in h; the two after its end are cutpoints at minus and plus infinity.
+    effects, units : int
+        Lengths of h and psi.
+    """
+
+    def __init__(self, density: ScoresLayout, data: Data) -> None:
+        part, top = data["scores"], density.levels - 1
+        judge, criterion, level = (np.asarray(part[name]) for name in ("judge", "criterion", "level"))
+        key = (judge * density.criteria + criterion) * density.levels + level
+        order = np.argsort(key, kind="stable")
+        self.unit = (criterion * density.items + np.asarray(part["item"]))[order]
+        self.weight = np.asarray(part["weight"], dtype=float)[order]
+        keys, self.run, self.length = np.unique(key[order], return_index=True, return_counts=True)
+        self.cell, self.level = np.divmod(keys, density.levels)
+        start = density.judges * (density.criteria + 1)
+        whose = self.cell if ordinal.by_judge(density) else self.cell % density.criteria
+        cuts = start + whose * top
+        self.slope = self.cell
+        self.severity = density.judges * density.criteria + self.cell // density.criteria
+        self.effects = start + (density.judges if ordinal.by_judge(density) else 1) * density.criteria * top
+        self.units = density.criteria * density.items
+        self.lower = np.where(self.level > 0, cuts + self.level - 1, self.effects)
+        self.upper = np.where(self.level < top, cuts + self.level, self.effects + 1)
+
+    def at(self, h: Floats, psi: Floats) -> AtPoint:
+        """Log likelihood and derivatives at effects h, shape (effects,), and items psi, shape (units,)."""
+        ends = np.append(h, [-np.inf, np.inf])
+        slope, z = self.each(ends[self.slope]), psi[self.unit]
+        eta = slope * z - self.each(ends[self.severity])
+        below, above = eta - self.each(ends[self.lower]), self.each(ends[self.upper]) - eta
+        small_below, small_above = np.exp(-np.abs(below)), np.exp(-np.abs(above))
+        log = np.minimum(below, 0.0) + np.minimum(above, 0.0) - np.log1p(small_below) - np.log1p(small_above)
+        one_below, one_above = self.weight / (1.0 + small_below), self.weight / (1.0 + small_above)
+        with np.errstate(over="ignore"):
+            push = 1.0 / np.expm1(np.maximum(ends[self.upper] - ends[self.lower], NARROWEST))
+        weight = self.by_run(self.weight)
+        return AtPoint(
+            self,
+            slope,
+            z,
+            float(self.weight @ log - weight @ np.log1p(push)),
+            np.where(below > 0, small_below, 1.0) * one_below,
+            np.where(above > 0, small_above, 1.0) * one_above,
+            weight * push,
+            small_below * one_below / (1.0 + small_below),
+            small_above * one_above / (1.0 + small_above),
+            weight * push * (1.0 + push),
+        )
+
+    def each(self, runs: Floats) -> Floats:
+        """Values of runs, shape (runs,), as those of their answers."""
+        return np.repeat(runs, self.length)
+
+    def by_run(self, answers: Floats) -> Floats:
+        """Sums over runs of values of answers, shape (answers,)."""
+        return np.add.reduceat(answers, self.run)
+
+    def by_unit(self, answers: Floats) -> Floats:
+        """Sums over items of values of answers, shape (units,)."""
+        return np.asarray(np.bincount(self.unit, answers, self.units), dtype=float)
+
+    def by_effect(self, slope: Floats, severity: Floats, lower: Floats, upper: Floats) -> Floats:
+        """Sums over effects, shape (effects,), of values of runs at each of the four that they depend on."""
+        places = np.concatenate([self.slope, self.severity, self.lower, self.upper])
+        sums = np.bincount(places, np.concatenate([slope, severity, lower, upper]), self.effects + 2)
+        return np.asarray(sums[: self.effects])
+
+
+@dataclass(frozen=True, eq=False)
+class AtPoint:
+    """Log likelihood of a table's answers at one point.
+
+    Attributes
+    ----------
+    slope, z : array, shape (answers,)
+        Slope and item of each answer.
+    log_likelihood : float
+    miss_below, miss_above : array, shape (answers,)
+        Derivatives of log F(below) and log F(above), times weights, and
+    push : array, shape (runs,)
+        sums of those by the gap.
+    bend_below, bend_above, bend_gap : array
+        Minus the second derivatives, likewise.
+    """
+
+    answers: LevelAnswers
+    slope: Floats
+    z: Floats
+    log_likelihood: float
+    miss_below: Floats
+    miss_above: Floats
+    push: Floats
+    bend_below: Floats
+    bend_above: Floats
+    bend_gap: Floats
+
+    @cached_property
+    def by_eta(self) -> Floats:
+        """Gradient of minus the log likelihood by each answer's eta, shape (answers,)."""
+        return self.miss_above - self.miss_below
+
+    @cached_property
+    def bend(self) -> Floats:
+        """Second derivatives of minus the log likelihood by each answer's eta, shape (answers,)."""
+        return self.bend_below + self.bend_above
+
+    @cached_property
+    def bends(self) -> tuple[Floats, Floats]:
+        """Sums of ``bend_below`` and ``bend_above`` over runs."""
+        return self.answers.by_run(self.bend_below), self.answers.by_run(self.bend_above)
+
+    @cached_property
+    def own(self) -> Floats:
+        """Second derivatives of minus the log likelihood by each item alone, shape (units,)."""
+        return self.answers.by_unit(self.bend * self.slope**2)
+
+    @cached_property
+    def gradient(self) -> tuple[Floats, Floats]:
+        """Of minus the log likelihood by h, shape (effects,), and by psi, shape (units,)."""
+        c = self.answers
+        below, above = c.by_run(self.miss_below), c.by_run(self.miss_above)
+        slope = c.by_run(self.by_eta * self.z)
+        by_h = c.by_effect(slope, below - above, below + self.push, -above - self.push)
+        return by_h, c.by_unit(self.by_eta * self.slope)
+
+    def product(self, h: Floats, psi: Floats) -> tuple[Floats, Floats]:
+        """Second derivatives of minus the log likelihood, by effects and items, times a change of both."""
+        c = self.answers
+        ends = np.append(h, [0.0, 0.0])
+        slope, severity, lower, upper = (ends[at] for at in (c.slope, c.severity, c.lower, c.upper))
+        of_slope, of_item = c.each(slope), psi[c.unit]
+        seen = self.slope * of_item + of_slope * self.z
+        below, above = self.bend_below * seen, self.bend_above * seen
+        turned = below + above
+        turned -= self.bend_below * c.each(severity + lower) + self.bend_above * c.each(severity + upper)
+        of_below, of_above = self.bends
+        from_below = c.by_run(below) - of_below * (severity + lower)
+        from_above = c.by_run(above) - of_above * (severity + upper)
+        between = self.bend_gap * (lower - upper)
+        by_slope = c.by_run(turned * self.z + self.by_eta * of_item)
+        by_h = c.by_effect(by_slope, -from_below - from_above, between - from_below, -between - from_above)
+        return by_h, c.by_unit(turned * self.slope + self.by_eta * of_slope)
+
+    def written_out(self) -> tuple[Floats, Floats]:
+        """Second derivatives by effects, shape (h, h), and by effects and items, shape (h, units)."""
+        c, size, end = self.answers, self.answers.effects + 2, self.answers.effects
+        places = (c.slope, c.severity, c.lower, c.upper)
+        eta = (self.z, -1.0, 0.0, 0.0)  # how eta changes with what is at each of the four
+        with_cut = (0.0, 0.0, -self.bend_below, -self.bend_above)
+        cuts = {
+            (2, 2): self.bends[0] + self.bend_gap,
+            (2, 3): -self.bend_gap,
+            (3, 3): self.bends[1] + self.bend_gap,
+        }
+        by_h, across = np.zeros((size, size)), np.zeros(size * c.units)
+        for i, place in enumerate(places):
+            value = (self.bend * eta[i] + with_cut[i]) * self.slope + (self.by_eta if i == 0 else 0.0)
+            across += np.bincount(c.each(place) * c.units + c.unit, value, size * c.units)
+            for j in range(i, 4):
+                value = self.bend * eta[i] * eta[j] + eta[i] * with_cut[j] + eta[j] * with_cut[i]
+                of_runs = c.by_run(value + 0.0 * self.z) if i < 2 else cuts[i, j]
+                np.add.at(by_h, (place, places[j]), of_runs)
+                if i != j:
+                    np.add.at(by_h, (places[j], place), of_runs)
+        return by_h[:end, :end], across.reshape(size, c.units)[:end]

@@ -31,13 +31,14 @@ Data = dict[str, dict[str, Array]]
 class ByHand(NamedTuple):
     """Minus a log density with its gradient, and the metric in which it is searched.
 
-    ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix that is near the
-    curvature there. ``around``, where there is one, takes a mode, a number and a generator, and gives as many draws of
-    the normal approximation there and whether it is a proper maximum: of tables whose Hessian is never written out.
+    ``metric``, where there is one, takes a flat vector and gives the product with the inverse of a positive definite
+    matrix that is near the curvature there. ``around``, where there is one, takes a mode, a number and a generator, and
+    gives as many draws of the normal approximation there and whether it is a proper maximum: of tables whose Hessian is
+    never written out.
     """
 
     both: Callable[[Floats], tuple[float, Floats]]
-    metric: Callable[[Floats], Callable[[Floats], Floats]]
+    metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
     around: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
 
 

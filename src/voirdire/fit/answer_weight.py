@@ -57,13 +57,13 @@ def weigh_answers(problem: Problem, families: object, start: Floats | None = Non
     """
     kind = kind_of(problem)
     named = None if families is None else read_families(families, problem.judges)
-    if named and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
+    alone = named is not None and len(set(named.values())) == len(problem.judges)
+    if named and not alone and not kind.can_weigh_answers(problem) and not kind.uses_families(problem):
         raise InputError(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )
     if not kind.can_weigh_answers(problem):
         return Panel(problem, find_mode(problem, start=start), named, ())
-    alone = named is not None and len(set(named.values())) == len(problem.judges)
     if alone or (named is None and not tells_apart(problem)):
         return Panel(problem, find_mode(problem, start=start), named, ())
     mode: Mode | None = None

@@ -42,11 +42,11 @@ class Curvature(NamedTuple):
 class ByHand(NamedTuple):
     """Minus a log density with its gradient, and what guides the search for its minimum.
 
-    ``metric`` takes a flat vector and gives the product with the inverse of a positive definite matrix that is near the
-    curvature there. ``curvature``, which is used in its place where it is given, takes a flat vector, too, and gives
-    the second derivatives there. ``around``, where there is one, takes a mode, a number and a generator, and gives as
-    many draws of the normal approximation there and whether it is a proper maximum: of tables whose Hessian is never
-    written out.
+    ``metric``, where there is one, takes a flat vector and gives the product with the inverse of a positive definite
+    matrix that is near the curvature there. ``curvature``, which is used in its place where it is given, takes a flat
+    vector, too, and gives the second derivatives there. ``around``, where there is one, takes a mode, a number and a
+    generator, and gives as many draws of the normal approximation there and whether it is a proper maximum: of tables
+    whose Hessian is never written out.
     """
 
     both: Callable[[Floats], tuple[float, Floats]]

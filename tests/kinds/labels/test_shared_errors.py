@@ -130,7 +130,8 @@ def test_grades_have_a_model_of_their_own(graded: tuple[pd.DataFrame, np.ndarray
     table, value = graded
     fit = voirdire.fit(table, method="map")
     assert fit.notes[0] == (
-        "No model was named: ordered-labels, because its labels are whole numbers, taken as grades."
+        "No model was named: ordered-labels, because its labels are whole numbers, and taken as grades they predict "
+        "labels left out better (--model hierarchical-dawid-skene takes them as classes without an order)."
     )
     grade = fit.classes()["label"].astype(int)
     assert np.corrcoef(grade, value)[0, 1] > 0.85

@@ -16,13 +16,14 @@ from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.kind import Request
 from voirdire.kinds.labels.dependence import residuals
-from voirdire.kinds.labels.families import found_families, order
+from voirdire.kinds.labels.families import found_families
+from voirdire.kinds.labels.grades import ORDERED, UNORDERED, why_grades
 from voirdire.kinds.labels.problem import pose_labels
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import Labels
 from voirdire.trust.dependence import effective_size
 
-PLAIN, SHARED, ORDERED = "hierarchical-dawid-skene", "family-dawid-skene", "ordered-labels"
+SHARED = "family-dawid-skene"
 SOME = 0.2  # of a panel's judges: fewer copies than that do not call for another model
 ALL = (
     0.9  # of a panel's judges: as many independent ones as it is worth where families account for its answers
@@ -32,27 +33,34 @@ ALL = (
 def default_model(table: Labels, request: Request) -> tuple[str, str]:
     """``ordered-labels`` for three grades or more; ``family-dawid-skene`` for families named, or found and sufficient.
 
-    Else ``hierarchical-dawid-skene``. Labels are grades if their levels were given or all are whole numbers.
+    Else ``hierarchical-dawid-skene``. What are grades is said in :mod:`.labels.grades`.
 
     Returns
     -------
     model, why : str
     """
-    if request.classes is None and len(table.labels) > 2 and (why := order(table)):
+    graded, why = (False, "") if request.classes is not None else why_grades(table)
+    if graded:
         return ORDERED, why
+    model, more = _without_order(table, request)
+    return model, f"{more}; {why}" if why else more
+
+
+def _without_order(table: Labels, request: Request) -> tuple[str, str]:
+    """The model of classes without an order, and why."""
     if request.families:
         return SHARED, "the table has labels of families of judges"
     if request.families is not None or request.anchors is not None:  # known items tell a clique by themselves
-        return PLAIN, "the table has labels"
+        return UNORDERED, "the table has labels"
     families = found_families(table)
     every = list(families.values())
     alike = sum(every.count(family) > 1 for family in every)
     if alike <= SOME * len(table.judges):
-        return PLAIN, "the table has labels"
+        return UNORDERED, "the table has labels"
     why = f"{alike} of {len(table.judges)} judges answer like another"
     if _account(table, request, families):
         return SHARED, why
-    return PLAIN, f"{why}, but families do not account for how the others agree"
+    return UNORDERED, f"{why}, but families do not account for how the others agree"
 
 
 def _account(table: Labels, request: Request, families: dict[str, str]) -> bool:

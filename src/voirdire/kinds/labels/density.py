@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.kinds.labels.expected import Expected
+from voirdire.kinds.labels.expected_grades import ExpectedGrades
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
 from voirdire.kinds.labels.states import log_joint, log_rates, of_panel
@@ -84,16 +85,6 @@ class LabelsDensity(LabelsLayout):
     def shares_errors(self) -> bool:
         """Whether judges of a family see the same effect in an item; see :mod:`.labels.states`."""
         return self.model.reliability.kind in SHARED_ERRORS
-
-    @cached_property
-    def alone(self) -> Ints:
-        """Judges that are in no block."""
-        inside = {k for block in self.blocks for k in block}
-        return np.array([k for k in range(self.judges) if k not in inside], dtype=np.int64)
-
-    def columns(self, judges: Ints) -> Ints:
-        """Where the labels of some judges stand among the counts."""
-        return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -336,8 +327,14 @@ class LabelsDensity(LabelsLayout):
         return [self._flat_from(found), np.zeros(self.size)]
 
     def by_hand(self, data: Data) -> ByHand | None:
-        """From the classes' expected counts, of confusion matrices; see :class:`.labels.expected.Expected`."""
-        if not self.leaning or self.shares_errors or "pinned" in data:
+        """From expected counts: of confusion matrices (:class:`.labels.expected.Expected`), and of ordered labels
+        without known classes (:class:`.labels.expected_grades.ExpectedGrades`).
+        """
+        if "pinned" in data:
+            return None
+        if self.graded and not self.anchored:
+            return ByHand(ExpectedGrades(self, data).both)
+        if not self.leaning or self.shares_errors:
             return None
         expected = Expected(self, data)
         return ByHand(expected.both, expected.metric)

@@ -1,29 +1,41 @@
-"""Judges of labels who share errors, found where families are not named.
+"""Judges of labels who answer alike, found where families are not named.
 
-A judge's answers to an item are its mean level where labels have an order (or are two), coded from 0; else the shares
-of each label, a vector. One factor explains what all judges see in the items (principal factors:
-Thurstone 1931; uniquenesses by iteration); judges whose residuals correlate by more than ``DUPLICATE``, and clearly so,
-are taken as one family, as duplicates of votes and scores are (:mod:`voirdire.trust.duplicates`).
+Two judges are compared by Cohen's kappa on the items that both labelled. One factor explains how far judges agree
+because they see the same items: kappa_ab is about load_a load_b of judges who err independently (principal factors:
+Thurstone 1931), with loads that are drawn to the panel's middle one where a judge shares few items with others. What is
+left over, as a share of what the factor leaves open,
+
+    rho_ab = (kappa_ab - load_a load_b) / sqrt((1 - load_a^2) (1 - load_b^2)),
+
+is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above ``ALIKE`` and they agree so often as
+judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel (exact binomial probability, shared
+among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
+the more items it takes; two judges who are nearly always right agree nearly always, and are not alike.
 """
 
 from __future__ import annotations
 
-from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from voirdire.tables.labels import Labels
-from voirdire.trust.duplicates import ALPHA, DUPLICATE
 from voirdire.typing import Floats
 
-STEPS = 50
+ALIKE = 0.5  # rho of two judges who answer alike, at least
+STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
+ALPHA = 0.001  # chance that any two of a panel of strangers are taken to answer alike
 LEAST = 20  # items that two judges share, from which they are compared
-NEAR = 0.05  # a correlation within that of what the factor explains is explained by it
-LARGEST = 5_000_000  # numbers in the table of items and judges: of larger ones the first items
+STEPS = 50
+NEAR = 0.05  # a kappa within that of what the factor explains is explained by it
+PULL = 16.0  # information with which a load is drawn to the middle one, in numbers of items
+HIGHEST = 0.995  # load
+LARGEST = 5_000_000  # numbers in the table of items, judges and labels: of larger ones the first items
 
 
 def found_families(table: Labels) -> dict[str, str]:
-    """Family of each judge, by the first name of those that are joined; empty where no judges share errors.
+    """Family of each judge, by the first name of those that are joined; empty where no judges answer alike.
 
     Examples
     --------
@@ -37,65 +49,65 @@ def found_families(table: Labels) -> dict[str, str]:
     >>> found_families(read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"])))["copy"]
     'a'
     """
-    judges, graded = len(table.judges), len(table.labels) < 3 or bool(order(table))
-    columns = 1 if graded else len(table.labels)
-    units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
-    most = min(len(units), LARGEST // max(judges * columns, 1))
-    here = unit < most
-    cell, shape = table.judge[here] * most + unit[here], (judges, most)
-    count = np.bincount(cell, minlength=judges * most).reshape(shape).astype(float)
-    seen = count > 0
-    own = seen.sum(axis=1)
-    level = table.label[here]
-    sums = [
-        np.bincount(cell, level if graded else level == column, judges * most) for column in range(columns)
-    ]
-    given = np.stack(sums).reshape(columns, *shape) / np.maximum(count, 1.0)
-    given = np.where(seen, given - (given.sum(axis=2) / np.maximum(own, 1))[:, :, None], 0.0)
-    given = given.transpose(1, 0, 2).reshape(judges, -1)
-    given /= np.maximum(np.sqrt((given**2).sum(axis=1) / np.maximum(own, 1)), 1e-12)[:, None]
-    together = seen.astype(float) @ seen.T.astype(float)
-    correlation = given @ given.T / np.maximum(together, 1.0)
-    rho = _residual(correlation, together)
-    pairs = judges * (judges - 1) / 2
-    if not pairs:
-        return {}
-    bound = -NormalDist().inv_cdf(ALPHA / pairs)
-    usable = (together >= LEAST) & (own > 0)[:, None] & (own > 0)
-    alike = (
-        usable
-        & (rho > DUPLICATE)
-        & (np.arctanh(np.clip(rho, 1e-12 - 1.0, 1.0 - 1e-12)) * np.sqrt(together) > bound)
-    )
-    group = np.arange(judges)
-    for one, other in zip(*np.nonzero(np.triu(alike, 1)), strict=True):
+    group = np.arange(len(table.judges))
+    for one, other in zip(*np.nonzero(np.triu(_alike(_agreements(table)), 1)), strict=True):
         a, b = sorted((group[one], group[other]))
         group[group == b] = a
-    if len(np.unique(group)) == judges:
+    if len(np.unique(group)) == len(group):
         return {}
     return {judge: table.judges[group[k]] for k, judge in enumerate(table.judges)}
 
 
-def order(table: Labels) -> str:
-    """Why labels are grades, in words; empty where they are not."""
-    if table.declared:
-        return "the levels of its labels were given in their order"
-    if all(label.isdecimal() for label in table.labels):
-        return "its labels are whole numbers, taken as grades"
-    return ""
+class _Agreements(NamedTuple):
+    """Of every two judges the items that both labelled, the agreements on them, and the share expected by chance."""
+
+    shared: Floats
+    agreed: Floats
+    chance: Floats
 
 
-def _residual(correlation: Floats, together: Floats) -> Floats:
-    """Correlations of what one factor leaves, the factor found from pairs that it explains well itself."""
-    judges = len(correlation)
-    weight = np.sqrt(together) * (1.0 - np.eye(judges))
-    load = np.full(judges, 0.5)
+def _agreements(table: Labels) -> _Agreements:
+    judges, labels = len(table.judges), len(table.labels)
+    units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
+    most = min(len(units), max(1, LARGEST // max(judges * labels, 1)))
+    here = unit < most
+    cell = (table.label[here] * judges + table.judge[here]) * most + unit[here]
+    count = np.bincount(cell, minlength=labels * judges * most).reshape(labels, judges, most).astype(float)
+    total = count.sum(axis=0)
+    given, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)
+    shared = seen @ seen.T
+    used = given @ seen.T  # how often judge a gave each label to the items that b labelled too
+    chance = (used * used.swapaxes(1, 2)).sum(axis=0) / np.maximum(shared, 1.0) ** 2
+    return _Agreements(shared, (given @ given.swapaxes(1, 2)).sum(axis=0), chance)
+
+
+def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
+    """Which pairs of judges answer alike, shape (judges, judges)."""
+    from scipy.special import betainc
+
+    told = (pairs.shared > 0) & (pairs.chance < 1.0 - 1e-9) & ~np.eye(len(pairs.shared), dtype=bool)
+    usable = told & (pairs.shared >= LEAST)
+    if not usable.any():
+        return usable
+    open_ = np.where(told, 1.0 - pairs.chance, 1.0)
+    kappa = np.where(told, (pairs.agreed / np.maximum(pairs.shared, 1.0) - pairs.chance) / open_, 0.0)
+    load = _loads(kappa, np.where(told, pairs.shared, 0.0))
+    explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
+    expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
+    agreed = np.floor(pairs.agreed + 1e-9)
+    # P(at least so many agreements) of a binomial distribution
+    tail = betainc(np.maximum(agreed, 1e-9), pairs.shared - agreed + 1.0, np.clip(expected, 0.0, 1.0))
+    rare = tail * (usable.sum() / 2) < ALPHA
+    return np.asarray(usable & (kappa > explained + ALIKE * left) & rare)
+
+
+def _loads(kappa: Floats, shared: Floats) -> Floats:
+    """Loads on the one factor, found from pairs that it explains well itself."""
+    load = np.full(len(kappa), 0.5)
+    noise = NEAR**2 + 1.0 / np.maximum(shared, 1.0)
     for _ in range(STEPS):
         # copies must not be the factor: a pair counts for less the further it is from it, as of a Cauchy distribution
-        left = correlation - np.outer(load, load)
-        robust = weight / (NEAR**2 + left**2)
-        total = robust @ (load**2)
-        load = np.clip((robust * correlation) @ load / np.maximum(total, 1e-12), -0.97, 0.97)
-    unique = np.sqrt(1.0 - load**2)
-    rho: Floats = (correlation - np.outer(load, load)) / np.outer(unique, unique)
-    return rho
+        weight = np.where(shared > 0, 1.0 / (noise + (kappa - np.outer(load, load)) ** 2), 0.0)
+        pulled = (weight * kappa) @ load + PULL * np.median(load)
+        load = np.clip(pulled / (weight @ load**2 + PULL), -HIGHEST, HIGHEST)
+    return load

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voirdire.infer.mode import find_mode
+from voirdire.infer.posterior_mode import TOLERANCE
 from voirdire.kinds.held_out import Seen, scored
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
-from voirdire.typing import Ints
+from voirdire.typing import Floats, Ints
 
 
 def held_out(whole: LabelsProblem, fold: Ints) -> Seen:
@@ -19,14 +21,24 @@ def held_out(whole: LabelsProblem, fold: Ints) -> Seen:
     InputError
         The model knows no classes, from which labels could be predicted.
     """
-    model, table = whole.model, whole.table
     check_single(whole)
-    out = np.zeros((table.rows, len(whole.labels)))
+    out = np.zeros((whole.table.rows, len(whole.labels)))
     for number in np.unique(fold):
-        here = fold == number
-        classes, families = whole.labels[: whole.classes], whole.families
-        seen = pose_labels(model, table.subset(~here), classes=classes, families=families)
-        values = seen.density.values(find_mode(seen).x, np)
-        rows = (table.judge[here], table.criterion[here], table.item[here])
-        out[here] = chances(seen, values, rows)
-    return scored(out, whole.given(table))
+        out[fold == number] = predicted(whole, fold == number)
+    return scored(out, whole.given(whole.table))
+
+
+def predicted(whole: LabelsProblem, here: NDArray[np.bool_], tolerance: float = TOLERANCE) -> Floats:
+    """Probability of every label in some rows, of a fit at the mode that has not seen these; shape (some, labels).
+
+    Parameters
+    ----------
+    here : bool array, shape (rows,)
+    tolerance : float
+        Gradient at which the search for the mode is stopped.
+    """
+    table = whole.table
+    classes, families = whole.labels[: whole.classes], whole.families
+    seen = pose_labels(whole.model, table.subset(~here), classes=classes, families=families)
+    values = seen.density.values(find_mode(seen, tolerance=tolerance).x, np)
+    return chances(seen, values, (table.judge[here], table.criterion[here], table.item[here]))

@@ -69,7 +69,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if request.anchors is not None:
             known = read_labels(request.anchors, name="anchors", levels=table.labels, judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)
-        if families and not shares:
+        if families and not shares and len(set(families.values())) < len(families):
             raise InputError(
                 f"families= is for models with errors that families share; model {model.name} has none: take "
                 "family-dawid-skene, or ordered-labels where labels have an order"

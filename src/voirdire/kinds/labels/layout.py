@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from voirdire.model.density import LogDensity
+from voirdire.typing import Ints
 
 
 @dataclass(frozen=True)
@@ -46,3 +49,13 @@ class LabelsLayout(LogDensity):
             "gap": self.labels - 2,
             "family": len(self.blocks),
         }
+
+    @cached_property
+    def alone(self) -> Ints:
+        """Judges that are in no block."""
+        inside = {k for block in self.blocks for k in block}
+        return np.array([k for k in range(self.judges) if k not in inside], dtype=np.int64)
+
+    def columns(self, judges: Ints) -> Ints:
+        """Where the labels of some judges stand among the counts."""
+        return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()

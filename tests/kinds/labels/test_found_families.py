@@ -1,0 +1,104 @@
+"""Families that are found: copies are, strangers are not, however sparse the crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.kinds.labels.families import found_families
+from voirdire.tables.labels import read_labels
+
+Simulated = Callable[..., tuple[pd.DataFrame, Any]]
+SPARSE = (
+    {"classes": 2},
+    {"classes": 4},
+    {"classes": 10, "items": 600, "per": 6},
+    {"judges": 140, "items": 700, "per": 4},
+    {"judges": 20, "items": 200, "per": 10, "hard": 2.0},
+)
+
+
+def families_of(table: pd.DataFrame) -> list[set[str]]:
+    found = found_families(read_labels(table))
+    groups = [{judge for judge, family in found.items() if family == name} for name in set(found.values())]
+    return [group for group in groups if len(group) > 1]
+
+
+@pytest.mark.parametrize("how", SPARSE)
+@pytest.mark.parametrize("seed", range(8))
+def test_strangers_are_no_families(seed: int, how: dict[str, Any], crowd: Simulated) -> None:
+    table, _ = crowd(seed, **how)
+    assert families_of(table) == []
+    assert families_of(table.assign(label="c" + table["label"].astype(str))) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("how", [{}, {"copies": 2}, {"judges": 4, "copies": 2}, {"labelled": 0.6}])
+def test_copies_are_a_family(seed: int, how: dict[str, Any], copied: Simulated) -> None:
+    table, family = copied(seed, **how)
+    assert families_of(table) == [family]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_three_identical_judges_of_a_sparse_crowd_are_found(seed: int, crowd: Simulated) -> None:
+    """A worker under three names, with 150 items in common."""
+    table, _ = crowd(seed, judges=60, items=400, per=6)
+    rng = np.random.default_rng(seed)
+    items = rng.choice(sorted(table["item"].unique()), 150, replace=False)
+    said = rng.integers(1, 5, 150)
+    own = [(name, item, int(y)) for name in ("m1", "m2", "m3") for item, y in zip(items, said, strict=True)]
+    both = pd.concat([table, pd.DataFrame(own, columns=table.columns)], ignore_index=True)
+    assert families_of(both) == [{"m1", "m2", "m3"}]
+
+
+def test_agreement_on_few_items_is_no_family() -> None:
+    """Thirty judges, two of whom agree on all of the 21 items that they share: among 435 pairs that happens."""
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 2, 300)
+    rows = [
+        (f"j{k:02d}", i, int(truth[i] if rng.random() < 0.85 else 1 - truth[i]))
+        for k in range(30)
+        for i in rng.choice(300, 60, replace=False)
+    ]
+    rows += [(f"new{k}", i, int(truth[i])) for k in range(2) for i in range(21)]
+    assert families_of(pd.DataFrame(rows, columns=["judge", "item", "label"])) == []
+
+
+def test_two_judges_who_are_always_right_are_not_alike() -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 400)
+    said = dict.fromkeys(("right", "also right"), truth)
+    for k in range(6):
+        said[f"j{k}"] = np.where(rng.random(400) < 0.8, truth, (truth + rng.integers(1, 3, 400)) % 3)
+    rows = [(judge, i, int(y)) for judge, labels in said.items() for i, y in enumerate(labels)]
+    assert families_of(pd.DataFrame(rows, columns=["judge", "item", "label"])) == []
+
+
+def test_a_label_that_both_always_give_tells_nothing() -> None:
+    rows = [(judge, i, "same") for judge in ("a", "b") for i in range(50)]
+    rows += [("c", i, "same" if i % 2 else "other") for i in range(50)]
+    assert families_of(pd.DataFrame(rows, columns=["judge", "item", "label"])) == []
+
+
+@pytest.mark.parametrize("name", ["dogs", "music", "products"])
+def test_crowds_that_were_published_have_no_families(name: str, shared: Path) -> None:
+    table = pd.read_csv(shared / "data" / f"{name}_labels.csv")
+    assert families_of(table) == []
+    numbers = table.assign(label=table["label"].str[1:].astype(int))
+    assert families_of(numbers) == []
+
+
+def test_every_judge_alone_is_no_family(copied: Simulated) -> None:
+    """With ``families={}`` nothing is looked for, and any model of labels may be asked for."""
+    table, _ = copied(0)
+    for model in (None, "hierarchical-dawid-skene", "ordered-labels"):
+        how = {"levels": list("xyz")} if model == "ordered-labels" else {}
+        fit = voirdire.fit(table, families={}, method="map", model=model, **how)
+        assert fit.model.name == (model or "hierarchical-dawid-skene")
+        assert not any("Families" in note for note in fit.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -194,6 +195,40 @@ def agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
             path.write_bytes(random_csv(rng))
         read += assert_alike(path, monkeypatch)
     assert number / 4 < read < number
+
+
+def through_both_doors(tmp_path: Path, number: int) -> None:
+    """A CSV is the same table under its own name and under that of a file whose content must tell what it is."""
+    read = 0
+    for seed in range(number):
+        data = random_csv(np.random.default_rng(seed))
+        found: list[Votes | None] = []
+        for name, content in (("v.csv", data), ("v.txt", data), ("v.gz", gzip.compress(data))):
+            path = tmp_path / name
+            path.write_bytes(content)
+            try:
+                with listening(lambda _: None):
+                    found.append(read_votes(path))
+            except InputError:
+                found.append(None)
+        plain, *others = found
+        read += plain is not None
+        for other in others:
+            if plain is None or other is None:
+                assert plain is other, data
+                continue
+            for name in (*FIELDS, "contexts", *CODES, "row_cell", "row_outcome", "row_context"):
+                np.testing.assert_array_equal(getattr(other, name), getattr(plain, name), err_msg=name)
+    assert number / 6 < read < number
+
+
+def test_a_csv_is_the_same_under_any_name(tmp_path: Path) -> None:
+    through_both_doors(tmp_path, 60)
+
+
+@pytest.mark.slow
+def test_a_thousand_csvs_are_the_same_under_any_name(tmp_path: Path) -> None:
+    through_both_doors(tmp_path, 1000)
 
 
 @pytest.mark.slow

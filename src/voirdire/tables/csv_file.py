@@ -51,10 +51,19 @@ def check_separator(mark: str) -> None:
 
 
 def separator_of(path: str) -> str:
-    """The separator that makes most columns of the header; a comma where none does."""
+    """The separator that occurs most in the header outside of quotation marks; a comma where none does."""
+    counts = dict.fromkeys(_SEPARATORS, 0)
+    quoted = False
     with open_text(path, newline="", lines=True) as lines:
-        header = "".join(line for _, line in zip(range(1), lines, strict=False))
-    return max(_SEPARATORS, key=lambda mark: len(next(csv.reader([header], delimiter=mark), [])))
+        for line in lines:
+            for letter in line:
+                if letter == '"':
+                    quoted = not quoted
+                elif letter in counts and not quoted:
+                    counts[letter] += 1
+            if line.strip() and not quoted:
+                break
+    return max(counts, key=counts.__getitem__)
 
 
 def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int, list[str]]]:

@@ -119,6 +119,7 @@ def format_of(source: Source, asked: Asked, tool: str | None = None) -> Format:
     for keys, why in _REFUSED.items():
         if keys <= source.head.keys and "judge" not in source.head.keys and asked.judge is None:
             raise InputError(f"{source.name}: {why}")
+    _as_record(source, tables.FORMAT)
     if source.head.keys == tables.BATTLES and tables.repeats_rows(source):
         raise InputError(f"{source.name}: {tables.REPEATED}")
     if source.head.shape in ("object", "zip"):

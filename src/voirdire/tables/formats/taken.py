@@ -131,6 +131,8 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
         return "table", ()
     try:
         with opened(path) as source:
+            if source.head.lone and tool_of(source.head) is None:
+                source.head = source.head.as_record()
             head = source.head
             if head.shape not in ("records", "table"):
                 found = tool_of(head)

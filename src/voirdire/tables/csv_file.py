@@ -29,8 +29,8 @@ _ROWS = 50_000  # rows that are handed on together
 Rows = list[tuple[object, ...]]
 
 
-def check_separator(mark: str) -> None:
-    """Refuse what cannot stand between columns.
+def separator_mark(mark: str) -> str:
+    """The character between columns that is meant; ``\\t`` in two letters is a tab.
 
     Raises
     ------
@@ -39,15 +39,18 @@ def check_separator(mark: str) -> None:
 
     Examples
     --------
-    >>> check_separator(";;")
+    >>> separator_mark(";;")
     Traceback (most recent call last):
     ...
     voirdire.errors.InputError: separator ';;' is not one character; write for example ';' or '|'
     """
+    if mark == "\\t":
+        return "\t"
     if len(mark) != 1:
         raise InputError(f"separator {mark!r} is not one character; write for example ';' or '|'")
     if mark in '"\r\n\0 ' or "\ud800" <= mark <= "\udfff":
         raise InputError(f"separator {mark!r} cannot stand between columns; write for example ';' or '|'")
+    return mark
 
 
 def separator_of(path: str) -> str:

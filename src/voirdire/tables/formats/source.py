@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from voirdire.errors import InputError
-from voirdire.tables.csv_file import check_separator, separated, separator_of
+from voirdire.tables.csv_file import separated, separator_mark, separator_of
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.archive import open_archive
 from voirdire.tables.formats.failures import reading
@@ -188,7 +188,7 @@ def opened(
     """
     text = os.fspath(path)
     if separator is not None:
-        check_separator(separator)
+        separator = separator_mark(separator)
     with ExitStack() as stack:
         local = stack.enter_context(local_copy(text))
         stack.enter_context(_as_given(local, text))

@@ -69,7 +69,7 @@ def test_columns_that_stand_twice_are_refused(
     path = tmp_path / f"scores.{ending}"
     text = TWICE[name].replace(",", mark).encode()
     path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
-    with pytest.raises(InputError, match="column '(ann|score|note)' occurs 2 times; keep one"):
+    with pytest.raises(InputError, match=r"column '(ann|score|note)' occurs 2 times; keep one"):
         read(path, wide=wide)
     assert "occurs 2 times; keep one" in said_by(read_scores, path)
 
@@ -156,7 +156,7 @@ def test_packed_files_that_are_damaged_are_named(tmp_path: Path, pack: Callable[
 def test_separators_that_are_none_are_refused(tmp_path: Path, mark: str) -> None:
     path = tmp_path / "scores.txt"
     path.write_text(TABLE.replace(",", ";"))
-    with pytest.raises(InputError, match="separator .* write for example ';' or"):
+    with pytest.raises(InputError, match=r"separator .* write for example ';' or"):
         read(path, sep=mark)
 
 
@@ -197,18 +197,12 @@ def test_objects_and_lists_in_cells_are_refused_by_name(tmp_path: Path, cell: ob
     for ending in ("json", "jsonl", "parquet"):
         path = tmp_path / f"labels.{ending}"
         if ending == "parquet":
-            if not all(isinstance(one, type(cell)) for one in (cell,)) or cell == {}:
-                continue  # a column of Parquet has one type, and an empty object has none
+            if cell == {}:
+                continue  # which Parquet cannot hold
             pd.DataFrame([row | {column: cell} for row in rows]).to_parquet(path)
         else:
             frame.to_json(path, orient="records", lines=ending == "jsonl")
         said = said_by(read_labels, path)
         assert f"{column} is a " in said
         assert "which is not a name; write it as text" in said
-        try:
-            found = read(path)
-        except InputError as error:
-            assert "a dict stands where a name should" in str(error) or "a list stands" in str(error)
-        else:
-            assert "stands where a name should" in found.refused["reason"].iloc[0]
-            assert str(cell) not in found.table.to_csv()
+        assert "stands where a name should" in said_by(lambda one: read(one).table, path)  # type: ignore[arg-type]

@@ -141,7 +141,7 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
             found = tool_of_file(source)
             if found is not None:
                 return found.name, names
-            elsewhere = not ours or (source.kind != "csv" and not _is_ours(source, path))
+            elsewhere = not ours or not _is_ours(source, path)
             roles = find_roles(names)
             if in_layout(source, roles):
                 return "table", names

@@ -144,3 +144,38 @@ def test_doctor_of_several_files_says_what_is_wrong_with_each(votes: Path, tmp_p
     assert [one["rows"] for one in json.loads(done.stdout)["files"]] == [{"votes": 14}]
     assert "does not exist" in done.stderr
     assert "broken.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("judge,item,score\na,x,1\nb,x,NA\n", [], "v.csv:3: score 'NA' is no number"),
+        ("judge,item,score\na,x,1\nTotal,,1\n", [], "v.csv:3: item is empty"),
+        ("judge,item,score\na,x,1\nb,x,2\n", ["--people", "zoe"], "'zoe' is no judge of the table"),
+        ("judge,item,label\na,x,p\nb,x,q\n", ["--levels", "p,r"], "'q'"),
+        ("judge,item,label\na,x,yes\nb,x,NA\n", [], "'NA', which stands for a missing value"),
+    ],
+)
+def test_doctor_says_what_every_verb_would_refuse(
+    tmp_path: Path, text: str, options: list[str], said: str
+) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text(text)
+    done = ran("doctor", path, *options, code=1)
+    assert said in done.output
+    assert "ready for" not in done.output
+    assert "type: voirdire fit" not in done.output
+
+
+def test_one_file_is_not_the_answers_of_judges_and_of_people(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("judge,item,score\na,x,1\nb,x,2\n")
+    assert "as judges' answers and as people's" in ran("fit", path, "--anchors", path, code=1).output
+
+
+def test_a_colon_may_be_part_of_the_name_of_a_judge(tmp_path: Path) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text("item,score\nx,1\ny,2\n")
+    ran("import", path, "--set", "judge=llama3.1:8b", "--out", tmp_path / "out")
+    assert "llama3.1:8b,x,1" in (tmp_path / "out" / "scores.csv").read_text()
+    assert "none of the files v.csv" in ran("doctor", path, "--set", "judge=w.csv:ann", code=1).output

@@ -75,7 +75,8 @@ def _lines(one: Findings) -> list[str]:
         ready = [verb for verb in ("fit", "board", "agree", "metaeval", "replace") if verb not in one.lacks]
         lines.append(f"ready for {', '.join(ready) or 'nothing yet'}")
         lines += [f"  {verb} needs {what}" for verb, what in one.lacks.items()]
-    lines.append(f"type: {one.command}")
+    if one.command:
+        lines.append(f"type: {one.command}")
     return lines
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +14,7 @@ import typer
 from voirdire.errors import InputError
 from voirdire.tables.chosen import chosen
 from voirdire.tables.columns import ANSWERS
+from voirdire.tables.formats.imported import check_judges
 from voirdire.tables.formats.source import opened
 from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
 from voirdire.tables.run_folders import run_folder
@@ -125,6 +127,12 @@ _OPTIONS: dict[str, Any] = {
 }
 
 
+#: Endings of files; what stands before a colon is else part of the name of a judge, as in ``llama3.1:8b``.
+_ENDINGS = {
+    ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".gz", ".zst", ".eval", ".zip",
+}  # fmt: skip
+
+
 @dataclass
 class TableOptions:
     """How the tables of a command are read.
@@ -135,6 +143,15 @@ class TableOptions:
     """
 
     how: Reading = field(default_factory=Reading)
+    _given: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def _take(self, path: Path, role: str) -> None:
+        """Raise where a file is given as judges' answers and as people's."""
+        if self._given.setdefault(os.path.realpath(path), role) != role:
+            raise InputError(
+                f"file {str(path)!r} is given as judges' answers and as people's; judges of a table who are people are "
+                "named by --people"
+            )
 
     @property
     def levels(self) -> list[str] | None:
@@ -154,9 +171,12 @@ class TableOptions:
         phase : str, optional
             The phase of answers that is meant, where there are some.
         """
+        for path in paths:
+            self._take(path, "judges")
         kept = replace(self.how, levels=None, positive=None)
         if not kept.given and not any(Path(f"{path}{BESIDE}").is_file() for path in paths):
             return [path if phase is None else chosen(path, phase) for path in paths]
+        check_judges(self.how.judges_of_files(), [str(path) for path in paths])
         elsewhere = {name for path in further if path is not None for name in _columns(path)}
         return [self._read(path, elsewhere, phase) for path in paths]
 
@@ -168,6 +188,7 @@ class TableOptions:
         """A table of people's answers, who need not be named; a file as it is where nothing is said of its columns."""
         if path is None:
             return None
+        self._take(path, "people")
         how = (
             fitting(self.how, _columns(path))
             if self.how.map or self.how.winners or self.how.sep
@@ -181,7 +202,7 @@ class TableOptions:
         return found[0] if len(found) == 1 else found or None
 
     def _read(self, path: Path, elsewhere: set[str], phase: str | None) -> Any:
-        how = self.how
+        how = self.how.of_file(str(path))
         if run_folder(path) is not None:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
                 raise InputError(f"{path}: a run's folder says how it is read; leave --{alien[0]} out")
@@ -283,7 +304,7 @@ def _settings(given: list[str]) -> dict[str, Any] | None:
     for text in given:
         name, _, value = text.partition("=")
         file, colon, judge = value.rpartition(":")
-        if name.strip() == "judge" and colon and Path(file).suffix:
+        if name.strip() == "judge" and colon and Path(file).suffix.lower() in _ENDINGS:
             judges[file] = judge
         else:
             plain.append(text)

@@ -77,7 +77,7 @@ def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:
     from narwhals.exceptions import DuplicateError
 
     try:
-        frame: Any = nw.from_native(table)
+        frame: Any = nw.from_native(_plain_columns(table, problems))
         return frame, frame.collect_schema().names()
     except TypeError:
         problems.stop(
@@ -86,6 +86,19 @@ def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:
         )
     except DuplicateError as error:
         problems.stop(f"a column name occurs twice: {' '.join(str(error).split())}")
+
+
+def _plain_columns(table: Any, problems: Problems) -> Any:
+    """A pandas dataframe whose names of columns are texts, and whose named index is columns; all else as it is."""
+    if not (type(table).__module__.startswith("pandas") and hasattr(table, "columns")):
+        return table
+    if table.columns.nlevels > 1:
+        problems.stop("the columns have several levels of names; give each one name")
+    levels = [name for name in table.index.names if name is not None and name not in table.columns]
+    if levels:
+        table = table.reset_index(level=levels)
+    names = [name if isinstance(name, str) else str(name) for name in table.columns]
+    return table if names == list(table.columns) else table.set_axis(names, axis="columns")
 
 
 def cells_of(series: Any) -> Sequence[object]:

@@ -183,6 +183,11 @@ def lacking(columns: Sequence[str]) -> str:
     )
     if kind is not None:
         missing = [name for name in NEEDED[kind] if name not in roles]
+        if not missing:
+            kinds = [one for one, answer in ANSWERS.items() if answer in roles]
+            return (
+                f"{seen} are those of {' and '.join(kinds)}; --table {' or '.join(kinds)} says which is meant"
+            )
         people = " (answers of people need none: --anchors, --humans)" if missing == ["judge"] else ""
         return f"{seen} are those of {kind}, but lack {' and '.join(missing)}{people}"
     if "judge" in roles or "item" in roles:

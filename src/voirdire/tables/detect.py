@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.tables.columns import KNOWN, kind_of
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -75,6 +76,9 @@ def read_table(
     problems = Problems("votes" if votes else "table")
     found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
     problems.raise_any()
+    if len(found) > 1:
+        only = _only_kind(table, problems)
+        found = found if only is None else [only]
     if not found and columns_among(table, ["rank"], problems):
         problems.stop(
             "these are rankings, of which no model is made; --table votes (table='votes') reads each as the votes "
@@ -89,6 +93,13 @@ def read_table(
             f"tool's file, --table {found[0]} takes one, and `voirdire import` writes each into a table of its own)"
         )
     return readers[found[0] if found else Votes.data](table)
+
+
+def _only_kind(table: object, problems: Problems) -> str | None:
+    """The kind of a table of several answers: the one that was asked for, else the one that has all its columns."""
+    if isinstance(table, Imported):
+        return table.kinds[0] if len(table.kinds) == 1 else None
+    return kind_of(columns_among(table, list(KNOWN), problems))
 
 
 def _unknown(table: object) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from voirdire.errors import InputError
 from voirdire.notices import listening
 from voirdire.tables.columns import find_roles
+from voirdire.tables.detect import read_table
 from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import Source, opened
@@ -55,7 +56,7 @@ class Findings:
     error : str, optional
         Why nothing can be read as it is.
     command : str
-        What to type; of a file that cannot be read as it is, what is likely to read it.
+        What to type; of a file that cannot be read as it is, what is likely to read it, or nothing.
     """
 
     file: str
@@ -118,8 +119,11 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     try:
         with listening(heard.append):
             found = read_as(name, how)
+            _check(found)
     except InputError as error:
-        command = " ".join(["voirdire fit", _quoted(name), *(one.options for one in likely)])
+        command = (
+            " ".join(["voirdire fit", _quoted(name), *(one.options for one in likely)]) if likely else ""
+        )
         return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
     tool = next(iter(found.formats.values()))
     frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
@@ -127,7 +131,6 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
     notes += [sentence for kind, frame in frames.items() for sentence in _stands_out(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_reasons(found))}")
-    notes += [f"cannot be read: {fault}" for fault in found.faults]
     return Findings(
         name,
         tool,
@@ -141,6 +144,14 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
         None,
         _command(name, how, frames),
     )
+
+
+def _check(found: Imported) -> None:
+    """Raise where no verb can take the table that was read."""
+    if len(found.kinds) == 1 and found.kinds != ["rankings"]:
+        read_table(found)
+    elif found.faults:
+        raise InputError(list(found.faults))
 
 
 def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
@@ -240,7 +251,10 @@ def _lacks(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
     found: dict[str, str] = {}
     kinds = list(frames)
     if "rankings" in kinds and len(kinds) == 1:
-        return dict.fromkeys(("fit", "board", "agree"), "rankings: --table votes reads them as votes")
+        return dict.fromkeys(
+            ("fit", "board", "agree", "metaeval", "replace"),
+            "another table: --table votes reads rankings as votes",
+        )
     if len(kinds) > 1:
         found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
     judges = max(len(set(frame["judge"])) for frame in frames.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,15 @@ class Reading:
         judge: Any = (self.set or {}).get("judge")
         return dict(judge) if isinstance(judge, Mapping) else {}
 
+    def of_file(self, path: str) -> Reading:
+        """These options without the judges of other files."""
+        judges = self.judges_of_files()
+        if not judges:
+            return self
+        own = {file: name for file, name in judges.items() if file in (path, os.path.basename(path))}
+        rest: dict[str, Any] = {name: value for name, value in (self.set or {}).items() if name != "judge"}
+        return replace(self, set=rest | ({"judge": own} if own else {}))
+
     def beside(self, source: object) -> Reading:
         """These options, completed by those of a file beside the table; what is given here comes first.
 
@@ -101,12 +110,20 @@ class Reading:
         InputError
             The file is damaged, or names an option that there is not.
         """
-        path = Path(os.fspath(source) + BESIDE) if isinstance(source, str | os.PathLike) else None
-        if path is None or not path.is_file():
+        path = file_beside(source)
+        if path is None:
             return self
         kept = load_reading(path)
+        if not kept.given:
+            return self
         notice(f"{path} says how the table is read: {', '.join(kept.given)}.")
         return replace(kept, **self.given)
+
+
+def file_beside(source: object) -> Path | None:
+    """The file that says how the table beside it is read; None where there is none."""
+    path = Path(os.fspath(source) + BESIDE) if isinstance(source, str | os.PathLike) else None
+    return path if path is not None and path.is_file() else None
 
 
 def load_reading(path: Path) -> Reading:
@@ -136,19 +153,47 @@ def load_reading(path: Path) -> Reading:
     known = [one.name for one in fields(Reading)]
     if wrong := [name for name in found if name not in known]:
         raise InputError(f"file {str(path)!r}: {wrong[0]!r} is no option{nearest(wrong[0], known)}")
-    tables = {"map", "winners", "set", "where"}
     for name, value in found.items():
-        if (name in tables) != isinstance(value, dict):
-            form = '{a = "b"}' if name in tables else '"a"'
-            raise InputError(f"file {str(path)!r}: {name} is not so; write {name} = {form}")
-    return Reading(**{name: _as_texts(value) for name, value in found.items()})
+        if not _fits(name, value):
+            raise InputError(
+                f"file {str(path)!r}: {name} is not so; write {name} = {_FORMS.get(name, _FORMS[''])}"
+            )
+    return Reading(**{name: _as_texts(name, value) for name, value in found.items()})
 
 
-def _as_texts(value: Any) -> Any:
+#: How options are written in such a file; a text unless they are named here.
+_FORMS = {
+    **dict.fromkeys(("map", "winners", "set", "where"), '{a = "b"}'),
+    **dict.fromkeys(("columns", "levels", "people"), '["a", "b"]'),
+    "degrees": "true",
+    "": '"a"',
+}
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether an option has a value of its kind; numbers are as good as texts."""
+    if name == "degrees":
+        return isinstance(value, bool)
+    if name == "set" and isinstance(value, dict):
+        judges = value.get("judge")
+        rest = {key: one for key, one in value.items() if key != "judge" or not isinstance(judges, dict)}
+        return _are_plain(rest.values()) and (not isinstance(judges, dict) or _are_plain(judges.values()))
+    if _FORMS.get(name, "").startswith("{"):
+        return isinstance(value, dict) and _are_plain(value.values())
+    if _FORMS.get(name, "").startswith("["):
+        return _are_plain([value]) or (isinstance(value, list) and _are_plain(value))
+    return _are_plain([value])
+
+
+def _are_plain(values: Iterable[Any]) -> bool:
+    return all(isinstance(one, str | int | float) and not isinstance(one, bool) for one in values)
+
+
+def _as_texts(name: str, value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(name): _as_texts(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return tuple(map(str, value))
+        return {str(key): _as_texts("", one) for key, one in value.items()}
+    if _FORMS.get(name, "").startswith("["):
+        return tuple(map(str, value)) if isinstance(value, list) else _names(str(value))
     return value if isinstance(value, bool) else str(value)
 
 
@@ -265,10 +310,16 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
         raise InputError(
             "what read() gave has been read; give it to a verb, or read the file with these options"
         )
-    one = source[0] if isinstance(source, list | tuple) and len(source) == 1 else source
-    how = how.beside(one)
+    some = list(source) if isinstance(source, list | tuple) else [source]
+    if len(some) == 1:
+        how = how.beside(some[0])
+    elif beside := [path for path in map(file_beside, some) if path is not None]:
+        raise InputError(
+            f"{beside[0]} says how one of several files is read; read that file alone, or give the options for all "
+            "files and move it away"
+        )
     found = gather(
-        source if not isinstance(source, tuple) else list(source),
+        some,
         how.tool,
         replace(how.asked, unnamed=unnamed),
         _SEPARATORS.get(how.sep or "", how.sep),

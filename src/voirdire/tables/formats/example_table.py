@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from voirdire.tables.columns import find_roles
+from voirdire.tables.columns import ANSWERS, find_roles
 
 #: Who may answer, and what the answer is called: ``judge_passed``, ``human_score``, ``oracle_label``.
 _WHO = (
@@ -17,7 +17,9 @@ _WHAT = (
     "answer", "class", "annotation", "eval",
 )  # fmt: skip
 _NAMED = re.compile(
-    rf"(?:.*[_ .-])?(?:{'|'.join(_WHO)})\d*[_ .-]?(?:[a-z0-9]+[_ .-])?(?:{'|'.join(_WHAT)})", re.IGNORECASE
+    r"(?!.*(?:model|llm|ai|gpt|gold|oracle|reference|truth|user)[_ .-]?answer)"
+    rf"(?:.*[_ .-])?(?:{'|'.join(_WHO)})\d*[_ .-]?(?:[a-z0-9]+[_ .-])?(?:{'|'.join(_WHAT)})",
+    re.IGNORECASE,
 )
 
 
@@ -30,9 +32,14 @@ def answer_columns(columns: Sequence[str]) -> list[str]:
     ['judge_passed', 'human_passed']
     >>> answer_columns(["judge", "item", "judge_score"])
     []
+
+    What a model or a reference answered is no answer of a judge:
+
+    >>> answer_columns(["id", "judge_passed", "human_passed", "model_answer"])
+    ['judge_passed', 'human_passed']
     """
     roles = find_roles(columns)
-    if "judge" in roles and roles["judge"] == "judge":
+    if any(roles.get(name) == name for name in ("judge", *ANSWERS.values())):
         return []
     found = [name for name in columns if _NAMED.fullmatch(name)]
     return found if len(found) > 1 else []

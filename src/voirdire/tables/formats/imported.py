@@ -18,10 +18,11 @@ from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
+from voirdire.tables.formats.row_choice import RowChoice
 from voirdire.tables.formats.rows import (
     TABLES,
-    UNKNOWN,
     Columns,
     Extended,
     Fault,
@@ -29,7 +30,6 @@ from voirdire.tables.formats.rows import (
     Note,
     Refused,
     UnknownOrder,
-    named,
 )
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.problems import nearest
@@ -337,32 +337,6 @@ class Imported:
             )
 
 
-def votes_of_rankings(rankings: pd.DataFrame | None) -> pd.DataFrame:
-    """The pairs of items of each ranking as votes, whose order of display is unknown; ties are ties.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rankings = pd.DataFrame({"judge": "a", "item": ["x", "y", "z"], "rank": [1, 2, 2]})
-    >>> votes = votes_of_rankings(rankings)
-    >>> votes[["first", "second", "winner"]].values.tolist()
-    [['x', 'y', 'first'], ['x', 'z', 'first'], ['y', 'z', 'tie']]
-    """
-    import pandas as pd
-
-    assert rankings is not None
-    keys = [name for name in rankings if name not in ("item", "rank")]
-    rows = []
-    for key, ranking in rankings.groupby(keys, sort=False, dropna=False):
-        ordered = sorted(zip(ranking["rank"], ranking["item"], strict=True), key=lambda pair: pair[0])
-        for at, (rank, item) in enumerate(ordered):
-            rows += [
-                (*key, item, other, "tie" if below == rank else "first", UNKNOWN)
-                for below, other in ordered[at + 1 :]
-            ]
-    return pd.DataFrame(rows, columns=[*keys, "first", "second", "winner", "order"])
-
-
 def gather(
     files: Any,
     tool: str | None = None,
@@ -386,10 +360,11 @@ def gather(
     reasons: Counter[str] = Counter()
     known = Anchors()
     faults: list[Refused] = []
-    filtering = _Filter(where or {})
+    filtering = RowChoice(where or {})
     with ExitStack() as stack:
         _check_twice(paths)
         sources = [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
+        check_judges(judges or {}, [source.path for source in sources])
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
@@ -412,6 +387,7 @@ def gather(
                     faults += [row] if isinstance(row, Fault) and len(faults) < _MOST else []
                 elif filtering.keeps(row):
                     rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+            filtering.check_columns(source.name)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any(names)
@@ -446,33 +422,6 @@ def _sentences(faults: Sequence[Refused]) -> list[str]:
     ]
 
 
-class _Filter:
-    """Rows that hold what is asked for."""
-
-    def __init__(self, where: Mapping[str, str]) -> None:
-        self.where = dict(where)
-        self.seen: set[str] = set()
-
-    def keeps(self, row: Any) -> bool:
-        if not self.where:
-            return True
-        plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
-        cells = {**plain._asdict(), **further}
-        self.seen |= {name for name, cell in cells.items() if cell is not None}
-        return all(named(cells.get(name)) == said for name, said in self.where.items())
-
-    def check_any(self, names: str) -> None:
-        if not self.seen:
-            return
-        if absent := [name for name in self.where if name not in self.seen]:
-            columns = ", ".join(map(repr, sorted(self.seen)))
-            raise InputError(
-                f"{names}: there is no column {absent[0]!r} (--where); its columns are {columns}"
-            )
-        asked = ", ".join(f"{name}={said}" for name, said in self.where.items())
-        raise InputError(f"{names}: no row has {asked}")
-
-
 def _opened(path: Any, sep: str | None, sheet: str | None) -> Any:
     if isinstance(path, str | os.PathLike):
         return opened(path, sep, sheet)
@@ -495,6 +444,22 @@ def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> 
     """What is asked of one of several files."""
     judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
     return asked if judge is None else replace(asked, judge=judge)
+
+
+def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Raise where a judge is said of a file that is not among those that are read.
+
+    Examples
+    --------
+    >>> check_judges({"a.csv": "ann"}, ["data/a.csv", "data/b.csv"])
+    """
+    names = [os.path.basename(path) for path in paths]
+    for file, judge in judges.items():
+        if file not in names and file not in paths:
+            raise InputError(
+                f"set judge: {judge!r} is said of {file!r}, which is none of the files {', '.join(names)}"
+                f"{nearest(file, names)}"
+            )
 
 
 def _why(reasons: Counter[str]) -> str:

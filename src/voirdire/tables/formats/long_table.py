@@ -95,6 +95,24 @@ def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
     return pair and "judge" not in roles and not nearest("judge", columns)
 
 
+def left_out(called: str, names: Sequence[str], used: Mapping[str, str]) -> list[Note]:
+    """Notes on columns that are in no table, as another stands for them.
+
+    Examples
+    --------
+    >>> left_out("a.csv", ["judge"], {"judge": "grader"})
+    ["a.csv: column 'judge' is left out, as 'grader' is judge; rename it to keep it"]
+    """
+    return [
+        Note(
+            f"{called}: column {name!r} is left out, as "
+            + (f"{used[name]!r} is {name}" if name in used else "its name says something else to voirdire")
+            + "; rename it to keep it"
+        )
+        for name in names
+    ]
+
+
 def nameless_note(called: str) -> str:
     """What is said where all answers are taken as those of one judge."""
     return (
@@ -134,13 +152,17 @@ def long_rows(
     known = {*used, *used.values()}
     used |= {name: name for name in source.columns() if name in fields and name not in known}
     own = [name for name in fields if name in used or name == "judge"]
-    further = [name for name in source.columns() if name not in used.values() and name not in fields]
+    free = [name for name in source.columns() if name not in used.values()]
+    further = [name for name in free if name not in fields and name not in used]
+    if asked.judge is not None and "judge" in used:
+        raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
     judge = asked.judge or NAMELESS
     words: dict[str, str] = {}
     objects: set[str] = set()
     answer = ANSWERS[kind]
     read = _answer_reader(source, used, asked, words, answer)
+    crossed: dict[str, tuple[str, str]] = {}
     yield Columns(kind, (*own, *renamed, *further))
 
     def one(record: Record, place: str) -> Iterator[Row]:
@@ -149,7 +171,7 @@ def long_rows(
         }
         about.setdefault("judge", judge)
         if "item" in fields and about.get("item") is None:
-            about["item"] = _crossed(record, used)
+            about["item"] = _crossed(record, used, crossed)
         about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
         rest = further_cells(record, further, objects)
@@ -163,6 +185,7 @@ def long_rows(
     ]
     if taken:
         yield Note(f"{source.name}: columns are taken for voirdire's: {', '.join(taken)}")
+    yield from left_out(source.name, [name for name in free if name not in further], used)
     if words:
         yield Note(said_words(words))
     if objects:
@@ -176,12 +199,39 @@ def _cell(record: Record, column: str) -> str | None:
     return None if found == "" else found
 
 
-def _crossed(record: Record, used: Mapping[str, str]) -> str | None:
-    """The item of a table without a column of items: what a system answered in a context."""
+def _crossed(record: Record, used: Mapping[str, str], crossed: dict[str, tuple[str, str]]) -> str | None:
+    """The item of a table without a column of items."""
     if "item" in used or not {"context", "system"} <= used.keys():
         return None
-    context, system = _cell(record, used["context"]), _cell(record, used["system"])
-    return None if context is None or system is None else f"{context} / {system}"
+    return crossed_name(_cell(record, used["context"]), _cell(record, used["system"]), crossed)
+
+
+def crossed_name(context: str | None, system: str | None, crossed: dict[str, tuple[str, str]]) -> str | None:
+    """The name of what a system answered in a context; None where one of them is empty.
+
+    Parameters
+    ----------
+    crossed : dict
+        Names so far, with their contexts and systems; the new one is put into it.
+
+    Raises
+    ------
+    Odd
+        Another context and system make the same name.
+
+    Examples
+    --------
+    >>> crossed_name("capital of France", "gpt", {})
+    'capital of France / gpt'
+    """
+    if context is None or system is None:
+        return None
+    name = f"{context} / {system}"
+    if crossed.setdefault(name, (context, system)) != (context, system):
+        raise Odd(
+            f"context {context!r} and system {system!r} make the name {name!r}, as others do; add a column item"
+        )
+    return name
 
 
 def _answer_reader(
@@ -201,7 +251,8 @@ def _number(answer: str, said: Any) -> float | int | None:
         raise Odd(f"{answer} {said} is no number; write 1 or 0, or use a column label")
     value = number(said)
     if value is None and said not in (None, ""):
-        raise Odd(f"{answer} {said!r} is no number")
+        point = isinstance(said, str) and number(said.replace(",", ".")) is not None
+        raise Odd(f"{answer} {said!r} is no number{'; write a point for the comma' if point else ''}")
     return value
 
 
@@ -285,5 +336,8 @@ def roles_of(source: Source, asked: Asked) -> tuple[dict[str, str], dict[str, st
     """Columns of voirdire's to those of a file: all that are used, and those of them that were asked for."""
     given = dict(asked.map or {})
     free = tuple(name for name in source.columns() if name not in given.values())
-    found = {column: name for column, name in find_roles(free, given).items() if column not in given}
+    known = (*given, "judge") if asked.judge else given
+    found = {column: name for column, name in find_roles(free, known).items() if column not in given}
+    if asked.judge and found.get("judge", "judge") != "judge":
+        del found["judge"]  # a column of another name is not taken for who judged where that is said
     return found | given, given

@@ -7,19 +7,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from voirdire.errors import InputError
 from voirdire.tables.columns import find_roles, plain
 from voirdire.tables.formats.format import Asked, each
-from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.formats.long_table import NAMELESS, left_out
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Note, Odd, Ranking, Row, named
+from voirdire.tables.formats.rows import Columns, Extended, Note, Odd, Ranking, Row, named
 from voirdire.tables.formats.source import Source
 
 _CHAINS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
 _PLACE = re.compile(r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_ABOUT = ("judge", "criterion", "context", "run")
 _SHOWN = ("items", "options", "candidates", "shown", "choices")
 
 
-def ranking_columns(columns: Sequence[str], first: Mapping[str, Any]) -> dict[str, Any] | None:
+def ranking_columns(
+    columns: Sequence[str], first: Mapping[str, Any], named_rank: str | None = None
+) -> dict[str, Any] | None:
     """Columns that hold rankings, by how they are written; None where no column does.
 
     Parameters
@@ -27,6 +31,8 @@ def ranking_columns(columns: Sequence[str], first: Mapping[str, Any]) -> dict[st
     columns : sequence of str
     first : mapping of str to object
         The first record, of which a chain must have a mark between items or be a list.
+    named_rank : str, optional
+        A column that is said to be the ranking.
 
     Examples
     --------
@@ -38,8 +44,7 @@ def ranking_columns(columns: Sequence[str], first: Mapping[str, Any]) -> dict[st
     {'best': 'best', 'worst': 'worst', 'shown': ['items']}
     """
     names = {plain(name): name for name in columns}
-    for want in _CHAINS:
-        name = names.get(want)
+    for name in (named_rank, *map(names.get, _CHAINS)):
         if name is not None and _is_chain(first.get(name)):
             return {"chain": name}
     places = {int(match[1] or match[2]): name for name in columns if (match := _PLACE.fullmatch(name))}
@@ -74,26 +79,40 @@ def ranking_rows(
     """A row for each item of each ranking, with its place; places of items that are tied are equal."""
     taken = {name for value in how.values() for name in ([value] if isinstance(value, str) else value)}
     free = [name for name in source.columns() if name not in taken and name not in given.values()]
-    roles = find_roles(free) | dict(given)
+    own = {column: name for column, name in given.items() if name not in taken}
+    roles = {column: name for column, name in find_roles(free).items() if column in _ABOUT} | own
+    if asked.judge is not None and "judge" in roles:
+        if roles["judge"] == "judge" or "judge" in given:
+            raise InputError(
+                f"{source.name}: column {roles['judge']!r} says who judged; leave --set judge out"
+            )
+        del roles["judge"]
+    _check_places(source, how)
     judge = asked.judge or NAMELESS
+    rest = {column: name for column, name in roles.items() if column not in _ABOUT}
+    others = [name for name in free if name not in roles.values()]
+    rest |= {name: name for name in others if name not in Ranking._fields and name not in rest}
     number_of_row = 0
 
     def one(record: Record, place: str) -> Iterator[Row]:
         nonlocal number_of_row
         number_of_row += 1
         about: dict[str, Any] = {
-            column: named(record.get(roles[column]))
-            for column in ("criterion", "context", "run")
-            if column in roles
+            column: named(record.get(roles[column])) for column in _ABOUT[1:] if column in roles
         }
         if "context" not in about:
             about.setdefault("run", str(number_of_row))
         who = named(record.get(roles["judge"])) if "judge" in roles else judge
+        more = {column: record.get(name) for column, name in rest.items()}
         for rank, items in enumerate(_tiers(record, how), start=1):
             for item in items:
-                yield Ranking(who, item, rank, **about)
+                row = Ranking(who, item, rank, **about)
+                yield Extended(row, more) if more else row
 
+    if rest:
+        yield Columns("rankings", tuple(rest))
     yield from each(source, one)
+    yield from left_out(source.name, [name for name in others if name not in rest], roles)
     yield Note(
         f"{source.name}: rankings are read from {', '.join(sorted(map(repr, taken)))}; rank 1 is the best"
     )
@@ -103,6 +122,23 @@ def ranking_rows(
         )
     if "context" not in roles and "run" not in roles:
         yield Note(f"{source.name}: no column says what was asked: each row is a ranking of its own, a run")
+
+
+def _check_places(source: Source, how: Mapping[str, Any]) -> None:
+    """Raise where columns of places hold numbers from 1 to how many there are: these may be places of items."""
+    names = how.get("places", [])
+    numbers = {str(place) for place in range(1, len(names) + 1)}
+    cells = {
+        named(record.get(name)) or ""
+        for _, record in (source.records(names) if names else ())
+        if isinstance(record, dict)
+        for name in names
+    }
+    if cells - {""} and cells <= {*numbers, ""}:
+        raise InputError(
+            f"{source.name}: columns {names[0]!r} to {names[-1]!r} hold the numbers {', '.join(sorted(cells - {''}))}: "
+            "items at each place, or places of each item? write the names of the items"
+        )
 
 
 def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
@@ -117,7 +153,7 @@ def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
         tiers = _chain(record.get(how["chain"]))
     elif "places" in how:
         cells = (named(record.get(name)) for name in how["places"])
-        tiers = [[cell] for cell in cells if cell]
+        tiers = [[cell] if cell else [] for cell in cells]
     else:
         tiers = _best_worst(record, how)
     items = [item for tier in tiers for item in tier]

@@ -142,7 +142,7 @@ def _names(some: Sequence[Held]) -> str:
 
 def _words(one: Held) -> str | None:
     """What the values mean if they are those of a column of winners."""
-    if not one.few or len(one.values) > 3:
+    if len(one.values) > 3:
         return None
     lower = {value.lower(): value for value in one.values}
     for pair, words in _WINNERS.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -83,6 +84,7 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
         for column, name in given.items()
         if name not in columns
     ]
+    wrong += _contradictions(asked, given)
     if wrong:
         raise InputError([f"{source.name}: {one}" for one in wrong])
     if asked.wide:
@@ -91,12 +93,40 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
         raise InputError(
             f"{source.name}: --columns chooses columns of a wide table; say --wide judge or --wide criterion"
         )
-    if kind_of(used) in (None, "rankings") and (how := ranking_columns(columns, _first(source))):
+    if kind_of(used) in (None, "rankings") and (
+        how := ranking_columns(columns, _first(source), given.get("rank"))
+    ):
         return partial(ranking_rows, source, asked, how, given)
     kind = long_kind(source, asked, used)
     if kind is None and (answers := answer_columns(columns)):
         return partial(_examples, source, replace(asked, wide="judge", columns=answers), given)
     return None if kind is None else partial(long_rows, source, asked, kind, used, given)
+
+
+def _contradictions(asked: Asked, given: Mapping[str, str]) -> list[str]:
+    """Sentences about options that say two things of one column, or of who judged."""
+    found = [
+        f"column {name!r} is given for {' and '.join(to for to in given if given[to] == name)}; it can be one of them"
+        for name, count in Counter(given.values()).items()
+        if count > 1
+    ]
+    found += [
+        f"column {name!r} is named {count} times (--columns); name it once"
+        for name, count in Counter(asked.columns).items()
+        if count > 1
+    ]
+    found += [
+        f"column {name!r} is given for {to} (--map) and is one of --columns; name it in one of them"
+        for to, name in given.items()
+        if asked.wide and name in asked.columns
+    ]
+    if asked.wide in given:
+        found.append(
+            f"--wide {asked.wide} takes each {asked.wide} from the name of a column; leave {asked.wide} out of --map"
+        )
+    if asked.wide == "judge" and asked.judge is not None:
+        found.append("--wide judge takes each judge from the name of a column; leave --set judge out")
+    return found
 
 
 def _examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[Row]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
-from voirdire.tables.formats.long_table import NAMELESS
+from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -64,7 +65,11 @@ def _places(source: Source, given: Mapping[str, str], wide: str, chosen: Sequenc
         item = next((name for want in _ITEMS for name in rest if plain(name) == want), None)
         if item is None and "context" in places and "context" not in given:
             item = places.pop("context")
-        if item is None and rest and wide != "criterion":
+        if (
+            item is None
+            and rest
+            and (wide == "judge" or (wide == "counts" and not numbers_only(source, rest[:1])))
+        ):
             item = rest[0]
         if item is not None:
             places["item"] = item
@@ -83,7 +88,7 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
     if wide == "judge":
         columns = free
     else:
-        numeric = numbers_only(source, free)
+        numeric = numbers_only(source, free, mostly=True)
         columns = [name for name in free if name in numeric]
     if not columns:
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
@@ -94,17 +99,34 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
     return columns
 
 
-def numbers_only(source: Source, columns: Sequence[str]) -> set[str]:
-    """Those of some columns whose cells are numbers, or empty, and not all empty."""
-    found: set[str] = set()
-    wrong: set[str] = set()
-    for _, record in source.records(columns):
+def numbers_only(source: Source, columns: Sequence[str], *, mostly: bool = False) -> set[str]:
+    """Those of some columns whose cells are numbers, or empty, and not all empty.
+
+    Raises
+    ------
+    InputError
+        ``mostly`` is asked for, and a cell of a column of which most are numbers is none.
+    """
+    found: Counter[str] = Counter()
+    wrong: dict[str, list[str]] = {}
+    for place, record in source.records(columns):
         if isinstance(record, dict):
             for name in columns:
                 cell = record.get(name)
-                if cell not in (None, "") and name not in wrong:
-                    (wrong if number(cell) is None else found).add(name)
-    return found - wrong
+                if cell in (None, ""):
+                    continue
+                if number(cell) is None:
+                    wrong.setdefault(name, []).append(f"{place}: {name} {cell!r} is no number")
+                else:
+                    found[name] += 1
+    if mostly and (odd := [cells[0] for name, cells in wrong.items() if found[name] > len(cells)]):
+        raise InputError(
+            [
+                f"{one}, as the others of its column are; mend it, or choose columns by --columns"
+                for one in odd
+            ]
+        )
+    return set(found) - set(wrong)
 
 
 def _of_answers(
@@ -113,8 +135,9 @@ def _of_answers(
     if asked.table not in (None, *_ROWS):
         raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     kind = asked.table or ("scores" if wide == "criterion" else _kind(source, columns))
-    further = [name for name in source.columns() if name not in places.values() and name not in columns]
+    rest, lost = _further(source, places, columns, _ROWS[kind]._fields)
     judge = asked.judge or NAMELESS
+    crossed: dict[str, tuple[str, str]] = {}
     empty = 0
     objects: set[str] = set()
 
@@ -125,13 +148,17 @@ def _of_answers(
         }
         item = named(record.get(places["item"])) if "item" in places else None
         if item is None and "item" not in places:
-            crossed = {"context", "system"} <= places.keys()
-            item = f"{about['context']} / {about['system']}" if crossed else place.rpartition(":")[2]
-        rest = further_cells(record, further, objects)
+            crosses = {"context", "system"} <= places.keys()
+            item = (
+                crossed_name(about["context"], about["system"], crossed)
+                if crosses
+                else place.rpartition(":")[2]
+            )
+        about = {column: value for column, value in about.items() if column not in rest}
+        cells = further_cells(record, tuple(rest.values()), objects)
+        more: dict[str, Any] = {column: cells[name] for column, name in rest.items()}
         if wide == "criterion":
             about.setdefault("judge", judge)
-        if "system" in about and "system" not in _ROWS[kind]._fields:
-            rest["system"] = about.pop("system")
         for name in columns:
             said = record.get(name)
             if said is None or said == "":
@@ -143,11 +170,12 @@ def _of_answers(
             except Odd as odd:
                 yield Refused(f"{source.name} {item} {name}", str(odd))
             else:
-                yield Extended(row, rest) if rest else row
+                yield Extended(row, more) if more else row
 
-    if further:
-        yield Columns(kind, tuple(further))
+    if rest:
+        yield Columns(kind, tuple(rest))
     yield from each(source, one)
+    yield from lost
     what = {"judge": "judges", "criterion": "criteria"}[wide]
     yield Note(f"{source.name}: {len(columns)} columns are {what}: {', '.join(columns)}")
     if "item" not in places and not {"context", "system"} <= places.keys():
@@ -162,6 +190,16 @@ def _of_answers(
         yield objects_note(source.name, objects)
     if empty:
         yield Note(f"{source.name}: {empty} empty cells: not asked")
+
+
+def _further(
+    source: Source, places: Mapping[str, str], columns: Sequence[str], fields: Sequence[str]
+) -> tuple[dict[str, str], list[Note]]:
+    """Columns that rows have beside the fields of their kind, to those of the file; and notes on what is lost."""
+    rest = {column: name for column, name in places.items() if column not in fields}
+    free = [name for name in source.columns() if name not in places.values() and name not in columns]
+    rest |= {name: name for name in free if name not in fields and name not in rest}
+    return rest, left_out(source.name, [name for name in free if name not in rest], places)
 
 
 def _number(said: Any) -> float | int:
@@ -190,14 +228,25 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     """A label for each answer that was counted; who gave it is not known, so that raters are numbers."""
     places = _places(source, given, "counts", asked.columns)
     columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
-    places.pop("judge", None)
+    if who := places.pop("judge", None):
+        raise InputError(
+            f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
+        )
+    _check_totals(source, columns)
+    rest, lost = _further(source, places, columns, Label._fields)
+    crossed: dict[str, tuple[str, str]] = {}
 
     def one(record: Record, place: str) -> Iterator[Row]:
-        about = {
-            name: named(record.get(places[name]))
-            for name in ("item", "criterion", "context")
-            if name in places
-        }
+        about = {name: named(record.get(column)) or None for name, column in places.items()}
+        if "item" not in about:
+            crosses = {"context", "system"} <= places.keys()
+            about["item"] = (
+                crossed_name(about["context"], about["system"], crossed)
+                if crosses
+                else place.rpartition(":")[2]
+            )
+        about = {name: value for name, value in about.items() if name not in rest}
+        more = {name: record.get(column) for name, column in rest.items()}
         rater = 0
         for name in columns:
             cell = record.get(name)
@@ -207,10 +256,31 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
                 continue
             for _ in range(int(count)):
                 rater += 1
-                yield Label(f"rater {rater}", label=name, **about)
+                row = Label(f"rater {rater}", label=name, **about)
+                yield Extended(row, more) if more else row
 
+    if rest:
+        yield Columns("labels", tuple(rest))
     yield from each(source, one)
+    yield from lost
     yield Note(
         f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; who answered is not told, "
         "so that raters are numbered within each item and say nothing of single judges"
     )
+
+
+def _check_totals(source: Source, columns: Sequence[str]) -> None:
+    """Raise where a column is the sum of the others in every row."""
+    totals = set(columns) if len(columns) > 2 else set()
+    for _, record in source.records(columns):
+        if totals and isinstance(record, dict):
+            cells = {name: number(record.get(name)) or 0 for name in columns}
+            whole = sum(cells.values())
+            totals = {name for name in totals if 2 * cells[name] == whole}
+    if len(totals) == 1:
+        total = totals.pop()
+        others = ",".join(name for name in columns if name != total)
+        raise InputError(
+            f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
+            f"--columns {others}"
+        )

@@ -1,0 +1,58 @@
+"""Rows of tables that hold what is asked for (``--where``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.tables.encode import name_of
+from voirdire.tables.formats.rows import Extended
+
+
+class RowChoice:
+    """Rows that hold what is asked for, where numbers are as names of tables have them: 1.0 is 1.
+
+    Parameters
+    ----------
+    where : mapping of str to str
+        Columns to what they are to hold; nothing chooses all rows.
+
+    Examples
+    --------
+    >>> from voirdire.tables.formats.rows import Score
+    >>> choice = RowChoice({"item": "1"})
+    >>> choice.keeps(Score("a", "1.0", 3)), choice.keeps(Score("a", "2", 3))
+    (True, False)
+    """
+
+    def __init__(self, where: Mapping[str, str]) -> None:
+        self.asked = ", ".join(f"{name}={said}" for name, said in where.items())
+        self.where = {name: name_of(said, ends=True) for name, said in where.items()}
+        self.seen: set[str] = set()
+        self.any = False
+
+    def keeps(self, row: Any) -> bool:
+        """Whether a row is chosen."""
+        if not self.where:
+            return True
+        plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})
+        cells = {**plain._asdict(), **further}
+        self.seen |= {name for name, cell in cells.items() if cell is not None}
+        return all(name_of(cells.get(name, ""), ends=True) == said for name, said in self.where.items())
+
+    def check_columns(self, called: str) -> None:
+        """Raise where a file that has been read lacks a column; the next one starts anew."""
+        if self.seen and (absent := [name for name in self.where if name not in self.seen]):
+            columns = ", ".join(map(repr, sorted(self.seen)))
+            raise InputError(
+                f"{called}: there is no column {absent[0]!r} (--where); its columns are {columns}"
+            )
+        self.any = self.any or bool(self.seen)
+        self.seen = set()
+
+    def check_any(self, names: str) -> None:
+        """Raise where rows were there and none was kept."""
+        if not self.any:
+            return
+        raise InputError(f"{names}: no row has {self.asked}")

@@ -267,3 +267,36 @@ def test_texts_that_are_judged_are_no_judges(tmp_path: Path) -> None:
 def test_a_comma_in_a_number_is_named(tmp_path: Path) -> None:
     found = read(written(tmp_path, "judge;item;score\na;i;2,5\nb;i;1\n"))
     assert found.faults == ("t.csv:2: score '2,5' is no number; write a point for the comma",)
+
+
+def test_a_column_of_texts_is_no_judge_of_scores(tmp_path: Path) -> None:
+    path = written(tmp_path, "prompt_id,judge_score,oracle_label,human_score\n1,1,good,2\n2,2,bad,3\n")
+    with pytest.raises(
+        InputError, match=r"'oracle_label' holds no numbers.*--columns judge_score,human_score"
+    ):
+        read(path)
+    assert read(path, wide="judge", columns="judge_score,human_score").counts == {"scores": 4}
+    assert read(path, wide="judge", columns="judge_score,oracle_label", table="labels").counts == {
+        "labels": 4
+    }
+
+
+def test_answers_of_two_systems_to_one_example_are_two_items(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,model,judge_passed,human_passed\n1,s,true,false\n1,t,true,true\n")
+    assert set(read(path).labels["item"]) == {"1 / s", "1 / t"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("grader,task_id,passed\na,x,true\nb,x,false\na,y,true\n", "--map label=passed"),
+        ("rater,prompt,response_id,rating\na,p,r,1\nb,p,r,2\n", "--map item=response_id"),
+        ("prompt_id,response_id,score\np,r,1\n", "--map item=response_id --set judge=NAME"),
+        ("Results,,\njudge,item,score\na,x,1\n", "a line below holds 'judge'"),
+        ("model_a,model_b,preference\nx,y,A\ny,x,tie\nx,y,B\n", "--winners A=first,B=second,tie=tie"),
+    ],
+)
+def test_a_table_that_cannot_be_told_says_what_to_type(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(written(tmp_path, text))
+    assert said in str(caught.value)

@@ -114,7 +114,7 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
         table = source.head.shape in ("records", "table")
         columns = _columns(source, how) if table else ()
         notes = list(getattr(source, "notes", ()))
-        likely = suggestions(source)[:1] if table else []
+        likely = [one for one in suggestions(source) if one.options][:1] if table else []
     heard: list[str] = []
     try:
         with listening(heard.append):

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import Any
 
-from voirdire.tables.columns import find_roles
+from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain
 from voirdire.tables.formats.rows import number
 from voirdire.tables.formats.source import Source
 from voirdire.tables.vote_columns import OUTCOMES
 
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
+_NEEDED = frozenset(name for names in NEEDED.values() for name in names)
+_ITEMS = ("response", "completion", "output")  # columns that may name an item
 #: What pairs of values that a column of winners may hold mean.
 _WINNERS: dict[frozenset[str], str] = {
     frozenset(("a", "b")): "A=first,B=second",
@@ -110,7 +112,7 @@ def suggest(source: Source) -> str:
         "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
         "or, where each other column is a judge, --wide judge reads it so"
     )
-    return "; ".join([*(f"{one.sentence} {one.options}" for one in suggestions(source)), usual])
+    return "; ".join([*(f"{one.sentence} {one.options}".strip() for one in suggestions(source)), usual])
 
 
 def suggestions(source: Source) -> list[Suggestion]:
@@ -131,9 +133,39 @@ def suggestions(source: Source) -> list[Suggestion]:
         found.append(Suggestion(f"{_names(numeric)} hold numbers: are they criteria?", "--wide criterion"))
         if "judge" not in roles:
             found.append(Suggestion("Or judges?", "--wide judge"))
+    if not counts and not {*ANSWERS.values()} & roles.keys() and {"judge", "item"} <= roles.keys():
+        found += [
+            Suggestion(f"{one.name!r} holds {one.told}: is it label?", f"--map label={one.name}")
+            for one in free
+            if one.few and not one.numeric
+        ][:1]
+    if (
+        {"score", "label"} & roles.keys()
+        and "item" not in roles
+        and not {"context", "system"} <= roles.keys()
+    ):
+        who = "" if "judge" in roles else " --set judge=NAME"
+        found += [
+            Suggestion(f"is {one.name!r} item?", f"--map item={one.name}{who}")
+            for one in free
+            if plain(one.name).endswith("id") or plain(one.name) in _ITEMS
+        ][:1]
+    if below := _header_below(records):
+        found.append(
+            Suggestion(f"a line below holds {below}: if it names the columns, delete the lines above it", "")
+        )
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def _header_below(records: Sequence[Mapping[str, Any]]) -> str:
+    """Cells of one of the first rows that are names of voirdire's columns; nothing where there are none."""
+    for record in records[:3]:
+        cells = [cell for cell in record.values() if isinstance(cell, str) and cell in _NEEDED]
+        if cells:
+            return " and ".join(map(repr, cells))
+    return ""
 
 
 def _names(some: Sequence[Held]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +25,13 @@ from voirdire.tables.formats.rows import (
     objects_note,
 )
 from voirdire.tables.formats.source import Source
+from voirdire.tables.formats.wide_columns import (
+    check_judges_of_scores,
+    check_totals,
+    held,
+    numeric_columns,
+    repeats,
+)
 from voirdire.tables.problems import nearest
 
 #: What the columns of a wide table may be.
@@ -68,11 +74,12 @@ def _places(source: Source, given: Mapping[str, str], wide: str, chosen: Sequenc
         if (
             item is None
             and rest
-            and (wide == "judge" or (wide == "counts" and not numbers_only(source, rest[:1])))
+            and (wide == "judge" or (wide == "counts" and not held(source, rest[:1])[rest[0]].numbers))
         ):
             item = rest[0]
         if item is not None:
-            places["item"] = item
+            crosses = "system" in places and "context" not in places and repeats(source, item)
+            places["context" if crosses else "item"] = item
     return places
 
 
@@ -85,11 +92,7 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             )
         return list(asked.columns)
     free = [name for name in names if name not in places.values()]
-    if wide == "judge":
-        columns = free
-    else:
-        numeric = numbers_only(source, free, mostly=True)
-        columns = [name for name in free if name in numeric]
+    columns = free if wide == "judge" else numeric_columns(source, free)
     if not columns:
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"
         raise InputError(
@@ -99,42 +102,14 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
     return columns
 
 
-def numbers_only(source: Source, columns: Sequence[str], *, mostly: bool = False) -> set[str]:
-    """Those of some columns whose cells are numbers, or empty, and not all empty.
-
-    Raises
-    ------
-    InputError
-        ``mostly`` is asked for, and a cell of a column of which most are numbers is none.
-    """
-    found: Counter[str] = Counter()
-    wrong: dict[str, list[str]] = {}
-    for place, record in source.records(columns):
-        if isinstance(record, dict):
-            for name in columns:
-                cell = record.get(name)
-                if cell in (None, ""):
-                    continue
-                if number(cell) is None:
-                    wrong.setdefault(name, []).append(f"{place}: {name} {cell!r} is no number")
-                else:
-                    found[name] += 1
-    if mostly and (odd := [cells[0] for name, cells in wrong.items() if found[name] > len(cells)]):
-        raise InputError(
-            [
-                f"{one}, as the others of its column are; mend it, or choose columns by --columns"
-                for one in odd
-            ]
-        )
-    return set(found) - set(wrong)
-
-
 def _of_answers(
     source: Source, asked: Asked, places: Mapping[str, str], columns: Sequence[str], wide: str
 ) -> Iterator[Row]:
     if asked.table not in (None, *_ROWS):
         raise InputError(f"{source.name}: a wide table holds {' or '.join(_ROWS)}, not {asked.table}")
     kind = asked.table or ("scores" if wide == "criterion" else _kind(source, columns))
+    if kind == "scores" and wide == "judge":
+        check_judges_of_scores(source, columns)
     rest, lost = _further(source, places, columns, _ROWS[kind]._fields)
     judge = asked.judge or NAMELESS
     crossed: dict[str, tuple[str, str]] = {}
@@ -232,7 +207,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
         raise InputError(
             f"{source.name}: counts do not say who answered, but column {who!r} is taken for judge; rename it"
         )
-    _check_totals(source, columns)
+    check_totals(source, columns)
     rest, lost = _further(source, places, columns, Label._fields)
     crossed: dict[str, tuple[str, str]] = {}
 
@@ -267,20 +242,3 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
         f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; who answered is not told, "
         "so that raters are numbered within each item and say nothing of single judges"
     )
-
-
-def _check_totals(source: Source, columns: Sequence[str]) -> None:
-    """Raise where a column is the sum of the others in every row."""
-    totals = set(columns) if len(columns) > 2 else set()
-    for _, record in source.records(columns):
-        if totals and isinstance(record, dict):
-            cells = {name: number(record.get(name)) or 0 for name in columns}
-            whole = sum(cells.values())
-            totals = {name for name in totals if 2 * cells[name] == whole}
-    if len(totals) == 1:
-        total = totals.pop()
-        others = ",".join(name for name in columns if name != total)
-        raise InputError(
-            f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
-            f"--columns {others}"
-        )

@@ -1,0 +1,104 @@
+"""What the columns of a wide table hold, and which of them can be what they are taken for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from voirdire.errors import InputError
+from voirdire.tables.columns import listed
+from voirdire.tables.formats.rows import number
+from voirdire.tables.formats.source import Source
+
+
+@dataclass
+class CellCounts:
+    """How many cells of a column are numbers and how many are texts, and the first text with its place."""
+
+    numbers: int = 0
+    texts: int = 0
+    first_text: str = ""
+
+
+def held(source: Source, columns: Sequence[str]) -> dict[str, CellCounts]:
+    """Columns with what their cells hold; empty cells do not count.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.formats.frames import opened_frame
+    >>> with opened_frame(pd.DataFrame({"tone": [1, "x", None]})) as source:
+    ...     held(source, ["tone"])["tone"]
+    CellCounts(numbers=1, texts=1, first_text="row 2: tone 'x'")
+    """
+    found = {name: CellCounts() for name in columns}
+    for place, record in source.records(columns):
+        if isinstance(record, dict):
+            for name, counts in found.items():
+                cell = record.get(name)
+                if cell in (None, ""):
+                    continue
+                if number(cell) is not None:
+                    counts.numbers += 1
+                else:
+                    counts.texts += 1
+                    counts.first_text = counts.first_text or f"{place}: {name} {cell!r}"
+    return found
+
+
+def numeric_columns(source: Source, columns: Sequence[str]) -> list[str]:
+    """Those of some columns whose cells are numbers, or empty, and not all empty.
+
+    Raises
+    ------
+    InputError
+        Most cells of a column are numbers, and another is none.
+    """
+    found = held(source, columns)
+    if odd := [one.first_text for one in found.values() if 0 < one.texts < one.numbers]:
+        raise InputError(
+            [
+                f"{one} is no number, as the others of its column are; mend it, or choose columns by --columns"
+                for one in odd
+            ]
+        )
+    return [name for name, one in found.items() if one.numbers and not one.texts]
+
+
+def check_judges_of_scores(source: Source, columns: Sequence[str]) -> None:
+    """Raise where a column holds texts alone, while others hold scores."""
+    alien = [name for name, one in held(source, columns).items() if one.texts and not one.numbers]
+    if alien:
+        scores = ",".join(name for name in columns if name not in alien)
+        raise InputError(
+            f"{source.name}: {listed(alien)} holds no numbers, while other columns of judges hold scores; "
+            f"--wide judge --columns {scores} leaves it out, --table labels reads all as labels"
+        )
+
+
+def repeats(source: Source, column: str) -> bool:
+    """Whether a cell of a column stands in several rows."""
+    seen: set[str] = set()
+    for _, record in source.records([column]):
+        cell = str(record.get(column)) if isinstance(record, dict) else ""
+        if cell and cell in seen:
+            return True
+        seen.add(cell)
+    return False
+
+
+def check_totals(source: Source, columns: Sequence[str]) -> None:
+    """Raise where a column is the sum of the others in every row."""
+    totals = set(columns) if len(columns) > 2 else set()
+    for _, record in source.records(columns):
+        if totals and isinstance(record, dict):
+            cells = {name: number(record.get(name)) or 0 for name in columns}
+            whole = sum(cells.values())
+            totals = {name for name in totals if 2 * cells[name] == whole}
+    if len(totals) == 1:
+        total = totals.pop()
+        others = ",".join(name for name in columns if name != total)
+        raise InputError(
+            f"{source.name}: column {total!r} is the sum of the others, no label of its own; leave it out: "
+            f"--columns {others}"
+        )

@@ -12,7 +12,17 @@ from voirdire.tables.columns import find_roles, plain
 from voirdire.tables.formats.format import Asked, each
 from voirdire.tables.formats.long_table import NAMELESS, left_out
 from voirdire.tables.formats.records import Record
-from voirdire.tables.formats.rows import Columns, Extended, Note, Odd, Ranking, Row, named
+from voirdire.tables.formats.rows import (
+    Columns,
+    Extended,
+    Note,
+    Odd,
+    Ranking,
+    Row,
+    further_cells,
+    named,
+    objects_note,
+)
 from voirdire.tables.formats.source import Source
 
 _CHAINS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
@@ -93,6 +103,7 @@ def ranking_rows(
     others = [name for name in free if name not in roles.values()]
     rest |= {name: name for name in others if name not in Ranking._fields and name not in rest}
     number_of_row = 0
+    objects: set[str] = set()
 
     def one(record: Record, place: str) -> Iterator[Row]:
         nonlocal number_of_row
@@ -103,7 +114,7 @@ def ranking_rows(
         if "context" not in about:
             about.setdefault("run", str(number_of_row))
         who = named(record.get(roles["judge"])) if "judge" in roles else judge
-        more = {column: record.get(name) for column, name in rest.items()}
+        more = further_cells(record, rest, objects)
         for rank, items in enumerate(_tiers(record, how), start=1):
             for item in items:
                 row = Ranking(who, item, rank, **about)
@@ -112,6 +123,8 @@ def ranking_rows(
     if rest:
         yield Columns("rankings", tuple(rest))
     yield from each(source, one)
+    if objects:
+        yield objects_note(source.name, objects)
     yield from left_out(source.name, [name for name in others if name not in rest], roles)
     yield Note(
         f"{source.name}: rankings are read from {', '.join(sorted(map(repr, taken)))}; rank 1 is the best"

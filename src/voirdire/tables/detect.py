@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.notices import notice
 from voirdire.tables.columns import KNOWN, kind_of
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
@@ -78,6 +79,11 @@ def read_table(
     problems.raise_any()
     if len(found) > 1:
         only = _only_kind(table, problems)
+        if only is not None and not isinstance(table, Imported):
+            others = [column for column, kind in COLUMNS.items() if kind in found and kind != only]
+            notice(
+                f"The columns are those of {only}: {' and '.join(others)} says nothing and stays as it is."
+            )
         found = found if only is None else [only]
     if not found and columns_among(table, ["rank"], problems):
         problems.stop(

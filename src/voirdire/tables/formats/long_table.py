@@ -157,6 +157,7 @@ def long_rows(
     if asked.judge is not None and "judge" in used:
         raise InputError(f"{source.name}: column {used['judge']!r} says who judged; leave --set judge out")
     renamed = {column: name for column, name in used.items() if column not in fields}
+    kept = {name: name for name in further} | renamed
     judge = asked.judge or NAMELESS
     words: dict[str, str] = {}
     objects: set[str] = set()
@@ -174,8 +175,7 @@ def long_rows(
             about["item"] = _crossed(record, used, crossed)
         about[answer] = read(record.get(used[answer]), about)
         row = _FIELDS[kind](**about)
-        rest = further_cells(record, further, objects)
-        rest |= {column: record.get(name) for column, name in renamed.items()}
+        rest = further_cells(record, kept, objects)
         yield Extended(row, rest) if rest else row
 
     for row in each(source, one):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from voirdire.tables.encode import labels_in_text
@@ -288,16 +288,21 @@ def fault(row: Any) -> str | None:
     return None
 
 
-def further_cells(record: Mapping[str, Any], names: Sequence[str], objects: set[str]) -> dict[str, Any]:
+def further_cells(record: Mapping[str, Any], columns: Mapping[str, str], objects: set[str]) -> dict[str, Any]:
     """Cells of columns that stay as they are; names of those that hold objects or lists are put into ``objects``.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        Columns of the table to be to those of the record.
 
     Examples
     --------
     >>> odd = set()
-    >>> further_cells({"topic": "x", "turns": [1]}, ["topic", "turns"], odd), odd
+    >>> further_cells({"topic": "x", "turns": [1]}, {"topic": "topic", "turns": "turns"}, odd), odd
     ({'topic': 'x', 'turns': None}, {'turns'})
     """
-    found = {name: record.get(name) for name in names}
+    found = {column: record.get(name) for column, name in columns.items()}
     for name, cell in found.items():
         if isinstance(cell, list | dict):
             objects.add(name)

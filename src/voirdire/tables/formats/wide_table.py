@@ -130,8 +130,7 @@ def _of_answers(
                 else place.rpartition(":")[2]
             )
         about = {column: value for column, value in about.items() if column not in rest}
-        cells = further_cells(record, tuple(rest.values()), objects)
-        more: dict[str, Any] = {column: cells[name] for column, name in rest.items()}
+        more = further_cells(record, rest, objects)
         if wide == "criterion":
             about.setdefault("judge", judge)
         for name in columns:
@@ -210,6 +209,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     check_totals(source, columns)
     rest, lost = _further(source, places, columns, Label._fields)
     crossed: dict[str, tuple[str, str]] = {}
+    objects: set[str] = set()
 
     def one(record: Record, place: str) -> Iterator[Row]:
         about = {name: named(record.get(column)) or None for name, column in places.items()}
@@ -221,7 +221,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
                 else place.rpartition(":")[2]
             )
         about = {name: value for name, value in about.items() if name not in rest}
-        more = {name: record.get(column) for name, column in rest.items()}
+        more = further_cells(record, rest, objects)
         rater = 0
         for name in columns:
             cell = record.get(name)
@@ -238,6 +238,8 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
         yield Columns("labels", tuple(rest))
     yield from each(source, one)
     yield from lost
+    if objects:
+        yield objects_note(source.name, objects)
     yield Note(
         f"{source.name}: counts of {len(columns)} labels: {', '.join(columns[:_SHOWN])}; who answered is not told, "
         "so that raters are numbered within each item and say nothing of single judges"

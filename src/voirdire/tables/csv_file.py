@@ -90,9 +90,9 @@ def separated(path: str, name: str, separator: str = ",") -> Iterator[tuple[int,
     with _reader(path, name, separator) as reader:
         width = 0
         for row in reader:
-            if len(row) != width or width <= 1:
-                if not row:
-                    continue
+            if not row:
+                continue
+            if len(row) != width or width == 1:
                 _check_merged(row, name, reader.line_num)
                 width = width or len(row)
             yield reader.line_num, row

@@ -14,7 +14,7 @@ import typer
 from voirdire.errors import InputError
 from voirdire.tables.chosen import chosen
 from voirdire.tables.columns import ANSWERS
-from voirdire.tables.formats.imported import check_judges
+from voirdire.tables.formats.gather import check_judges
 from voirdire.tables.formats.source import opened
 from voirdire.tables.reading import BESIDE, Reading, fitting, load_reading, read_as
 from voirdire.tables.run_folders import run_folder

@@ -12,7 +12,8 @@ from voirdire.errors import InputError
 from voirdire.notices import notice
 from voirdire.tables.columns import ANSWERS, find_roles
 from voirdire.tables.formats.format import Asked
-from voirdire.tables.formats.imported import Imported, gather
+from voirdire.tables.formats.gather import gather
+from voirdire.tables.formats.imported import Imported
 from voirdire.tables.problems import nearest
 from voirdire.tables.vote_columns import OUTCOMES
 

@@ -1,0 +1,178 @@
+"""Files of tools and tables, read together into tables of answers."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from voirdire.errors import InputError
+from voirdire.tables.formats.anchors import Anchors
+from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.frames import opened_frame
+from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.registry import format_of
+from voirdire.tables.formats.row_choice import RowChoice
+from voirdire.tables.formats.rows import (
+    TABLES,
+    Columns,
+    Extended,
+    Fault,
+    Known,
+    Note,
+    Refused,
+    UnknownOrder,
+)
+from voirdire.tables.formats.source import Source, opened
+from voirdire.tables.formats.table_rows import COLUMNS, Rows
+from voirdire.tables.problems import nearest
+
+if TYPE_CHECKING:
+    pass
+
+_SHOWN = 3
+_MOST = 1_000  # rows that cannot be read, of which are told
+
+
+def gather(
+    files: Any,
+    tool: str | None = None,
+    asked: Asked | None = None,
+    sep: str | None = None,
+    folder: Path | None = None,
+    *,
+    sheet: str | None = None,
+    judges: Mapping[str, str] | None = None,
+    where: Mapping[str, str] | None = None,
+) -> Imported:
+    """As :func:`voirdire.read`; with a folder, rows are written into it while they are read, and none is kept."""
+    paths = [files] if not isinstance(files, list | tuple) else list(files)
+    if not paths:
+        raise InputError("no file is given; name one or more")
+    said = asked or Asked()
+    rows = {name: Rows(name, None if folder is None else folder / f"{name}.csv") for name in COLUMNS}
+    notes: dict[str, None] = {}
+    formats: dict[str, str] = {}
+    unknown = False
+    reasons: Counter[str] = Counter()
+    known = Anchors()
+    faults: list[Refused] = []
+    filtering = RowChoice(where or {})
+    with ExitStack() as stack:
+        _check_twice(paths)
+        sources = [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
+        check_judges(judges or {}, [source.path for source in sources])
+        for source in sources:
+            source.siblings = sources
+            notes.update(dict.fromkeys(source.notes))
+        chosen = [(source, format_of(source, _of_file(said, judges, source), tool)) for source in sources]
+        _check_options(said, [one for _, one in chosen])
+        for source, one in chosen:
+            formats[source.path] = one.name
+            for found in one.read(source, _of_file(said, judges, source)):
+                row = known.add(found) if isinstance(found, Known) else found
+                if row is None:
+                    continue
+                if isinstance(row, Note):
+                    notes.setdefault(str(row))
+                    unknown = unknown or isinstance(row, UnknownOrder)
+                elif isinstance(row, Columns):
+                    rows[row.table].declare(row.names)
+                elif isinstance(row, Refused):
+                    rows["refused"].add(Refused(*row))
+                    reasons[row.reason] += 1
+                    faults += [row] if isinstance(row, Fault) and len(faults) < _MOST else []
+                elif filtering.keeps(row):
+                    rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+            filtering.check_columns(source.name)
+    names = ", ".join(source.name for source in sources)
+    if not any(rows[name].count for name in TABLES.values()):
+        filtering.check_any(names)
+        raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
+    for table in rows.values():
+        table.flush()
+    if known.counts:
+        notes.setdefault(_of_anchors(known))
+        if folder is not None:
+            known.write(folder)
+    imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
+    imported.faults = tuple(_sentences(faults))
+    return imported
+
+
+def _of_anchors(known: Anchors) -> str:
+    tables = " and ".join(f"{name}.csv" for name in known.counts)
+    return (
+        f"{sum(known.counts.values())} answers are known to be right and are no judge's: `voirdire import` writes them "
+        f"to {tables}, for --anchors (in Python .anchors)"
+    )
+
+
+def _sentences(faults: Sequence[Refused]) -> list[str]:
+    """Rows that cannot be read, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for fault in faults:
+        by_reason.setdefault(fault.reason, []).append(fault.place)
+    return [
+        f"{', '.join(places[:_SHOWN])}{f' and {len(places) - _SHOWN} more' if len(places) > _SHOWN else ''}: {reason}"
+        for reason, places in by_reason.items()
+    ]
+
+
+def _opened(path: Any, sep: str | None, sheet: str | None) -> Any:
+    if isinstance(path, str | os.PathLike):
+        return opened(path, sep, sheet)
+    return opened_frame(path)
+
+
+def _check_twice(paths: Sequence[Any]) -> None:
+    """Raise where a file is given twice, under whatever name."""
+    seen: dict[str, str] = {}
+    for path in paths:
+        if not isinstance(path, str | os.PathLike):
+            continue
+        real = os.path.realpath(path)
+        if real in seen:
+            raise InputError(f"file {os.fspath(path)!r} is given twice; its answers would count twice")
+        seen[real] = os.fspath(path)
+
+
+def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
+    """What is asked of one of several files."""
+    judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
+    return asked if judge is None else replace(asked, judge=judge)
+
+
+def check_judges(judges: Mapping[str, str], paths: Sequence[str]) -> None:
+    """Raise where a judge is said of a file that is not among those that are read.
+
+    Examples
+    --------
+    >>> check_judges({"a.csv": "ann"}, ["data/a.csv", "data/b.csv"])
+    """
+    names = [os.path.basename(path) for path in paths]
+    for file, judge in judges.items():
+        if file not in names and file not in paths:
+            raise InputError(
+                f"set judge: {judge!r} is said of {file!r}, which is none of the files {', '.join(names)}"
+                f"{nearest(file, names)}"
+            )
+
+
+def _why(reasons: Counter[str]) -> str:
+    if not reasons:
+        return ""
+    shown = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common(_SHOWN))
+    return f"; {sum(reasons.values())} answers are refused: {shown}"
+
+
+def _check_options(asked: Asked, formats: Sequence[Format]) -> None:
+    fits = {name for one in formats for name in one.options} | {"table", "unnamed"}
+    given = {name for name, value in vars(asked).items() if value}
+    if alien := sorted(given - fits):
+        named = ", ".join(sorted({one.title for one in formats}))
+        raise InputError(f"{', '.join(alien)}: says nothing to files of {named}; leave it out")

@@ -11,12 +11,12 @@ reshaping) also notes how a change of its input is handed on, and one that works
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from voirdire.infer.indexing import repeats_of_axis, scattered
 from voirdire.model.terms.arrays import normal_hazard
 from voirdire.typing import Floats
 
@@ -126,7 +126,9 @@ class Node:
 
     def __getitem__(self, index: Any) -> Node:
         places = index[1] if type(index) is tuple and len(index) == 2 and index[0] is Ellipsis else index
-        if (times := _tiled(places, self.value.shape[-1:])) == 1 and (places is not index or self.ndim == 1):
+        if (times := repeats_of_axis(places, self.value.shape[-1:])) == 1 and (
+            places is not index or self.ndim == 1
+        ):
             return self
         if times and places is not index:
             spread: Linear = lambda t: np.concatenate([t] * times, axis=-1)  # noqa: E731
@@ -134,7 +136,7 @@ class Node:
             return Node(spread(self.value), ((self, back, spread),))
         if self.value.ndim == 1 and type(places) is np.ndarray and places.dtype.kind in "iu":
             return self._gathered(places)
-        back = lambda g: _scattered(g, self.value.shape, index)  # noqa: E731
+        back = lambda g: scattered(g, self.value.shape, index)  # noqa: E731
         return Node(self.value[index], ((self, back, lambda t: t[index]),))
 
     def _gathered(self, index: Any) -> Node:
@@ -290,6 +292,14 @@ class _Taped:
             return np.dot(x, y)
         return Node(x @ y.value, ((y, lambda g: x.T @ g, lambda t: x @ t),))
 
+    def running_sum(self, x: Any) -> Any:
+        """As :func:`voirdire.model.terms.arrays.running_sum` has it of NumPy."""
+        if not isinstance(x, Node):
+            return np.cumsum(x, axis=-1)
+        ahead: Linear = lambda t: np.cumsum(t, axis=-1)  # noqa: E731
+        back: Linear = lambda g: np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]  # noqa: E731
+        return Node(ahead(x.value), ((x, back, ahead),))
+
     def concatenate(self, parts: Sequence[Any], axis: int = 0) -> Any:
         values = [_value(part) for part in parts]
         joined = np.concatenate(values, axis=axis)
@@ -376,27 +386,3 @@ def fitted(g: Floats, shape: tuple[int, ...]) -> Floats:
     g = g.sum(axis=tuple(range(g.ndim - len(shape))))
     wide = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
     return g.sum(axis=wide, keepdims=True) if wide else g
-
-
-def _tiled(places: Any, size: tuple[int, ...]) -> int:
-    """How often ``places`` are all numbers up to the size of an axis, in order, one time after the other; else 0."""
-    if type(places) is not np.ndarray or places.ndim != 1 or not size or not size[0] or len(places) % size[0]:
-        return 0
-    rows = places.reshape(-1, size[0])
-    return len(rows) if (rows == np.arange(size[0])).all() else 0
-
-
-def _scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
-    """Add a gradient to the places that it was gathered from."""
-    if isinstance(index, slice | int):
-        out = np.zeros(shape)
-        out[index] = g
-        return out
-    parts = index if isinstance(index, tuple) else (index,)
-    if any(isinstance(part, np.ndarray | list) for part in parts):
-        size = math.prod(shape)
-        flat = np.arange(size).reshape(shape)[index]
-        return np.bincount(np.ravel(flat), g.ravel(), size).astype(float, copy=False).reshape(shape)
-    out = np.zeros(shape)
-    out[index] = g
-    return out

@@ -23,7 +23,27 @@ import numpy as np
 from voirdire.typing import Floats, Ints
 
 DRAWS = 16
-LARGEST = 4_000_000  # judges x comparisons that are looked at; of larger tables, the judges with most votes
+LARGEST = 4_000_000  # judges x comparisons that are looked at
+MOST_JUDGES = 1_000  # that are: what two have in common is looked at for all pairs
+
+
+def looked_at(answers: Ints, comparisons: int) -> Ints:
+    """Judges that are looked at: all who answered, of larger tables those with most answers; in order.
+
+    Parameters
+    ----------
+    answers : int array, shape (judges,)
+        How many answers each gave.
+    comparisons : int
+
+    Examples
+    --------
+    >>> looked_at(np.array([5, 0, 7]), 10).tolist(), looked_at(np.array([5, 6, 7]), 2_000_000).tolist()
+    ([0, 2], [1, 2])
+    """
+    most = max(2, min(LARGEST // max(comparisons, 1), MOST_JUDGES))
+    order = np.argsort(-answers, kind="stable")[:most]
+    return np.asarray(np.sort(order[answers[order] > 0]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from voirdire.model.check import Check
 from voirdire.model.terms.confusion import log_softmax
 from voirdire.model.terms.reliability import Values
 from voirdire.trust.dependence import dependence, most_alike
-from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
+from voirdire.trust.residuals import DRAWS, Residuals, looked_at
 from voirdire.typing import Floats, Ints
 
 ALPHA = 0.01  # of all pairs of judges together
@@ -42,9 +42,7 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     """
     density, table = problem.density, problem.table
     units, size = len(problem.unit_item), len(problem.judges)
-    most = max(2, LARGEST // max(units, 1))
-    order = np.argsort(-problem.judge_votes, kind="stable")[:most]
-    chosen = np.sort(order[problem.judge_votes[order] > 0])
+    chosen = looked_at(problem.judge_votes, units)
     unit = units_of(problem)
     place = problem.given(table)
     given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)

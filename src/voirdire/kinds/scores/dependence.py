@@ -18,11 +18,13 @@ import numpy as np
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.scores.chances import by_effect
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.terms.cumulative import normal_rule
 from voirdire.model.terms.reliability import Values
-from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
+from voirdire.trust.residuals import DRAWS, Residuals, looked_at
 from voirdire.typing import Floats, Ints
 
 SMALLEST = 1e-12  # variance of a score, in parts of the scale
+NUMBERS = 2_000_000  # chances held at once
 
 
 def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
@@ -37,25 +39,25 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     >>> residuals(fit.problem, fit.posterior).r.shape
     (1, 3, 6)
     """
-    table, items, size = problem.table, len(problem.items), len(problem.judges)
+    table, items = problem.table, len(problem.items)
     units = len(problem.criteria) * items
     place = (table.judge * len(problem.criteria) + table.criterion) * items + table.item
-    cells, row = np.unique(place, return_inverse=True)
+    cells, cell = np.unique(place, return_inverse=True)
     judge, unit = cells // units, cells % units
-    given = np.bincount(row).astype(float)
-    total = np.bincount(row, (table.score - problem.scale.low) / problem.scale.range)
-    most = max(2, LARGEST // max(units, 1))
-    scored = np.bincount(table.judge, minlength=size)
-    order = np.argsort(-scored, kind="stable")[:most]
-    chosen = np.sort(order[scored[order] > 0])
-    r, v = [], []
+    given = np.bincount(cell).astype(float)
+    total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
+    scored = np.bincount(table.judge, minlength=len(problem.judges))
+    chosen = looked_at(scored, units)
+    there = np.isin(judge, chosen)
+    row, column = np.searchsorted(chosen, judge[there]), unit[there]
+    r: list[Floats] = []
+    v: list[Floats] = []
     for values in some_draws(posterior, DRAWS):
         mean, variance = _moments(problem, values, judge, unit // items, unit % items, given)
-        both = np.zeros((2, size, units))
         one = max(float(variance.mean()), SMALLEST)
-        both[0, judge, unit], both[1, judge, unit] = (total - mean) / one**0.5, variance / one
-        r.append(both[0, chosen])
-        v.append(both[1, chosen])
+        for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):
+            left.append(np.zeros((len(chosen), units)))
+            left[-1][row, column] = of_cells[there]
     nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
     return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
 
@@ -65,9 +67,14 @@ def _moments(
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
-    chance, weight = by_effect(problem, values, (judge, criterion, item))
-    mean = chance @ part
-    variance = chance @ part**2 - mean**2
-    middle = mean @ weight
-    between = (mean**2) @ weight - middle**2
-    return given * middle, given * (variance @ weight) + given**2 * np.maximum(between, 0.0)
+    middle, within, between = np.empty((3, len(judge)))
+    effects = len(normal_rule()[0]) if "log_judge_item" in values else 1
+    step = max(1, NUMBERS // (len(part) * effects))
+    for start in range(0, len(judge), step):
+        some = slice(start, start + step)
+        chance, weight = by_effect(problem, values, (judge[some], criterion[some], item[some]))
+        mean = chance @ part
+        middle[some] = mean @ weight
+        within[some] = (chance @ part**2 - mean**2) @ weight
+        between[some] = np.maximum(mean**2 @ weight - middle[some] ** 2, 0.0)
+    return given * middle, given * within + given**2 * between

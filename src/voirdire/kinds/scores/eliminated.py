@@ -23,7 +23,7 @@ import numpy as np
 
 from voirdire.infer.trust_region import with_directions
 from voirdire.kinds.scores.arrow import AmongItems, Arrow, factored
-from voirdire.kinds.scores.judge_blocks import MOST, PLACED, JudgeBlocks, numbers_of_blocks
+from voirdire.kinds.scores.judge_blocks import PLACED, JudgeBlocks
 from voirdire.kinds.scores.judge_effects import JudgeEffects
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.level_answers import LevelAnswers
@@ -44,7 +44,6 @@ def eliminable(density: ScoresLayout, data: Data) -> bool:
         and density.model.cutpoints is not None
         and {p.name for p in density.parameters} <= PLACED | {"strength", "log_spread"}
         and density.items > 1
-        and numbers_of_blocks(density) <= MOST
     )
 
 

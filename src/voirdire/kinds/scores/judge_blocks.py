@@ -3,7 +3,8 @@
 Judges have values of their own (slope, severity, place and widths of their cutpoints) and share others (the panel's
 cutpoints, severities of groups). The matrix is that of Gauss and Newton, which is never negative, with a block for each
 judge and one, with its border, for what is shared. What judges and items have in common is left out: conjugate
-gradients make up for it (:mod:`voirdire.infer.trust_region`).
+gradients make up for it (:mod:`voirdire.infer.trust_region`). Memory follows judges times the square of the levels;
+where that is more than ``MOST`` numbers, the widths of cutpoints stand by themselves.
 
 Cutpoints are a location and logarithms of gaps (:func:`voirdire.model.terms.cutpoints.spread`): with F derivatives by
 cutpoints, those by them are sum_l F_l and gap_j (sum_{l > j} F_l - sum_l F_l / 2).
@@ -24,19 +25,12 @@ from voirdire.model.terms.parameters import Normal, TwoSided
 from voirdire.model.terms.raters import slope_scale
 from voirdire.typing import Floats, Ints
 
-MOST = 1e7  # numbers of the blocks
+MOST = 5e6  # numbers of the blocks
 NEVER = 1e30  # precision of what is no value of a judge's
 #: Parameters that have a place in the matrix.
 PLACED = frozenset(
     {"raw_discrimination", "severity", "severity_group", "cut_location", "log_gap", "shift", "log_gap_judge"}
 )
-
-
-def numbers_of_blocks(density: ScoresLayout) -> int:
-    """How many numbers the blocks of judges and their borders have."""
-    cuts = density.criteria * (density.levels - 1)
-    block = 2 + cuts * ordinal.by_judge(density)
-    return density.judges * block * (block + cuts + density.groups)
 
 
 class JudgeBlocks:
@@ -55,19 +49,25 @@ class JudgeBlocks:
     """
 
     def __init__(self, effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats) -> None:
-        small = effects.small
-        self._own, self._shared = _places(small)
-        own, border, shared = _matrices(effects, g, h, at, by_h)
+        small, sums = effects.small, _sums(effects.small, h, at, by_h)
+        kept = 1 if _numbers(small) > MOST else small.levels - 1
+        self._own, self._shared, self._alone = _places(small, kept)
+        own, border, shared = _matrices(effects, g, sums, kept)
         precision = np.append(_precisions(small), NEVER)
         own += precision[self._own][:, :, None] * np.eye(own.shape[1])
         self._inverse = np.linalg.inv(own)
         self._border = self._inverse @ border
         across = border.reshape(-1, len(shared)).T @ self._border.reshape(-1, len(shared))
         self._middle = np.linalg.inv(shared + np.diag(precision[self._shared]) - across)
+        widths = sums.widths()
+        own_widths = [widths.ravel()] if ordinal.by_judge(small) else []
+        every = np.concatenate([*own_widths, widths.sum(axis=0).ravel()])
+        self._curvature = every[len(every) - len(self._alone) :] + precision[self._alone]
 
     def divide(self, g: Floats) -> Floats:
         """The inverse times a vector, shape (size,); what has no place in the matrix stays as it is."""
         out = np.append(g, 0.0)
+        out[self._alone] /= self._curvature
         of_own = out[self._own]
         of_shared = self._middle @ (out[self._shared] - np.einsum("kos,ko->s", self._border, of_own))
         out[self._shared] = of_shared
@@ -75,8 +75,18 @@ class JudgeBlocks:
         return out[:-1]
 
 
-def _places(small: ScoresLayout) -> tuple[Ints, Ints]:
-    """Places in g of judges' own values, shape (judges, block), and of what is shared; after the end for none."""
+def _numbers(small: ScoresLayout) -> int:
+    """How many numbers the blocks of judges and their borders have with all cutpoints."""
+    cuts = small.criteria * (small.levels - 1)
+    block = 2 + cuts * ordinal.by_judge(small)
+    return small.judges * block * (block + cuts + small.groups)
+
+
+def _places(small: ScoresLayout, kept: int) -> tuple[Ints, Ints, Ints]:
+    """Places in g of judges' own values, shape (judges, block), of what is shared, and of what stands by itself.
+
+    ``kept`` coordinates of cutpoints are in blocks; the place after the end is that of no value.
+    """
     judges, criteria, gaps = small.judges, small.criteria, small.levels - 2
 
     def of(name: str, *shape: int) -> Ints:
@@ -86,11 +96,16 @@ def _places(small: ScoresLayout) -> tuple[Ints, Ints]:
     own = [of("raw_discrimination", judges, 1)] if "raw_discrimination" in small.slices else []
     # severities sum to zero: the free coordinates are nearly those of all judges but the first
     own.append(np.append(small.size, of("severity", judges - 1))[:, None])
+    alone = []
     if ordinal.by_judge(small):
         cuts = [of("shift", judges, criteria, 1), of("log_gap_judge", judges, criteria, gaps)]
-        own.append(np.concatenate(cuts, axis=-1).reshape(judges, -1))
+        each = np.concatenate(cuts, axis=-1)
+        own.append(each[..., :kept].reshape(judges, -1))
+        alone.append(each[..., kept:].ravel())
     panel = np.concatenate([of("cut_location", criteria, 1), of("log_gap", criteria, gaps)], axis=-1)
-    return np.concatenate(own, axis=-1), np.append(panel, of("severity_group", small.groups - 1))
+    alone.append(panel[:, kept:].ravel())
+    shared = np.append(panel[:, :kept], of("severity_group", small.groups - 1))
+    return np.concatenate(own, axis=-1), shared, np.concatenate(alone)
 
 
 def _precisions(small: ScoresLayout) -> Floats:
@@ -102,26 +117,19 @@ def _precisions(small: ScoresLayout) -> Floats:
     return found
 
 
-def _matrices(
-    effects: JudgeEffects, g: Floats, h: Floats, at: AtPoint, by_h: Floats
-) -> tuple[Floats, Floats, Floats]:
+def _matrices(effects: JudgeEffects, g: Floats, sums: _Sums, kept: int) -> tuple[Floats, Floats, Floats]:
     """Second derivatives of minus the log likelihood by judges' own values, by them and what is shared, and by that."""
     small = effects.small
-    judges, criteria, top = small.judges, small.criteria, small.levels - 1
-    where = slice(judges * (criteria + 1), at.answers.effects)
-    cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))
-    gap = np.diff(cuts, axis=-1)
-    sums = _sums(at, judges, criteria, top)
-    by_severity = _in_gaps(sums.severity_cut, gap).reshape(judges, 1, -1)
+    judges, values = small.judges, small.values(g, np)
+    by_severity = _in_gaps(sums.severity_cut, sums.gap)[..., :kept].reshape(judges, 1, -1)
     first, beside = sums.severity.sum(axis=1)[:, None, None], by_severity
-    values = small.values(g, np)
     if "raw_discrimination" in values:
         scale = slope_scale(values["raw_discrimination"]) * effects.unit(values)[0]
         slope, both = (sums.slope * scale**2).sum(axis=1), (sums.slope_severity * scale).sum(axis=1)
         first = np.stack([slope, both, both, first[:, 0, 0]], axis=-1).reshape(judges, 2, 2)
-        by_slope = _in_gaps(sums.slope_cut * scale[:, None], gap).reshape(judges, 1, -1)
+        by_slope = _in_gaps(sums.slope_cut * scale[:, None], sums.gap)[..., :kept].reshape(judges, 1, -1)
         beside = np.concatenate([by_slope, by_severity], axis=1)
-    within = _within(sums, gap, pull)  # of one judge or of all
+    within = sums.within() if kept > 1 else sums.location()[..., None] * np.eye(small.criteria)
     of_group = zero_sum(np.eye(small.groups - 1), small.groups, np).T[effects.group]  # (judges, groups - 1)
     if ordinal.by_judge(small):
         own = np.block([[first, beside], [beside.transpose(0, 2, 1), within]])
@@ -138,7 +146,9 @@ def _matrices(
 class _Sums(NamedTuple):
     """Second derivatives of minus the log likelihood by slopes, severities and cutpoints, of each judge and criterion.
 
-    Shapes (judges, criteria), with cutpoints (judges, criteria, levels - 1).
+    Shapes (judges, criteria), with cutpoints (judges, criteria, levels - 1). Of ``cut`` by themselves, of ``next_cut``
+    with those after them, and of the ``gap`` between: of the whole panel, shape (1, ...), where it has them in common,
+    and so ``pull``, the gradient by cutpoints.
     """
 
     slope: Floats
@@ -148,10 +158,39 @@ class _Sums(NamedTuple):
     severity_cut: Floats
     cut: Floats
     next_cut: Floats
+    gap: Floats
+    pull: Floats
+
+    def location(self) -> Floats:
+        """By the location of cutpoints, shape (judges or 1, criteria)."""
+        return np.asarray(self.cut.sum(axis=-1) + 2.0 * self.next_cut.sum(axis=-1))
+
+    def widths(self) -> Floats:
+        """By each log gap, shape (judges or 1, criteria, levels - 2)."""
+        return self.gap**2 * (0.25 * self.location()[..., None] - self.next_cut) + self._bent()
+
+    def within(self) -> Floats:
+        """By location and log gaps, shape (judges or 1, cutpoints of all criteria, the same)."""
+        judges, criteria, top = self.cut.shape
+        each = np.zeros((judges, criteria, top, top))
+        at, between = np.arange(top), np.arange(top - 1)
+        each[..., at, at] = self.cut
+        each[..., between, between + 1] = each[..., between + 1, between] = self.next_cut
+        gap = self.gap[:, :, None]
+        each = _in_gaps(_in_gaps(each, gap).swapaxes(-1, -2), gap)
+        each[..., between + 1, between + 1] += self._bent()
+        whole = np.zeros((judges, criteria, top, criteria, top))
+        for criterion in range(criteria):
+            whole[:, criterion, :, criterion] = each[:, criterion]
+        return whole.reshape(judges, criteria * top, criteria * top)
+
+    def _bent(self) -> Floats:
+        """What exponentials of log gaps add where a wider gap makes answers less probable."""
+        return np.maximum(_in_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 
-def _sums(at: AtPoint, judges: int, criteria: int, top: int) -> _Sums:
-    runs = at.answers
+def _sums(small: ScoresLayout, h: Floats, at: AtPoint, by_h: Floats) -> _Sums:
+    judges, criteria, top, runs = small.judges, small.criteria, small.levels - 1, at.answers
     cells, nowhere = judges * criteria, judges * criteria * top
     lower = np.where(runs.level > 0, runs.cell * top + runs.level - 1, nowhere)
     upper = np.where(runs.level < top, runs.cell * top + runs.level, nowhere)
@@ -165,35 +204,23 @@ def _sums(at: AtPoint, judges: int, criteria: int, top: int) -> _Sums:
 
     below, above = at.bends
     of_below, of_above = runs.by_run(at.bend_below * at.z), runs.by_run(at.bend_above * at.z)
+    where = slice(judges * (criteria + 1), runs.effects)
+    cuts, pull = (row[where].reshape(-1, criteria, top) for row in (h, by_h))
+    cut = by_cut(below + at.bend_gap, above + at.bend_gap)
+    next_cut = by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1]
+    if not ordinal.by_judge(small):
+        cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
     return _Sums(
         by_cell(runs.by_run(at.bend * at.z**2)),
         by_cell(-of_below - of_above),
         by_cell(below + above),
         by_cut(-of_below, -of_above),
         by_cut(below, above),
-        by_cut(below + at.bend_gap, above + at.bend_gap),
-        by_cut(-at.bend_gap, 0.0 * at.bend_gap)[..., :-1],
+        cut,
+        next_cut,
+        np.diff(cuts, axis=-1),
+        pull,
     )
-
-
-def _within(sums: _Sums, gap: Floats, pull: Floats) -> Floats:
-    """By cutpoints' coordinates, shape (judges or 1, cutpoints of all criteria, the same)."""
-    judges, criteria, gaps = gap.shape
-    top = gaps + 1
-    cut, next_cut = sums.cut, sums.next_cut
-    if judges == 1:  # cutpoints of the panel
-        cut, next_cut = cut.sum(axis=0, keepdims=True), next_cut.sum(axis=0, keepdims=True)
-    each = np.zeros((judges, criteria, top, top))
-    at, between = np.arange(top), np.arange(gaps)
-    each[..., at, at] = cut
-    each[..., between, between + 1] = each[..., between + 1, between] = next_cut
-    each = _in_gaps(_in_gaps(each, gap[:, :, None]).swapaxes(-1, -2), gap[:, :, None])
-    # where more widths than fit make answers less probable, their exponentials bend it further
-    each[..., between + 1, between + 1] += np.maximum(_in_gaps(pull, gap)[..., 1:], 0.0)
-    whole = np.zeros((judges, criteria, top, criteria, top))
-    for criterion in range(criteria):
-        whole[:, criterion, :, criterion] = each[:, criterion]
-    return whole.reshape(judges, criteria * top, criteria * top)
 
 
 def _in_gaps(rows: Floats, gap: Floats) -> Floats:

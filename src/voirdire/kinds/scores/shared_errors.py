@@ -35,7 +35,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.scores import points
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.trust.shared_errors import SharedErrors
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 OTHERS = 2  # judges beside the two that it takes to tell what they have in common
 LEAST = (
@@ -65,13 +65,15 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     >>> bool(t[0, 4] / scale[0, 4] > 0.9), bool((t[0, 1:4] / scale[0, 1:4]).max() < 0.3)
     (True, True)
     """
-    y = _errors(problem, posterior)
-    given = np.isfinite(y)
-    pairs = LARGEST // max(y.shape[1], 1)
-    most = max(4, int(np.sqrt(2 * pairs)))
-    order = np.argsort(-given.sum(axis=1), kind="stable")[:most]
-    chosen = np.sort(order[given[order].any(axis=1)])
-    y, given = np.where(given, y, 0.0)[chosen], given[chosen]
+    who, unit, deviation, units = _errors(problem, posterior)
+    most = max(4, int(np.sqrt(2 * LARGEST // units)))
+    count = np.bincount(who, minlength=len(problem.judges))
+    order = np.argsort(-count, kind="stable")[:most]
+    chosen = np.sort(order[count[order] > 0])
+    y, given = np.zeros((len(chosen), units)), np.zeros((len(chosen), units), dtype=bool)
+    there = np.isin(who, chosen)
+    at = np.searchsorted(chosen, who[there]), unit[there]
+    y[at], given[at] = deviation[there], True
     n, total, square = given.sum(axis=0), y.sum(axis=0), (y**2).sum(axis=0)
 
     def beside(left: Floats, squares: Floats, count: int) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
@@ -105,42 +107,35 @@ def shared_errors(problem: ScoresProblem, posterior: Posterior) -> SharedErrors:
     return SharedErrors(chosen, one, other, products, variance, known)
 
 
-def _errors(problem: ScoresProblem, posterior: Posterior) -> Floats:
-    """Mean score of each judge for each unit without its severity, shape (judges, units), NaN where there is none.
+def _errors(problem: ScoresProblem, posterior: Posterior) -> tuple[Ints, Ints, Floats, int]:
+    """Mean score of each judge for each unit that it scored, without its severity; and how many units there are.
 
-    In parts of the scale; every unit and every judge has mean zero.
+    Judge, unit and mean, shape (cells,) each, in parts of the scale; every unit and every judge has mean zero.
     """
     table, values = problem.table, posterior.central_values
     codes = (table.judge, table.criterion, table.item)
     seen = points.beyond_ends(problem, values, table.score, *codes)
-    shape = (len(problem.judges), len(problem.criteria) * len(problem.items))
-    place = table.judge * shape[1] + table.criterion * len(problem.items) + table.item
-    count = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
-    total = np.bincount(place, seen, shape[0] * shape[1]).reshape(shape)
-    y = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    criteria, items = len(problem.criteria), len(problem.items)
+    place, y = _means((table.judge * criteria + table.criterion) * items + table.item, seen)
+    units = criteria * items
     if "taste" in values:
-        y = _over_criteria(y.reshape(len(y), len(problem.criteria), -1))
-    some, judges = np.isfinite(y).any(axis=0), np.isfinite(y).any(axis=1)
+        # of all criteria of an item together, without what judge and criterion add
+        for _ in range(SWEEPS):
+            y = _centred(_centred(y, place % units), place // items)
+        place, y = _means(place // units * items + place % items, y)
+        units = items
+    judge, unit = place // units, place % units
     for _ in range(SWEEPS):
-        y[:, some] -= np.nanmean(y[:, some], axis=0)
-        y[judges] -= np.nanmean(y[judges], axis=1, keepdims=True)
-    return np.asarray(y)
+        y = _centred(_centred(y, unit), judge)
+    return judge, unit, y, units
 
 
-def _over_criteria(y: Floats) -> Floats:
-    """Means over the criteria of an item, shape (judges, items), of scores without what judge and criterion add.
+def _means(place: Ints, y: Floats) -> tuple[Ints, Floats]:
+    """Places in order, each once, and the mean of the values at each."""
+    places, code = np.unique(place, return_inverse=True)
+    return places, np.bincount(code, y) / np.bincount(code)
 
-    Parameters
-    ----------
-    y : array, shape (judges, criteria, items)
-        NaN where there is no score.
-    """
-    given = np.isfinite(y)
-    y = y.copy()
-    for _ in range(SWEEPS):
-        for axis in (0, 2):
-            count = given.sum(axis=axis, keepdims=True)
-            total = np.where(given, y, 0.0).sum(axis=axis, keepdims=True)
-            y -= total / np.maximum(count, 1)
-    count = given.sum(axis=1)
-    return np.where(count > 0, np.where(given, y, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+
+def _centred(y: Floats, group: Ints) -> Floats:
+    """Values without the mean of their group."""
+    return np.asarray(y - (np.bincount(group, y) / np.maximum(np.bincount(group), 1))[group])

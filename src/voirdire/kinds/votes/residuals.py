@@ -9,8 +9,7 @@ from voirdire.kinds.votes.chances import probabilities
 from voirdire.kinds.votes.contexts import context_of
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.tables.pairs import pair_keys
-from voirdire.trust.residuals import DRAWS, LARGEST, Residuals
-from voirdire.typing import Ints
+from voirdire.trust.residuals import DRAWS, Residuals, looked_at
 
 
 def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
@@ -31,7 +30,7 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
     if context is not None:  # one question in each context
         asked = asked * len(votes.contexts) + context
     keys, column = np.unique(asked, return_inverse=True)
-    chosen = _judges(problem, len(keys))
+    chosen = looked_at(problem.judge_votes, len(keys))
     row = np.full(len(problem.judges), -1)
     row[chosen] = np.arange(len(chosen))
     kept = row[votes.judge] >= 0
@@ -61,9 +60,3 @@ def residuals(problem: VotesProblem, posterior: Posterior) -> Residuals:
         pairs % size,
         pairs // size**2,
     )
-
-
-def _judges(problem: VotesProblem, comparisons: int) -> Ints:
-    most = max(2, LARGEST // max(comparisons, 1))
-    order = np.argsort(-problem.judge_votes, kind="stable")[:most]
-    return np.sort(order[problem.judge_votes[order] > 0])

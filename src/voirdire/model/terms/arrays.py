@@ -71,6 +71,25 @@ def log_normal_cdf(x: Array, xp: Any) -> Array:
     return xp.where(x < -1.0, lower, upper)
 
 
+def running_sum(x: Array, size: int, xp: Any) -> Array:
+    """Sums of the first, the first two, ... along the last axis, which has ``size`` numbers.
+
+    Examples
+    --------
+    >>> running_sum(np.array([1.0, 2.0, 3.0]), 3, np).tolist()
+    [1.0, 3.0, 6.0]
+    """
+    if xp is np:
+        return np.cumsum(x, axis=-1)
+    own = getattr(xp, "running_sum", None)
+    if own is not None:
+        return own(x)
+    sums = [x[..., 0]]  # compiled, additions cost less than a scan
+    for place in range(1, size):
+        sums.append(sums[-1] + x[..., place])
+    return xp.stack(sums, axis=-1)
+
+
 def normal_hazard(x: Array) -> Array:
     """phi(x) / Phi(x) of the standard normal distribution, the slope of :func:`log_normal_cdf`; NumPy's arrays alone.
 

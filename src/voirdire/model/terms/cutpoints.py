@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol
 
-from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.arrays import Array, running_sum
 from voirdire.model.terms.parameters import Normal, Parameter
 from voirdire.model.terms.reliability import Values
 
@@ -117,7 +117,5 @@ def spread(location: Array, log_gap: Array | None, levels: int, xp: Any) -> Arra
     if log_gap is None:
         return location[..., None]
     gap = xp.exp(log_gap)
-    cuts = [location - 0.5 * gap.sum(axis=-1)]
-    for number in range(levels - 2):
-        cuts.append(cuts[-1] + gap[..., number])
-    return xp.stack(cuts, axis=-1)
+    lowest = location - 0.5 * gap.sum(axis=-1)
+    return running_sum(xp.concatenate([lowest[..., None], gap], axis=-1), levels - 1, xp)

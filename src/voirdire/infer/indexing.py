@@ -1,0 +1,46 @@
+"""Indices of arrays whose origin is noted: repeated axes, and gradients put back to where numbers came from."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from voirdire.typing import Floats
+
+
+def repeats_of_axis(places: Any, size: tuple[int, ...]) -> int:
+    """How often ``places`` are all numbers up to the size of an axis, in order, one time after the other; else 0.
+
+    Examples
+    --------
+    >>> repeats_of_axis(np.array([0, 1, 0, 1]), (2,)), repeats_of_axis(np.array([1, 0]), (2,))
+    (2, 0)
+    """
+    if type(places) is not np.ndarray or places.ndim != 1 or not size or not size[0] or len(places) % size[0]:
+        return 0
+    rows = places.reshape(-1, size[0])
+    return len(rows) if (rows == np.arange(size[0])).all() else 0
+
+
+def scattered(g: Floats, shape: tuple[int, ...], index: Any) -> Floats:
+    """Add a gradient to the places that it was gathered from.
+
+    Examples
+    --------
+    >>> scattered(np.array([1.0, 2.0, 4.0]), (3,), np.array([0, 2, 0])).tolist()
+    [5.0, 0.0, 2.0]
+    """
+    if isinstance(index, slice | int):
+        out = np.zeros(shape)
+        out[index] = g
+        return out
+    parts = index if isinstance(index, tuple) else (index,)
+    if any(isinstance(part, np.ndarray | list) for part in parts):
+        size = math.prod(shape)
+        flat = np.arange(size).reshape(shape)[index]
+        return np.bincount(np.ravel(flat), g.ravel(), size).astype(float, copy=False).reshape(shape)
+    out = np.zeros(shape)
+    out[index] = g
+    return out

@@ -10,7 +10,6 @@ without known classes.
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.model.density import Data
@@ -54,6 +53,8 @@ class ExpectedGrades:
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
+        from scipy.special import expit
+
         density = self._density
         values = density.values(x, np)
         labels, judges = density.labels, density.judges

@@ -53,6 +53,8 @@ def fit(
     without_own_family: bool = False,
     by: str | None = None,
     order: str | None = None,
+    positive: object = None,
+    board: bool = False,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -137,6 +139,13 @@ def fit(
     order : "shown" or "unknown", optional
         Of votes: whether ``first`` is what was shown first; "unknown" leaves positions out of the default model. By
         default what a column ``order`` says.
+    positive : str, optional
+        For labels: the class that counts as a success, such as "right": what systems are ranked by, and what
+        sensitivity is of. By default the one that is known by its word (right, correct, pass, yes, true, 1, ...), which
+        the result says.
+    board : bool
+        Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
+        over contexts, or without a class that counts as a success; a method without draws.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -184,10 +193,15 @@ def fit(
         without_own_family,
         by,
         order,
+        positive,
+        board,
     )
     with listening(notes.append):
         table = read_answers(votes, levels, keep=request.columns)
     kind = KINDS[table.data]
+    if board:
+        _check_draws(how)
+        kind.check_board(table, request)
     if model is None:
         model, why = kind.default_model(table, request)
         notes.append(f"No model was named: {model}, because {why}.")
@@ -258,6 +272,11 @@ def _check_request(how: Method, prob: float, over: str) -> None:
         )
     if problems:
         raise InputError(problems)
+
+
+def _check_draws(how: Method) -> None:
+    if not how.size:
+        raise InputError(f"a board needs draws, and method {how.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

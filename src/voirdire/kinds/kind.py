@@ -48,6 +48,8 @@ class Request:
     without_own_family: bool = False
     by: str | None = None
     order: str | None = None
+    positive: object = None
+    board: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,6 +122,14 @@ class Kind(ABC, Generic[T, P]):
             problems.append(f"anchor_mode='cut' is not for tables of {self.words}; leave it out")
         if problems:
             raise InputError(problems)
+
+    def check_board(self, table: T, request: Request) -> None:
+        """Refuse a table of which no board can be made, before anything is fitted.
+
+        Raises
+        ------
+        InputError
+        """
 
     @abstractmethod
     def default_model(self, table: T, request: Request) -> tuple[str, str]:

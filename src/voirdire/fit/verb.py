@@ -26,6 +26,7 @@ from voirdire.model.specs import Model, Priors, load_model
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
+from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import apart, of_people, with_answers
 
@@ -141,8 +142,8 @@ def fit(
         default what a column ``order`` says.
     positive : str, optional
         For labels: the class that counts as a success, such as "right": what systems are ranked by, and what
-        sensitivity is of. By default the one that is known by its word (right, correct, pass, yes, true, 1, ...), which
-        the result says.
+        sensitivity is of. By default what :func:`voirdire.read` was told, or the one that is known by its word (right,
+        correct, pass, yes, true, 1, ...), which the result says.
     board : bool
         Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
         over contexts, or without a class that counts as a success; a method without draws.
@@ -175,6 +176,8 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob, over)
     notes: list[str] = []
+    if positive is None and isinstance(votes, Imported):
+        positive = votes.positive
     with listening(notes.append):
         votes, answers, levels = apart(votes, people, levels)
         anchors = with_answers(anchors, answers)
@@ -232,7 +235,7 @@ def fit(
         )
     return FITS[kind.name](
         problem,
-        inferred.posterior,
+        kind.evened(problem, inferred.posterior),
         inferred.method,
         how.sampler_of(inferred.method),
         seed,

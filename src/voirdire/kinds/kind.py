@@ -175,6 +175,10 @@ class Kind(ABC, Generic[T, P]):
         """What people's answers can do for a problem; ``families`` is the family of each judge."""
         return HumanAnswers(problem)
 
+    def evened(self, problem: P, posterior: Posterior) -> Posterior:
+        """A posterior in which what the table treats alike is alike, where sampling alone made a difference."""
+        return posterior
+
     @abstractmethod
     def checks(
         self,

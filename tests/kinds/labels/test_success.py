@@ -194,6 +194,13 @@ def test_a_board_says_what_it_needs_before_it_fits(tmp_path: Path) -> None:
     assert "positive= is not for tables of votes" in done.stderr
 
 
+def test_what_was_said_in_reading_is_kept(tmp_path: Path) -> None:
+    path = written(answered("ham", "spam"), tmp_path)
+    how = {"model": "hierarchical-dawid-skene", "method": "map"}
+    assert voirdire.fit(voirdire.read(path, positive="spam"), **how).problem.positive == "spam"
+    assert voirdire.fit(voirdire.read(path, positive="spam"), positive="ham", **how).problem.positive == "ham"
+
+
 def test_the_command_line_takes_the_class(tmp_path: Path) -> None:
     path = written(answered("ham", "spam"), tmp_path)
     how = ["--model", "hierarchical-dawid-skene", "--method", "laplace"]

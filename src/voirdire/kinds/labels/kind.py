@@ -27,6 +27,7 @@ from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.labels.success import note as taken_for_success
 from voirdire.kinds.labels.success import success, unknown_success
+from voirdire.kinds.labels.ties import evened
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.systems import check_over, note, placed
@@ -62,6 +63,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     default_model = staticmethod(default_model)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
+    evened = staticmethod(evened)
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
 

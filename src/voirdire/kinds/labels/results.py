@@ -12,6 +12,7 @@ from voirdire.kinds.columns import Columns, with_intervals
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
+from voirdire.kinds.labels.ties import tied
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -33,6 +34,9 @@ def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
         chance = problem.answered.copy()
     if not problem.density.latent or problem.answered is not None:
         chance[at] = np.eye(problem.classes)[problem.known[at]]
+    for unit, classes in tied(problem):
+        places = [problem.labels.index(name) for name in classes]
+        chance[unit, places] = chance[unit, places].mean()
     best = chance.argmax(axis=1)
     columns: Columns = {"item": _named(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from voirdire.infer import engine, mirror
-from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, affordable, moved
+from voirdire.infer.hmc_cost import affordable
+from voirdire.infer.hmc_moves import CHAINS, FORGOTTEN, moved
 from voirdire.infer.laplace import Laplace, laplace
 from voirdire.infer.mode import find_mode
 from voirdire.infer.refine import laplace_draws

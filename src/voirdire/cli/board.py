@@ -85,6 +85,8 @@ def board(
             by=by,
             order=None if order is None else order.value,
             levels=reading.levels,
+            positive=reading.how.positive,
+            board=True,
             progress=progress,
         )
         found = fitted.board()

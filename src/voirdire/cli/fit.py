@@ -188,6 +188,7 @@ def fit(
             families=families,
             levels=reading.levels,
             classes=None if classes is None else classes.split(","),
+            positive=reading.how.positive,
             over=over.value,
             covariates=covariates,
             item_families=item_families,
@@ -236,7 +237,7 @@ def show(result: Fit) -> None:
     """Print a fit as tables."""
     from voirdire.cli import show
 
-    found, out = result.as_dict(), console.stdout()
+    found, out = result.as_dict(leave_out=["confusion"]), console.stdout()
     out.print(console.plain(headline(result)))
     for note in result.notes:
         out.print(console.plain(note))

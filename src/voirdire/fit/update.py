@@ -70,7 +70,7 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     return replace(
         fit,
         problem=panel.problem,
-        posterior=found.posterior,
+        posterior=kind.evened(panel.problem, found.posterior),
         seconds=time.perf_counter() - start,
         method=found.method,
         sampler=how.sampler_of(found.method),

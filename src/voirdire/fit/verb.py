@@ -26,6 +26,7 @@ from voirdire.model.specs import Model, Priors, load_model
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
+from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
 from voirdire.tables.people import apart, of_people, with_answers
 
@@ -53,6 +54,8 @@ def fit(
     without_own_family: bool = False,
     by: str | None = None,
     order: str | None = None,
+    positive: object = None,
+    board: bool = False,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -137,6 +140,13 @@ def fit(
     order : "shown" or "unknown", optional
         Of votes: whether ``first`` is what was shown first; "unknown" leaves positions out of the default model. By
         default what a column ``order`` says.
+    positive : str, optional
+        For labels: the class that counts as a success, such as "right": what systems are ranked by, and what
+        sensitivity is of. By default what :func:`voirdire.read` was told, or the one that is known by its word (right,
+        correct, pass, yes, true, 1, ...), which the result says.
+    board : bool
+        Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
+        over contexts, or without a class that counts as a success; a method without draws.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -166,6 +176,8 @@ def fit(
     how = Method(method, seed, sampler, chains, warmup, draws, progress)
     _check_request(how, prob, over)
     notes: list[str] = []
+    if positive is None and isinstance(votes, Imported):
+        positive = votes.positive
     with listening(notes.append):
         votes, answers, levels = apart(votes, people, levels)
         anchors = with_answers(anchors, answers)
@@ -184,10 +196,15 @@ def fit(
         without_own_family,
         by,
         order,
+        positive,
+        board,
     )
     with listening(notes.append):
         table = read_answers(votes, levels, keep=request.columns)
     kind = KINDS[table.data]
+    if board:
+        _check_draws(how)
+        kind.check_board(table, request)
     if model is None:
         model, why = kind.default_model(table, request)
         notes.append(f"No model was named: {model}, because {why}.")
@@ -218,7 +235,7 @@ def fit(
         )
     return FITS[kind.name](
         problem,
-        inferred.posterior,
+        kind.evened(problem, inferred.posterior),
         inferred.method,
         how.sampler_of(inferred.method),
         seed,
@@ -258,6 +275,11 @@ def _check_request(how: Method, prob: float, over: str) -> None:
         )
     if problems:
         raise InputError(problems)
+
+
+def _check_draws(how: Method) -> None:
+    if not how.size:
+        raise InputError(f"a board needs draws, and method {how.name!r} has none; take another")
 
 
 def _check_anchor_request(anchors: object, mode: str | None) -> None:

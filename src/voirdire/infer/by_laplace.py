@@ -11,6 +11,7 @@ from voirdire.infer import checks as check
 from voirdire.infer import mirror
 from voirdire.infer.by_nuts import by_nuts
 from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.hmc_cost import affordable
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.method import LAPLACE_DRAWS, UNHELD, Inferred, Method, seconds_since
 from voirdire.infer.posterior import Posterior
@@ -66,7 +67,7 @@ def _corrected(
     density, start, said = problem.density, time.perf_counter(), UNHELD
     steps = nuts.USUAL_STEPS
     # draws of mixtures have been moved already
-    if not density.mixture and approximation.smallest_curvature > 0 and hmc_moves.affordable(problem):
+    if not density.mixture and approximation.smallest_curvature > 0 and affordable(problem):
         run = hmc_moves.moved(problem, approximation, draws, LAPLACE_DRAWS, rng)
         steps = nuts.steps_of(run.step)
         did = f"{run.chains} chains of Hamiltonian Monte Carlo moved its draws {run.moves} times"

@@ -58,7 +58,7 @@ class Derivatives:
         self._symmetric = symmetric and density.has_mirror
         self._numbers = numbers(data)
         self._moved: Data | None = None
-        self.by_hand: ByHand | None = None if self._symmetric else density.by_hand(data)
+        self.by_hand: ByHand | None = density.by_hand(data)
 
     @property
     def work(self) -> int:
@@ -68,7 +68,9 @@ class Derivatives:
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient, shape (size,)."""
         if self.by_hand is not None:
-            return self.by_hand.both(x)
+            of_one, its_gradient = self.by_hand.both(x)
+            more, slope = self._turning(x)
+            return of_one - float(more), its_gradient - slope
         if self._numbers <= UNCOMPILED:
             with np.errstate(all="ignore"):  # a point too far away is told by its value
                 value, gradient = autodiff.gradient(self._taped, x)
@@ -97,8 +99,21 @@ class Derivatives:
             return np.concatenate([value for value, _ in found]), np.concatenate(
                 [slope for _, slope in found]
             )
-        each = [self.both(one) for one in x]
-        return np.array([value for value, _ in each]), np.array([slope for _, slope in each])
+        each = [(self.both if self.by_hand is None else self.by_hand.both)(one) for one in x]
+        values, slopes = np.array([value for value, _ in each]), np.array([slope for _, slope in each])
+        if self.by_hand is None:
+            return values, slopes
+        more, slope = self._turning(x)
+        return values - more, slopes - slope
+
+    def _turning(self, x: Floats) -> tuple[Floats, Floats]:
+        """What all orientations together add to the log density of one, and its gradient, by hand of neither."""
+        if not self._symmetric:
+            return np.zeros(x.shape[:-1]), np.zeros_like(x)
+        with np.errstate(all="ignore"):
+            return autodiff.gradient(
+                lambda node: self._density.log_turned(node, self._data, autodiff.TAPED), x
+            )
 
     def log_densities(self, x: Floats) -> Floats:
         """Log density (of mixtures of one orientation) of many points, shape (points, size)."""
@@ -116,6 +131,8 @@ class Derivatives:
 
     def hessian(self, x: Floats) -> Floats:
         """Second derivatives, shape (size, size), in memory of the caller's own."""
+        if self.by_hand is not None and self.by_hand.hessian is not None:
+            return self.by_hand.hessian(x)
         if (self._numbers + COLUMN) * len(x) <= UNCOMPILED_HESSIAN:
             with np.errstate(all="ignore"):
                 return hessian(self._taped, x)

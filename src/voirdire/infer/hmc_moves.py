@@ -43,29 +43,6 @@ FEW_ROUNDS = 4
 FORGOTTEN = (
     0.3  # correlation of starts and ends; of 1,000 chains that forgot, the largest of 100 is about 0.1
 )
-LARGEST_WORK = 60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
-LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
-
-
-def affordable(problem: Problem) -> bool:
-    """Whether the moves of one fit take seconds.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.kinds.labels.problem import pose_labels
-    >>> from voirdire.model.specs import load_model
-    >>> from voirdire.tables.labels import read_labels
-    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
-    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
-    >>> affordable(pose_labels(load_model("hierarchical-dawid-skene"), table))
-    True
-    """
-    if not problem.density.mixture:
-        return Derivatives(problem.density, problem.data).work <= LARGEST_WORK_OF_FEW
-    cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
-    levels = problem.density.sizes.get("class", 1)
-    return problem.density.size**2 + levels * cells <= LARGEST_WORK
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,8 @@ from voirdire.typing import Floats
 POLISHING_STEPS = 4
 SEARCHED = 1e-10  # gradient up to which the mode is searched before the Hessian is taken
 SEARCHES = 200  # iterations of it
+BLOCK = 256  # rows of the Hessian that are made symmetric together
+SMALL = 64  # rows of a triangular matrix that are inverted at once
 BESIDE = 1e-9  # standard deviations: over a smaller distance the Hessian does not change
 LARGEST = (
     4 * 2**30
@@ -169,28 +171,41 @@ def check_draws(parameters: int, draws: int) -> None:
 
 
 def _inverse_root(matrix: Floats) -> tuple[Floats, float]:
-    """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`).
-
-    The matrix is used up: its memory becomes the root's. LAPACK counts columns first, so that what is its lower
-    triangle is the upper one here.
-    """
-    from scipy.linalg.lapack import dpotrf, dtrtri
-
+    """Square root of the inverse, and a lower bound of the curvature (see :class:`Laplace`); the matrix is used up."""
     size = len(matrix)
     if not size:
         return matrix, 1.0
-    for i in range(size):  # symmetric to the last digit
-        matrix[i, :i] = matrix[:i, i] = 0.5 * (matrix[i, :i] + matrix[:i, i])
-    diagonal = matrix.diagonal().copy()
-    factor, failed = dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-    if failed:
-        for i in range(size):  # the other triangle is as it was
-            matrix[i, i:] = np.append(diagonal[i], matrix[i + 1 :, i])
+    for start in range(0, size, BLOCK):  # symmetric to the last digit
+        here, rest = slice(start, start + BLOCK), slice(start, size)
+        mean = 0.5 * (matrix[here, rest] + matrix[rest, here].T)
+        matrix[here, rest] = mean
+        matrix[rest, here] = mean.T
+    try:
+        factor = np.asarray(np.linalg.cholesky(matrix), dtype=float)
+    except np.linalg.LinAlgError:
         values, vectors = np.linalg.eigh(matrix)
         floor = np.maximum(values, 1e-8 * max(values.max(), 1.0))
         return vectors / np.sqrt(floor), float(values.min())
-    inverse, _ = dtrtri(factor, lower=1, overwrite_c=1)
-    root: Floats = inverse.T
-    for i in range(size):
-        root[i, :i] = 0.0
-    return root, float(1.0 / np.vdot(root, root))
+    _invert_lower(factor)
+    return factor.T, float(1.0 / np.vdot(factor, factor))
+
+
+def _invert_lower(matrix: Floats) -> None:
+    """Put the inverse of a lower triangular matrix in its place, by halves.
+
+    Examples
+    --------
+    >>> lower = np.array([[2.0, 0.0], [1.0, 4.0]])
+    >>> _invert_lower(lower)
+    >>> lower.tolist()
+    [[0.5, 0.0], [-0.125, 0.25]]
+    """
+    size = len(matrix)
+    if size <= SMALL:
+        matrix[:] = np.tril(np.linalg.inv(matrix))
+        return
+    half = size // 2
+    first, corner, last = matrix[:half, :half], matrix[half:, :half], matrix[half:, half:]
+    _invert_lower(first)
+    _invert_lower(last)
+    corner[:] = -(last @ (corner @ first))

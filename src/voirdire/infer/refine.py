@@ -31,6 +31,7 @@ import numpy as np
 
 from voirdire.infer.checks import LARGEST_K
 from voirdire.infer.derivatives import Derivatives
+from voirdire.infer.hmc_cost import affordable
 from voirdire.infer.importance import pareto_smoothed, systematic
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold, symmetric_log_prior
@@ -80,7 +81,7 @@ def laplace_draws(
         return approximation.draws(count, rng), None
     corrected = skewed(problem, approximation)
     density = problem.density
-    moving = density.mixture and _movable(problem)
+    moving = density.mixture and affordable(problem)
     if not 0 < len(corrected.scale) <= RESAMPLED_SIZE and not moving:
         return corrected.draws(count, rng), None
     wanted = PROPOSALS * (count + 1)
@@ -102,12 +103,6 @@ def laplace_draws(
 
     found = moved(problem, approximation, draws, count, rng)
     return found.draws, 0.0 if found.arrived else k
-
-
-def _movable(problem: Problem) -> bool:
-    from voirdire.infer.hmc_moves import affordable
-
-    return affordable(problem)
 
 
 @dataclass(frozen=True, eq=False)

@@ -62,9 +62,14 @@ class Skewed:
         white = rng.standard_normal((count, len(self.scale)))
         if np.isfinite(freedom):
             white *= np.sqrt(freedom / rng.chisquare(freedom, (count, 1)))
-        z, g = white @ self.base.root.T / self.scale, self._g
-        t = self.shift + self.stretch * (np.exp(g * z) - np.exp(0.5 * g * g)) / g
-        return np.asarray(self.base.mean + self.scale * t)
+        x, g = white @ self.base.root.T, self._g
+        # in place, as there are millions: mean + scale t of the module
+        x *= g / self.scale
+        np.exp(x, out=x)
+        x -= np.exp(0.5 * g * g)
+        x *= self.stretch * self.scale / g
+        x += self.base.mean + self.scale * self.shift
+        return np.asarray(x)
 
     def log_density(self, x: Floats, freedom: float = np.inf) -> Floats:
         """Log density of the draws at points of shape (points, size), up to a constant."""

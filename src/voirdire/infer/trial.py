@@ -21,6 +21,7 @@ import numpy as np
 from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.laplace import Laplace
 from voirdire.infer.mirror import fold
+from voirdire.infer.posterior import quantiles
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
@@ -118,7 +119,7 @@ def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tupl
 
     others, holds, share, of = values(before), True, 1.0, ""
     for name, value in values(after).items():
-        low, high = np.quantile(others[name], [0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL], axis=0)
+        low, high = quantiles(others[name], 0.5 - 0.5 * CENTRAL, 0.5 + 0.5 * CENTRAL)
         inside = ((value >= low) & (value <= high)).reshape(-1, chains, value[0].size)
         by_chain = inside.mean(axis=(0, 2))
         mean, error = by_chain.mean(), max(by_chain.std(ddof=1), 0.5 / chains) / np.sqrt(chains)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,34 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Columns = dict[str, Any]
+
+
+class TablesByName(Mapping[str, Columns]):
+    """Tables of results, each made when it is first asked for.
+
+    Examples
+    --------
+    >>> tables = TablesByName({"one": lambda: {"x": [1]}, "never asked for": lambda: {}["none"]})
+    >>> list(tables), tables["one"]
+    (['one', 'never asked for'], {'x': [1]})
+    """
+
+    def __init__(self, make: Mapping[str, Callable[[], Columns]]) -> None:
+        self._make, self._made = dict(make), dict[str, Columns]()
+
+    def __getitem__(self, name: str) -> Columns:
+        """Return the table of a name."""
+        if name not in self._made:
+            self._made[name] = self._make[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self._make)
+
+    def __len__(self) -> int:
+        """Number of tables."""
+        return len(self._make)
 
 
 def frame(columns: Columns) -> pd.DataFrame:

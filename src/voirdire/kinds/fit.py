@@ -6,8 +6,9 @@ says where, and they are imported when they are called.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -20,7 +21,7 @@ from voirdire.infer.diagnose import to_arviz
 from voirdire.infer.posterior import Posterior
 from voirdire.infer.pymc_model import pymc_model
 from voirdire.kinds.checks import of_dependent_judges
-from voirdire.kinds.columns import Columns, frame, records
+from voirdire.kinds.columns import Columns, TablesByName, frame, records
 from voirdire.kinds.human import Anchored
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.spreads import spreads
@@ -252,8 +253,14 @@ class Fit:
         """As :meth:`as_dict`."""
         return self.as_dict()
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the result as plain Python, in the shape of ``voirdire fit --json``."""
+    def as_dict(self, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+        """Return the result as plain Python, in the shape of ``voirdire fit --json``.
+
+        Parameters
+        ----------
+        leave_out : sequence of str
+            Tables that are not wanted.
+        """
         return {
             "model": self.model.name,
             "method": self.method,
@@ -263,7 +270,7 @@ class Fit:
             "seconds": round(self.seconds, 3),
             "versions": self.versions,
             "notes": list(self.notes),
-            **{name: records(columns) for name, columns in self.tables.items()},
+            **{name: records(self.tables[name]) for name in self.tables if name not in leave_out},
             **self.kind.structure(self.problem, self.posterior, self.prob),
             **({"over_time": records(self._habits)} if self._habits["judge"] else {}),
             **({} if self.anchored is None else _as_dict(self.anchored)),
@@ -271,11 +278,10 @@ class Fit:
         }
 
     @cached_property
-    def tables(self) -> dict[str, Columns]:
+    def tables(self) -> Mapping[str, Columns]:
         """The tables of the result as columns, by name."""
-        return {
-            name: make(self.problem, self.posterior, self.prob) for name, make in self.kind.results.items()
-        }
+        of = (self.problem, self.posterior, self.prob)
+        return TablesByName({name: partial(make, *of) for name, make in self.kind.results.items()})
 
     @cached_property
     def all_checks(self) -> tuple[Check, ...]:

@@ -48,6 +48,8 @@ class Request:
     without_own_family: bool = False
     by: str | None = None
     order: str | None = None
+    positive: object = None
+    board: bool = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -121,6 +123,14 @@ class Kind(ABC, Generic[T, P]):
         if problems:
             raise InputError(problems)
 
+    def check_board(self, table: T, request: Request) -> None:
+        """Refuse a table of which no board can be made, before anything is fitted.
+
+        Raises
+        ------
+        InputError
+        """
+
     @abstractmethod
     def default_model(self, table: T, request: Request) -> tuple[str, str]:
         """The model that a table calls for, and why, in words."""
@@ -164,6 +174,10 @@ class Kind(ABC, Generic[T, P]):
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
         """What people's answers can do for a problem; ``families`` is the family of each judge."""
         return HumanAnswers(problem)
+
+    def evened(self, problem: P, posterior: Posterior) -> Posterior:
+        """A posterior in which what the table treats alike is alike, where sampling alone made a difference."""
+        return posterior
 
     @abstractmethod
     def checks(

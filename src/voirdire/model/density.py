@@ -46,13 +46,15 @@ class ByHand(NamedTuple):
     matrix that is near the curvature there. ``curvature``, which is used in its place where it is given, takes a flat
     vector, too, and gives the second derivatives there. ``around``, where there is one, takes a mode, a number and a
     generator, and gives as many draws of the normal approximation there and whether it is a proper maximum: of tables
-    whose Hessian is never written out.
+    whose Hessian is never written out. ``hessian``, where there is one, gives the second derivatives at a flat vector,
+    written out.
     """
 
     both: Callable[[Floats], tuple[float, Floats]]
     metric: Callable[[Floats], Callable[[Floats], Floats]] | None = None
     curvature: Callable[[Floats], Curvature] | None = None
     around: Callable[[Floats, int, np.random.Generator], tuple[Floats, bool]] | None = None
+    hessian: Callable[[Floats], Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -292,6 +294,10 @@ class LogDensity(ABC):
         if not self.has_mirror:
             return here
         return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
+
+    def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
+        """What the twins of x add: :meth:`symmetric_log_prior` less :meth:`log_oriented`, shape (...)."""
+        return self.symmetric_log_prior(x, data, xp) - self.log_oriented(x, data, xp)
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:
         """As :meth:`log_density`, of vectors and all their twins: samplers target it, to leave no orientation out."""

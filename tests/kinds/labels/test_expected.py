@@ -8,9 +8,12 @@ import pytest
 
 from voirdire.infer import mode
 from voirdire.infer.autodiff import TAPED, gradient
+from voirdire.infer.derivatives import Derivatives
 from voirdire.infer.mode import find_modes
+from voirdire.kinds.labels import hidden
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.sparse_counts import DenseCounts, SparseCounts, counted
 from voirdire.model.specs import load_model
 from voirdire.tables.labels import read_labels
 
@@ -48,13 +51,29 @@ def test_value_and_gradient(model: str) -> None:
     problem = posed(model, known=False)
     density, data = problem.density, problem.data
     assert data["labels"]["weight"].max() > 1
-    expected = Expected(density, data)
+    found = Expected(density, data)
     for seed in range(3):
         x = np.random.default_rng(seed).normal(0, 1.5, density.size)
-        value, slope = expected.both(x)
+        value, slope = found.both(x)
         other, automatic = gradient(lambda node: -density.log_density(node, data, TAPED), x)
         assert value == pytest.approx(other, rel=1e-12)
         np.testing.assert_allclose(slope, automatic, rtol=1e-10, atol=1e-10)
+
+
+def test_all_orientations_alike() -> None:
+    """By hand of one orientation, with what the others add, as by the whole density."""
+    problem = posed("hierarchical-dawid-skene", known=False)
+    free = pose_labels(problem.model, problem.table, classes=["a", "b"])
+    density, data = free.density, free.data
+    assert density.has_mirror
+    points = np.random.default_rng(7).normal(size=(4, density.size))
+    derivatives = Derivatives(density, data, symmetric=True)
+    values, slopes = derivatives.many(points)
+    for value, slope, x in zip(values, slopes, points, strict=True):
+        other, automatic = gradient(lambda node: -density.symmetric_log_density(node, data, TAPED), x)
+        assert value == pytest.approx(float(other), rel=1e-12)
+        np.testing.assert_allclose(slope, automatic, atol=1e-10)
+        np.testing.assert_allclose(derivatives.both(x)[1], automatic, atol=1e-10)
 
 
 def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
@@ -65,6 +84,32 @@ def hessian(problem: LabelsProblem, x: np.ndarray) -> np.ndarray:
 
     step = 1e-5
     return np.stack([(slope(x + step * e) - slope(x - step * e)) / (2 * step) for e in np.eye(x.size)])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("known", [False, True])
+def test_the_hessian(model: str, known: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = posed(model, known=known)
+    x = np.random.default_rng(4).normal(0, 1.0, problem.density.size)
+    found = hidden.hessian(Expected(problem.density, problem.data), x)
+    np.testing.assert_allclose(found, hessian(problem, x), atol=1e-6)
+    monkeypatch.setattr(hidden, "TOGETHER", 3 * len(x))  # three items at a time
+    again = hidden.hessian(Expected(problem.density, problem.data), x)
+    np.testing.assert_allclose(again, found, atol=1e-12)
+
+
+def test_sums_over_labels_given_are_products_of_matrices() -> None:
+    rng = np.random.default_rng(5)
+    counts = rng.poisson(0.02, (40, 150)).astype(float)
+    counts[3] = 0.0
+    sparse, dense = SparseCounts(counts), DenseCounts(counts)
+    assert isinstance(counted(counts), SparseCounts)
+    assert isinstance(counted(counts + 1.0), DenseCounts)
+    for form in (sparse, dense):
+        rates, belief = rng.normal(size=(3, 150)), rng.normal(size=(3, 40))
+        np.testing.assert_allclose(form.by_item(rates), rates @ counts.T, atol=1e-12)
+        np.testing.assert_allclose(form.by_label(belief), belief @ counts, atol=1e-12)
+        np.testing.assert_array_equal(form.rows(slice(2, 5)), counts[2:5])
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -41,7 +41,10 @@ def fitted(panel: tuple[pd.DataFrame, pd.Series]) -> voirdire.Fit:
 
 def test_what_judges_do_is_recovered(fitted: voirdire.Fit, panel: tuple[pd.DataFrame, pd.Series]) -> None:
     assert fitted.model.name == "hierarchical-dawid-skene"
-    assert fitted.notes == ("No model was named: hierarchical-dawid-skene, because the table has labels.",)
+    assert fitted.notes == (
+        "No model was named: hierarchical-dawid-skene, because the table has labels.",
+        "Success is taken to be 'yes', so that more of it is better; --positive no says otherwise.",
+    )
     judges = fitted.judges()
     truth = panel[1]
     for k, row in judges.iterrows():

@@ -153,7 +153,7 @@ def test_classes_without_an_order_have_shares_alone() -> None:
     systems = found.systems().set_index("system")
     assert "score" not in systems
     assert systems.loc["s1", ["share_art", "share_law", "share_sport"]].astype(float).idxmax() == "share_law"
-    with pytest.raises(InputError, match="'art', 'law', 'sport' have no order"):
+    with pytest.raises(InputError, match="'art', 'law', 'sport' none is known to be the better one"):
         found.board()
 
 

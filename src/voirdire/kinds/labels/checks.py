@@ -12,6 +12,7 @@ from voirdire.kinds.labels.dependence import dependent_judges
 from voirdire.kinds.labels.influence import influence
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.ties import ties
 from voirdire.model.check import Check, listed
 from voirdire.trust.drift import drift
 
@@ -30,7 +31,7 @@ def all_checks(
     """Checks that every fit of labels makes, after those of its method."""
     table = problem.table
     own = constant_judges(table.judges, table.judge, table.label, "label", CONSTANT)
-    own += [*unseen(problem), *dependent_judges(problem, posterior, seed)]
+    own += [*unseen(problem), *ties(problem), *dependent_judges(problem, posterior, seed)]
     own += influence(problem, posterior)
     if posterior.values is not None:
         own += below_chance(problem, judges, 1.0 / len(problem.labels), TURNED)

@@ -14,9 +14,8 @@ right labels tells the names apart; classes that have an anchor keep their name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from statistics import NormalDist
 from typing import Any, ClassVar
@@ -26,9 +25,10 @@ import numpy.typing as npt
 
 from voirdire.kinds.labels.expected import Expected
 from voirdire.kinds.labels.expected_grades import ExpectedGrades
+from voirdire.kinds.labels.hidden import hessian
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.kinds.labels.renaming import best_renaming, log_permanent
-from voirdire.kinds.labels.states import log_joint, log_rates, of_panel
+from voirdire.kinds.labels.states import log_joint, log_rates
 from voirdire.model.density import ByHand, Data
 from voirdire.model.terms import CLASSES, CONFUSION, MATRICES, SHARED_ERRORS
 from voirdire.model.terms.arrays import Array
@@ -43,7 +43,6 @@ LARGEST = 8  # classes up to which renamings are summed over
 LARGEST_GROUP = 6  # classes up to which one of all renamings is drawn
 LEVELS = JudgeCutpointsOfLabels()  # of ordered labels
 VALUE_WEIGHTS = hermite(VALUES)[1]
-FEW = 25  # draws that the classes of ordered labels are averaged over
 SMOOTHING = 0.5  # labels added to each cell of the first guess
 
 
@@ -218,7 +217,8 @@ class LabelsDensity(LabelsLayout):
         numbers, of_panel = self.model.reliability.numbers, self.leaning == "confusion"
         lean, sd = numbers["lean"], numbers["sd" if of_panel else "judge_sd"]
         eye = np.eye(self.classes, self.labels)
-        rows = self.values(x, xp)[self.leaning] + lean * eye
+        (leaning,) = (p for p in self.parameters if p.name == self.leaning)
+        rows = leaning.value(self._coordinates(leaning, x), self.sizes, xp) + lean * eye
         free = list(self.free)
         # the distance in the plane of zero sum is that of the free coordinates
         gap = rows[..., free, None, :] - lean * eye[free]
@@ -229,10 +229,14 @@ class LabelsDensity(LabelsLayout):
         """Log of the prior's sum over all renamings; the prior itself where there are none."""
         if not self.has_mirror or "reliability" in self.slices:
             return super().symmetric_log_prior(x, data, xp)
-        scores = self.name_scores(x, xp)
-        size = len(self.free)
-        kept = sum(scores[..., j, j] for j in range(size))
-        return self.log_prior(x, xp) - kept + log_permanent(scores, size, xp)
+        return self.log_prior(x, xp) + self.log_turned(x, data, xp)
+
+    def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
+        """What other names of the classes add to the log prior, of whose parts only the rows with the lean change."""
+        if not self.has_mirror or "reliability" in self.slices:
+            return super().log_turned(x, data, xp)
+        scores, size = self.name_scores(x, xp), len(self.free)
+        return log_permanent(scores, size, xp) - sum(scores[..., j, j] for j in range(size))
 
     def twins(self, x: Array, xp: Any) -> list[Array]:
         """All other namings of flat vectors."""
@@ -337,7 +341,7 @@ class LabelsDensity(LabelsLayout):
         if not self.leaning or self.shares_errors:
             return None
         expected = Expected(self, data)
-        return ByHand(expected.both, expected.metric)
+        return ByHand(expected.both, expected.metric, hessian=partial(hessian, expected))
 
     def _graded_start(self, counts: Floats, weight: Floats) -> Values:
         """Judges alike, with the cutpoints of a normal distribution whose levels are as common as the labels are."""
@@ -372,33 +376,3 @@ def _exchanged(size: int, i: int, j: int) -> list[int]:
 
 def _centred(log: Floats) -> Floats:
     return np.asarray(log - log.mean(axis=-1, keepdims=True))
-
-
-def class_probabilities(
-    density: LabelsDensity,
-    draws: Sequence[Values],
-    data: Data,
-    believe: Callable[[Floats], Floats] | None = None,
-) -> Floats:
-    """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
-
-    ``believe`` turns log P(class, labels) into P(class | labels), where that is not Bayes' rule.
-    Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
-    Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
-    label; ties of that share it.
-    """
-    total = np.zeros((len(data["labels"]["counts"]), density.classes))
-    if density.graded and len(draws) > FEW:
-        draws = draws[:: -(-len(draws) // FEW)]
-    for values in draws:
-        if density.graded:
-            total += of_panel(density, values, data)
-        elif density.latent:
-            joint = density.joint(values, data, np)
-            total += np.exp(log_softmax(joint, density.classes, np)) if believe is None else believe(joint)
-        else:
-            tendency = values["tendency"][:, : density.classes]
-            # at the mode items with equally many labels are tied up to the search's tolerance
-            best = tendency > tendency.max(axis=1, keepdims=True) - 1e-4
-            total += best / best.sum(axis=1, keepdims=True)
-    return total / len(draws)

@@ -81,7 +81,7 @@ def _given_effects(
         own = table.judge == k
         said = np.bincount(unit[own], score[at[unit[own]], place[own]], len(state))
         r[k] = said - given[k] * mean
-        v[k] = given[k] * ((chance * score**2).sum(axis=1) - mean**2)
+        v[k] = given[k] * np.maximum((chance * score**2).sum(axis=1) - mean**2, 0.0)  # but for rounding
     return r, v
 
 

@@ -9,7 +9,7 @@ Minus the Hessian of those multinomials, N_k,j (diag r - r r'), plus the prior's
 bounds the curvature of the posterior from above; the difference is what not knowing the classes hides (Louis 1982,
 JRSS B 44). It is a block of size (labels - 1) for each row of each judge, bordered by the panel's row, so that its
 inverse costs as much as one gradient. EM steps by it; here it is the metric of a quasi-Newton search, which learns the
-hidden rest.
+hidden rest (:mod:`.labels.hidden`). Where most judges labelled few of the items, sums run over the labels given.
 """
 
 from __future__ import annotations
@@ -20,16 +20,32 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.kinds.labels.layout import LabelsLayout
+from voirdire.kinds.labels.sparse_counts import counted
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import zero_sum
 from voirdire.model.terms.parameters import Normal
 from voirdire.typing import Floats
 
 
-class _Belief(NamedTuple):
-    """Log likelihood, counts expected of rows (judges, classes, labels) and of classes, with their rates and shares."""
+class Belief(NamedTuple):
+    """What is expected at a point.
+
+    Attributes
+    ----------
+    log_likelihood : float
+    of_item : array, shape (classes, items)
+        P(class | labels), times the items' weight.
+    counts : array, shape (judges, classes, labels)
+        How often a judge gave a label to items of a class, as is expected.
+    rates : array, of the same shape
+        P(label | class).
+    of_class : array, shape (criteria, classes)
+        Items of a class, as is expected.
+    shares : array, of the same shape
+    """
 
     log_likelihood: float
+    of_item: Floats
     counts: Floats
     rates: Floats
     of_class: Floats
@@ -62,41 +78,39 @@ class Expected:
 
     def __init__(self, density: LabelsLayout, data: Data) -> None:
         part = data["labels"]
-        self._density = density
-        self._counts, self._known = part["counts"], part["known"].T
-        self._weight = np.asarray(part["weight"], dtype=float)
-        self._under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
-        self._transposed = np.ascontiguousarray(self._counts.T)
-        self._judges = self._counts.shape[1] // density.labels
-        self._of_labels, self._of_classes = _plane(density.labels), _plane(density.classes)
+        self.density = density
+        self._known = part["known"].T
+        self.weight = np.asarray(part["weight"], dtype=float)
+        self.under = (part["criterion"] == np.arange(density.criteria)[:, None]).astype(float)
+        self.counts = counted(part["counts"])
+        self.judges = part["counts"].shape[1] // density.labels
+        self.of_labels, self.of_classes = _plane(density.labels), _plane(density.classes)
         self._lean = density.model.reliability.numbers["lean"] * np.eye(density.classes, density.labels)
-        self._precision = np.empty(density.size)
+        self.precision = np.empty(density.size)
         self._constant = 0.0
         for parameter in density.parameters:
             here, prior = density.slices[parameter.name], parameter.prior
             assert isinstance(prior, Normal)  # of every parameter of labels
-            self._precision[here] = prior.sd**-2
+            self.precision[here] = prior.sd**-2
             self._constant += float(prior.log_density(np.zeros(here.stop - here.start), np).sum())
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
-        found, slices = self._believe(x), self._density.slices
+        found, slices = self.believe(x), self.density.slices
         pull = found.counts - found.counts.sum(axis=-1, keepdims=True) * found.rates
-        slope = self._precision * x
+        slope = self.precision * x
         if "confusion" in slices:
-            slope[slices["confusion"]] -= (pull.sum(axis=0) @ self._of_labels).ravel()
+            slope[slices["confusion"]] -= (pull.sum(axis=0) @ self.of_labels).ravel()
         if "confusion_judge" in slices:
-            slope[slices["confusion_judge"]] -= (pull @ self._of_labels).ravel()
+            slope[slices["confusion_judge"]] -= (pull @ self.of_labels).ravel()
         of_class = found.of_class - found.of_class.sum(axis=-1, keepdims=True) * found.shares
-        slope[slices["class_share"]] -= (of_class @ self._of_classes).ravel()
-        log_prior = self._constant - 0.5 * float(self._precision @ (x * x))
+        slope[slices["class_share"]] -= (of_class @ self.of_classes).ravel()
+        log_prior = self._constant - 0.5 * float(self.precision @ (x * x))
         return -(found.log_likelihood + log_prior), slope
 
     def metric(self, x: Floats) -> Callable[[Floats], Floats]:
         """Multiplication by the inverse of the complete-data curvature at a flat vector."""
-        found, slices = self._believe(x), self._density.slices
-        rows = _information(found.counts.sum(axis=-1), found.rates, self._of_labels)
-        shares = _information(found.of_class.sum(axis=-1), found.shares, self._of_classes)
+        slices, (rows, shares) = self.density.slices, self.complete(self.believe(x))
         share = _inverse(shares + self._prior("class_share", shares.shape[-1]))
         if "confusion_judge" in slices:
             own = _inverse(rows + self._prior("confusion_judge", rows.shape[-1]))
@@ -127,31 +141,40 @@ class Expected:
 
         return apply
 
-    def _prior(self, name: str, size: int) -> Floats:
-        return float(self._precision[self._density.slices[name]][0]) * np.eye(size)
+    def complete(self, found: Belief) -> tuple[Floats, Floats]:
+        """The curvature of rows and shares if classes were known, in free coordinates.
 
-    def _believe(self, x: Floats) -> _Belief:
-        density, slices = self._density, self._density.slices
-        classes, labels, judges = density.classes, density.labels, self._judges
+        Shapes (judges, classes, labels - 1, labels - 1) and (criteria, classes - 1, classes - 1).
+        """
+        rows = _information(found.counts.sum(axis=-1), found.rates, self.of_labels)
+        return rows, _information(found.of_class.sum(axis=-1), found.shares, self.of_classes)
+
+    def _prior(self, name: str, size: int) -> Floats:
+        return float(self.precision[self.density.slices[name]][0]) * np.eye(size)
+
+    def believe(self, x: Floats) -> Belief:
+        """The E step at a flat vector."""
+        density, slices = self.density, self.density.slices
+        classes, labels, judges = density.classes, density.labels, self.judges
         logits = self._lean[None]
         if "confusion" in slices:
-            logits = logits + x[slices["confusion"]].reshape(classes, -1) @ self._of_labels.T
+            logits = logits + x[slices["confusion"]].reshape(classes, -1) @ self.of_labels.T
         if "confusion_judge" in slices:
-            logits = logits + x[slices["confusion_judge"]].reshape(judges, classes, -1) @ self._of_labels.T
+            logits = logits + x[slices["confusion_judge"]].reshape(judges, classes, -1) @ self.of_labels.T
         log_rates = logits - _log_sum(logits)
-        shares = x[slices["class_share"]].reshape(density.criteria, -1) @ self._of_classes.T
+        shares = x[slices["class_share"]].reshape(density.criteria, -1) @ self.of_classes.T
         log_shares = shares - _log_sum(shares)
         # classes first: sums over a few of them are then sums of long rows
-        joint = log_rates.transpose(1, 0, 2).reshape(classes, judges * labels) @ self._transposed
-        joint += log_shares.T @ self._under + self._known
+        joint = self.counts.by_item(log_rates.transpose(1, 0, 2).reshape(classes, judges * labels))
+        joint = joint + (log_shares.T @ self.under + self._known)
         top = joint.max(axis=0)
         parts = np.exp(joint - top)
         total = parts.sum(axis=0)
-        belief = parts * (self._weight / total)
-        expected = (belief @ self._counts).reshape(classes, judges, labels).transpose(1, 0, 2)
-        log_likelihood = float(self._weight @ (top + np.log(total)))
-        of_class = self._under @ belief.T
-        return _Belief(log_likelihood, expected, np.exp(log_rates), of_class, np.exp(log_shares))
+        belief = parts * (self.weight / total)
+        expected = self.counts.by_label(belief).reshape(classes, judges, labels).transpose(1, 0, 2)
+        log_likelihood = float(self.weight @ (top + np.log(total)))
+        of_class = self.under @ belief.T
+        return Belief(log_likelihood, belief, expected, np.exp(log_rates), of_class, np.exp(log_shares))
 
 
 def _plane(size: int) -> Floats:

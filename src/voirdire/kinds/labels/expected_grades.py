@@ -13,6 +13,7 @@ import numpy as np
 
 from voirdire.kinds.labels.layout import LabelsLayout
 from voirdire.model.density import Data
+from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import log_every_level, log_expectation
 from voirdire.model.terms.cutpoints import spread
 from voirdire.model.terms.parameters import LogExponential, Normal
@@ -67,7 +68,7 @@ class ExpectedGrades:
         scaled = sharp[:, None] * cuts
         logs = np.stack(log_every_level(eta, scaled[:, None, None, :], labels, np), axis=1)
         log_likelihood, counts = self._expected(logs)
-        above = expit(eta[:, None] - scaled[:, :, None, None])
+        above = np.exp(log_sigmoid(eta[:, None] - scaled[:, :, None, None], np))
         pull = counts[:, 1:] * (1.0 - above) - counts[:, :-1] * above  # on eta, less each cutpoint
         of_eta, of_cut = pull.sum(axis=1), -pull.sum(axis=(2, 3))
         within = counts[:, 1:-1].sum(axis=(2, 3)) / np.expm1(np.maximum(sharp[:, None] * gap, 1e-300))

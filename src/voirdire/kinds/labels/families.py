@@ -50,7 +50,7 @@ def found_families(table: Labels) -> dict[str, str]:
     'a'
     """
     group = np.arange(len(table.judges))
-    for one, other in zip(*np.nonzero(np.triu(_alike(_agreements(table)), 1)), strict=True):
+    for one, other in zip(*np.nonzero(_alike(_agreements(table))), strict=True):
         a, b = sorted((group[one], group[other]))
         group[group == b] = a
     if len(np.unique(group)) == len(group):
@@ -82,9 +82,7 @@ def _agreements(table: Labels) -> _Agreements:
 
 
 def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
-    """Which pairs of judges answer alike, shape (judges, judges)."""
-    from scipy.special import betainc
-
+    """Which pairs of judges answer alike, each once, shape (judges, judges)."""
     told = (pairs.shared > 0) & (pairs.chance < 1.0 - 1e-9) & ~np.eye(len(pairs.shared), dtype=bool)
     usable = told & (pairs.shared >= LEAST)
     if not usable.any():
@@ -94,11 +92,29 @@ def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
     load = _loads(kappa, np.where(told, pairs.shared, 0.0))
     explained, left = np.outer(load, load), np.sqrt(np.outer(1.0 - load**2, 1.0 - load**2))
     expected = pairs.chance + open_ * np.clip(explained + STRANGERS * left, 0.0, 1.0)
-    agreed = np.floor(pairs.agreed + 1e-9)
-    # P(at least so many agreements) of a binomial distribution
-    tail = betainc(np.maximum(agreed, 1e-9), pairs.shared - agreed + 1.0, np.clip(expected, 0.0, 1.0))
-    rare = tail * (usable.sum() / 2) < ALPHA
-    return np.asarray(usable & (kappa > explained + ALIKE * left) & rare)
+    close = np.triu(usable & (kappa > explained + ALIKE * left))
+    for one, other in zip(*np.nonzero(close), strict=True):
+        shared, agreed = int(pairs.shared[one, other]), int(pairs.agreed[one, other] + 1e-9)
+        chance = _chance_of_agreeing(shared, agreed, float(expected[one, other]))
+        close[one, other] = chance * (usable.sum() / 2) < ALPHA
+    return np.asarray(close)
+
+
+def _chance_of_agreeing(shared: int, agreed: int, expected: float) -> float:
+    """Probability of at least so many agreements of a binomial distribution.
+
+    Examples
+    --------
+    >>> round(_chance_of_agreeing(3, 2, 0.5), 9)
+    0.5
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, shared + 1))))
+        times = np.arange(agreed, shared + 1)
+        log = log_factorial[shared] - log_factorial[times] - log_factorial[shared - times]
+        log += times * np.log(expected)
+        log[times < shared] += ((shared - times) * np.log1p(-expected))[times < shared]
+    return float(np.exp(log).sum())
 
 
 def _loads(kappa: Floats, shared: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.fit import Fit, verb
@@ -9,6 +10,7 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels import systems
 from voirdire.kinds.labels.kind import LABELS
 from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.success import success
 from voirdire.tables.given import as_given
 
 if TYPE_CHECKING:
@@ -33,24 +35,43 @@ class LabelsFit(Fit):
         """Shares of the classes: criterion, class, share, low, high."""
         return self._frame(self.tables["shares"])
 
-    def systems(self) -> pd.DataFrame:
+    def systems(self, positive: object = None) -> pd.DataFrame:
         """Systems, of labels of systems over contexts; see :mod:`voirdire.kinds.labels.systems`.
 
-        Columns: system, contexts; where there are two classes (the share of the second) or numbers as grades (their
-        mean) score, sd, low, high, rank, rank_low, rank_high, p_best, best first; share_CLASS, share_CLASS_low and
-        share_CLASS_high of every class.
+        Columns: system, contexts; where a class counts as a success (its share) or labels are grades that are numbers
+        (their mean) score, sd, low, high, rank, rank_low, rank_high, p_best, best first; share_CLASS, share_CLASS_low
+        and share_CLASS_high of every class.
+
+        Parameters
+        ----------
+        positive : str, optional
+            The class that counts as a success, by default that of the fit.
 
         Raises
         ------
         InputError
-            The table has no columns context and system, or the fit no draws.
+            The table has no columns context and system, or the fit no draws; ``positive`` is no class.
         """
-        return self._frame(systems.systems(self.problem, self.posterior, self.prob))
+        return self._frame(systems.systems(self._with(positive).problem, self.posterior, self.prob))
 
-    def board(self) -> dict[str, Any]:
-        """The leaderboard of systems over contexts; see :func:`voirdire.fit.board.board.board`."""
-        found: dict[str, Any] = verb("board")(self.in_pandas)
+    def board(self, positive: object = None) -> dict[str, Any]:
+        """The leaderboard of systems over contexts; see :func:`voirdire.fit.board.board.board`.
+
+        Parameters
+        ----------
+        positive : str, optional
+            The class that counts as a success, by default that of the fit.
+        """
+        found: dict[str, Any] = verb("board")(self._with(positive).in_pandas)
         return found
+
+    def _with(self, positive: object) -> LabelsFit:
+        """The same fit with another class as the one that counts as a success."""
+        if positive is None:
+            return self
+        problem = self.problem
+        chosen = success(problem.labels[: problem.classes], positive)
+        return replace(self, problem=replace(problem, positive=chosen))
 
     def accuracy(self, truth: object, **settings: Any) -> pd.DataFrame:
         """Accuracy and balanced accuracy against known classes, with bootstrap intervals.

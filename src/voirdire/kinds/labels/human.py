@@ -14,8 +14,8 @@ from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, folds
+from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
-from voirdire.kinds.labels.density import class_probabilities
 from voirdire.kinds.labels.influence import units
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.labels.stacking import LEAST, Stacking

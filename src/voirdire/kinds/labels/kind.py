@@ -25,6 +25,9 @@ from voirdire.kinds.labels.left_out import calibration
 from voirdire.kinds.labels.over_time import over_time
 from voirdire.kinds.labels.predict import classify
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
+from voirdire.kinds.labels.success import note as taken_for_success
+from voirdire.kinds.labels.success import success, unknown_success
+from voirdire.kinds.labels.ties import evened
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.systems import check_over, note, placed
@@ -60,8 +63,17 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     default_model = staticmethod(default_model)
     draw = staticmethod(draw)
     check_single = staticmethod(check_single)
+    evened = staticmethod(evened)
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
+
+    def check_board(self, table: Labels, request: Request) -> None:
+        """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""
+        systems.check_columns(table)
+        classes = table.labels if request.classes is None else tuple(map(str, request.classes))
+        numbers = all(name.isdecimal() for name in classes)
+        if success(classes, request.positive) is None and not numbers:
+            raise unknown_success(classes)
 
     def pose(self, model: Model, table: Labels, request: Request) -> tuple[LabelsProblem, list[str]]:
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""
@@ -82,7 +94,23 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         check_over(about, request.over, "labels")
         if about is not None:
             notes.append(note(table, request.over))
-        posed = pose_labels(model, table, classes=request.classes, anchors=known, families=families)
+        posed = pose_labels(
+            model,
+            table,
+            classes=request.classes,
+            anchors=known,
+            families=families,
+            positive=request.positive,
+        )
+        if request.board:
+            systems.known_grades(posed)
+        classes = posed.labels[: posed.classes]
+        if (
+            posed.positive is not None
+            and request.positive is None
+            and (about is not None or len(classes) == 2)
+        ):
+            notes.append(taken_for_success(classes, posed.positive))
         return replace(posed, over=request.over), notes
 
     def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
@@ -97,18 +125,15 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         Raises
         ------
         InputError
-            It is not; or its classes have no order, or there are no draws.
+            It is not; or of its classes none is known to be better, or there are no draws.
         """
-        if placed(problem.table) is None:
-            raise InputError(
-                "a board of labels is of systems over contexts: columns context and system, which name what each item "
-                "is an answer of"
-            )
-        drawn = systems.worth(problem, posterior)
-        rows = records(systems.systems(problem, posterior, prob))
+        systems.check_columns(problem.table)
+        worth = systems.known_grades(problem)
+        shares = systems.shares(problem, posterior)
+        rows = records(systems.systems(problem, posterior, prob, shares))
         rows = [{"item": row.pop("system"), **row} for row in rows]
         contexts = len(problem.table.contexts) if problem.over == "new" else 0
-        return Entrants(problem.table.systems, drawn, rows, contexts)
+        return Entrants(problem.table.systems, np.asarray(shares @ worth), rows, contexts)
 
     def unit(self, problem: LabelsProblem) -> str:
         """What systems' scores are."""
@@ -140,7 +165,14 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         known = problem.known if table is None else None
         posed = problem.table if table is None else table
         every_class = None if every else classes
-        found = pose_labels(problem.model, posed, classes=every_class, known=known, families=problem.families)
+        found = pose_labels(
+            problem.model,
+            posed,
+            classes=every_class,
+            known=known,
+            families=problem.families,
+            positive=problem.positive,
+        )
         return replace(found, over=problem.over)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
@@ -194,7 +226,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         arrays |= {"known": problem.known}
         if problem.answered is not None:
             arrays["answered"] = problem.answered
-        return Packed({"tables": tables, "anchors": None, "over": problem.over}, arrays)
+        sections = {"tables": tables, "anchors": None, "over": problem.over, "positive": problem.positive}
+        return Packed(sections, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
         """The problem of :meth:`pack`."""
@@ -202,6 +235,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         table = Labels(**unpack_rated(names["labels"], arrays, "labels"))
         families = names.get("families")
         how = {"classes": names["classes"], "known": arrays["known"], "families": families}
+        how |= {"positive": packed.sections.get("positive")}
         over = packed.sections.get("over", "new")
         return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over)
 

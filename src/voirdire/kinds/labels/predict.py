@@ -9,7 +9,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.density import class_probabilities
+from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
 from voirdire.model.terms import CONFUSION

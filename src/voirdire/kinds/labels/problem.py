@@ -11,6 +11,7 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.kinds.checks import label_switching
 from voirdire.kinds.labels.density import LabelsDensity
+from voirdire.kinds.labels.success import success
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
@@ -50,6 +51,8 @@ class LabelsProblem(Problem):
         P(class) where people's answers taught it beside the model; see :mod:`.labels.stacking`.
     over : "new" or "these"
         Of tables about systems: whether these are over contexts like those of the table, or those alone.
+    positive : str or None
+        The class that counts as a success, where one was named or is known by its word; see :mod:`.labels.success`.
     """
 
     density: LabelsDensity
@@ -63,6 +66,7 @@ class LabelsProblem(Problem):
     families: dict[str, str] = field(default_factory=dict)
     answered: Floats | None = None
     over: str = "new"
+    positive: str | None = None
 
     ordered: ClassVar[bool] = False  # whether answers have neighbours
 
@@ -104,6 +108,7 @@ def pose_labels(
     known: Ints | None = None,
     families: Mapping[str, str] | None = None,
     keep_apart: bool = False,
+    positive: object = None,
 ) -> LabelsProblem:
     """Bring a table of labels into the form of a model.
 
@@ -120,12 +125,14 @@ def pose_labels(
         Family of each judge, for models with errors that families share; by default every judge is alone.
     keep_apart : bool
         Do not count items with the same labels together, so that tables of the same sizes have arrays of one shape.
+    positive : str, optional
+        The class that counts as a success; by default the one that is known by its word.
 
     Raises
     ------
     InputError
-        Fewer than two labels, unknown classes, anchors for unknown items or that contradict each other, a table too
-        large to be counted.
+        Fewer than two labels, unknown classes (``positive`` among them), anchors for unknown items or that contradict
+        each other, a table too large to be counted.
 
     Examples
     --------
@@ -206,6 +213,7 @@ def pose_labels(
         row,
         known,
         named,
+        positive=success(chosen, positive),
     )
 
 

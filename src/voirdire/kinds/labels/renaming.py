@@ -62,13 +62,18 @@ def best_renaming(scores: Floats) -> npt.NDArray[np.int64]:
     >>> best_renaming(np.array([[[0.0, 2.0], [1.0, 0.0]]])).tolist()
     [[1, 0]]
     """
-    from scipy.optimize import linear_sum_assignment
-
     size = scores.shape[-1]
     kept = np.arange(size)
-    found = np.empty(scores.shape[:2], dtype=np.int64)
-    for number, matrix in enumerate(scores):
+    found = np.tile(kept, (len(scores), 1))
+    # where each class scores highest by its own name, no renaming is better
+    doubtful = np.flatnonzero((scores.max(axis=-1) > scores[:, kept, kept]).any(axis=1))
+    if not len(doubtful):
+        return found
+    from scipy.optimize import linear_sum_assignment
+
+    for number in doubtful:
+        matrix = scores[number]
         chosen = linear_sum_assignment(matrix, maximize=True)[1]
-        better = matrix[kept, chosen].sum() > np.trace(matrix)
-        found[number] = chosen if better else kept
+        if matrix[kept, chosen].sum() > np.trace(matrix):
+            found[number] = chosen
     return found

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.labels.density import class_probabilities
+from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
+from voirdire.kinds.labels.ties import tied
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -33,6 +34,9 @@ def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
         chance = problem.answered.copy()
     if not problem.density.latent or problem.answered is not None:
         chance[at] = np.eye(problem.classes)[problem.known[at]]
+    for unit, classes in tied(problem):
+        places = [problem.labels.index(name) for name in classes]
+        chance[unit, places] = chance[unit, places].mean()
     best = chance.argmax(axis=1)
     columns: Columns = {"item": _named(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
@@ -48,9 +52,9 @@ def judges(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns
     """Judges: labels given, reliability and accuracy with intervals; with two classes sensitivity and specificity.
 
     ``reliability`` is P(right label | class), averaged over the classes with equal weights (balanced accuracy), and
-    ``accuracy`` the same weighted by the classes' shares (their average over criteria). With two classes, the second in
-    the order of labels is the positive one: ``sensitivity`` = P(says it | it is so), ``specificity`` = P(says the first
-    | the first). All are missing where the model takes judges alike and knows no classes.
+    ``accuracy`` the same weighted by the classes' shares (their average over criteria). With two classes of which one
+    counts as a success (:mod:`.labels.success`): ``sensitivity`` = P(says it | it is so), ``specificity`` = P(says the
+    other | the other). All are missing where the model takes judges alike and knows no classes.
     """
     size = len(problem.judges)
     columns: Columns = {"judge": _named(problem.judges), "votes": problem.judge_votes}
@@ -97,12 +101,13 @@ def _judge_values(problem: LabelsProblem, values: Values) -> dict[str, Floats]:
         lead = values["tendency"].shape[:-2]
         missing = np.full((*lead, density.judges), np.nan)
         return {"reliability": missing, "accuracy": missing}
-    rates = np.exp(density.rates(values, np))
-    right = np.diagonal(rates[..., : density.classes], axis1=-2, axis2=-1)  # (..., judges, classes)
+    log_right = np.diagonal(density.rates(values, np)[..., : density.classes], axis1=-2, axis2=-1)
+    right = np.exp(log_right)  # (..., judges, classes)
     share = np.exp(density.shares(values, np)).mean(axis=-2)[..., None, :]
     found = {"reliability": right.mean(axis=-1), "accuracy": (right * share).sum(axis=-1)}
-    if density.classes == 2:
-        found |= {"sensitivity": right[..., 1], "specificity": right[..., 0]}
+    if density.classes == 2 and problem.positive is not None:
+        place = problem.labels.index(problem.positive)
+        found |= {"sensitivity": right[..., place], "specificity": right[..., 1 - place]}
     return found
 
 

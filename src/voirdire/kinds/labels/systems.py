@@ -14,8 +14,8 @@ the contexts, all systems alike (Bayesian bootstrap, Rubin 1981), beside one con
 with y_sxj the part of the system's items in context x that are of class j: Dirichlet(1 / classes + number) for each
 system, and what contexts share stays between systems.
 
-A system's score is the mean grade where labels are numbers, and the share of the second class where there are two;
-classes without an order have shares alone.
+A system's score is the share of the class that counts as a success (:mod:`.labels.success`), and where none is known
+the mean grade, of labels that are numbers and grades; other classes have shares alone.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.density import class_probabilities
+from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
+from voirdire.kinds.labels.success import unknown_success
 from voirdire.kinds.systems import placed, ranked
+from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
 
 DRAWS = 1000
 FEW = 25  # draws of the fit, of ordered labels
 TURNS = 4
 STEPS = 30  # to the most probable shares
+TOGETHER = 2_000_000  # numbers of draws, units and classes that are held at once
 OWN = 1987  # of random numbers that no simulation with the same seed has drawn
 
 
@@ -57,7 +60,11 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> Float
     system, context = where.system[problem.unit_item], where.context[problem.unit_item]
     beliefs = _beliefs(problem, posterior)
     times = -(-DRAWS // len(beliefs))
-    found = [_drawn(belief, system, context, problem, times, rng) for belief in beliefs]
+    each = max(1, TOGETHER // max(1, times * beliefs[0].size))
+    found = [
+        _drawn(np.stack(beliefs[start : start + each]), system, context, problem, times, rng)
+        for start in range(0, len(beliefs), each)
+    ]
     return np.concatenate(found)
 
 
@@ -73,79 +80,118 @@ def _beliefs(problem: LabelsProblem, posterior: Posterior) -> list[Floats]:
 def _drawn(
     belief: Floats, system: Ints, context: Ints, problem: LabelsProblem, times: int, rng: np.random.Generator
 ) -> Floats:
-    """Shares in one draw of the fit, several times, shape (times, systems, classes)."""
+    """Shares in some draws of the fit, shape (draws, units, classes), several times in each.
+
+    Shape (draws x times, systems, classes).
+    """
     size, classes = len(problem.table.systems), problem.classes
-    common = np.zeros((len(problem.criteria), classes))
-    np.add.at(common, problem.unit_criterion, belief)
-    common /= common.sum(axis=1, keepdims=True)
-    evidence = belief / np.maximum(common[problem.unit_criterion], 1e-12)
+    under = np.eye(len(problem.criteria))[problem.unit_criterion]
+    common = under.T @ belief
+    common /= common.sum(axis=2, keepdims=True)
+    evidence = belief / np.maximum(common[:, problem.unit_criterion], 1e-12)
     member = np.eye(size)[system]
-    pi = np.tile(common.mean(axis=0), (size, 1))
+    pi = np.repeat(common.mean(axis=1)[:, None], size, axis=1)
     for _ in range(STEPS):
-        chance = evidence * pi[system]
-        count = member.T @ (chance / chance.sum(axis=1, keepdims=True))
-        pi = (count + 1.0 / classes) / (count.sum(axis=1, keepdims=True) + 1.0)
-    pi = np.tile(pi, (times, 1, 1))
+        chance = evidence * pi[:, system]
+        count = member.T @ (chance / chance.sum(axis=2, keepdims=True))
+        pi = (count + 1.0 / classes) / (count.sum(axis=2, keepdims=True) + 1.0)
+    pi, evidence = (np.repeat(one, times, axis=0) for one in (pi, evidence))
     for turn in range(TURNS):
         chance = np.cumsum(evidence * pi[:, system], axis=-1)
-        y = (rng.random((times, len(system), 1)) * chance[..., -1:] > chance).sum(axis=-1)
+        y = (rng.random((*chance.shape[:2], 1)) * chance[..., -1:] > chance).sum(axis=-1)
         is_class = (y[..., None] == np.arange(classes)).astype(float)
-        count = np.einsum("tuc,us->tsc", is_class, member)
         if turn < TURNS - 1:
-            pi = rng.gamma(count + 1.0 / classes)
+            pi = rng.gamma(member.T @ is_class + 1.0 / classes)
             pi /= pi.sum(axis=-1, keepdims=True)
     cell = system * len(problem.table.contexts) + context
     part = is_class / np.bincount(cell)[cell][:, None]  # of the system's items in the context
     if problem.over == "new":
-        g = rng.exponential(size=(times, len(problem.table.contexts)))
-        part = part * g[:, context, None]
-    total = np.einsum("tuc,us->tsc", part, member)
+        g = rng.exponential(size=(len(part), len(problem.table.contexts)))
+        part *= g[:, context, None]
+    total = member.T @ part
     if problem.over == "new":
         total += rng.gamma(1.0 / classes, size=total.shape)
     return np.asarray(total / total.sum(axis=-1, keepdims=True))
 
 
 def grades(problem: LabelsProblem) -> Floats | None:
-    """What each class counts in a system's score, shape (classes,); None where classes have no order."""
+    """What each class counts in a system's score, shape (classes,); None where none is known to be better."""
     names = problem.labels[: problem.classes]
+    if problem.positive is not None:
+        return np.array([float(name == problem.positive) for name in names])
+    if not (problem.table.declared or problem.density.graded):
+        return None
     try:
         return np.array([float(name) for name in names])
     except ValueError:
-        return np.array([0.0, 1.0]) if len(names) == 2 else None
+        return None
 
 
 def unit(problem: LabelsProblem) -> str:
     """What a score is, in words."""
-    names = problem.labels[: problem.classes]
-    worth = grades(problem)
-    two = worth is not None and len(names) == 2 and set(worth) == {0.0, 1.0}
-    return f"share of {names[1]}" if two else "mean grade"
+    return "mean grade" if problem.positive is None else f"share of {problem.positive}"
 
 
-def worth(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    """Draws of systems' scores, shape (draws, systems).
+def known_grades(problem: LabelsProblem) -> Floats:
+    """As :func:`grades`, of tables of which it is known what is better.
 
     Raises
     ------
     InputError
-        As :func:`shares`; or classes have no order.
+        It is not.
     """
-    of = grades(problem)
-    if of is None:
-        names = ", ".join(map(repr, problem.labels[: problem.classes]))
-        raise InputError(
-            f"a board of systems needs two classes or grades that are numbers; {names} have no order: systems() has "
-            "their shares"
-        )
-    return np.asarray(shares(problem, posterior) @ of)
+    found = grades(problem)
+    if found is None:
+        raise unknown_success(problem.labels[: problem.classes])
+    return found
 
 
-def systems(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Systems, best first where classes have an order: system, contexts, score and what a ranking has, and shares.
+def check_columns(table: Labels) -> None:
+    """Refuse a board of labels that are not about systems over contexts: which columns it needs, and has.
 
-    ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class.
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.labels import read_labels
+    >>> rows = {"judge": ["ann"] * 2, "item": ["x", "y"], "label": ["yes", "no"]}
+    >>> check_columns(read_labels(pd.DataFrame(rows)))
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: a board of labels is of systems over contexts: it needs the columns judge, label, ...
     """
-    drawn, of = shares(problem, posterior), grades(problem)
+    if placed(table) is not None:
+        return
+    optional = {"criterion": table.has_criteria, "item": table.has_items}
+    optional |= {name: getattr(table, name) is not None for name in ("context", "system", "run", "phase")}
+    have = ["judge", *(name for name, there in optional.items() if there), "label"]
+    lacks = [name for name in ("context", "system") if name not in have]
+    few = [name for name in ("context", "system") if name in have and len(getattr(table, f"{name}s")) < 2]
+    if lacks:
+        why = f"it has {', '.join(have)}, and lacks {' and '.join(lacks)} (--map says where they are: system=model)"
+    elif few:
+        only = " and ".join(f"the {name} {getattr(table, f'{name}s')[0]!r}" for name in few)
+        why = f"there is only {only}"
+    else:
+        why = "it has an item that belongs to several of them"
+    raise InputError(
+        "a board of labels is of systems over contexts: it needs the columns judge, label, context (what was asked) "
+        f"and system (whose answer it is), several of each; {why}"
+    )
+
+
+def systems(
+    problem: LabelsProblem, posterior: Posterior, prob: float, drawn: Floats | None = None
+) -> Columns:
+    """Systems, best first where it is known what is better: system, contexts, score and what a ranking has, and shares.
+
+    ``share_CLASS``, ``share_CLASS_low`` and ``share_CLASS_high`` of every class. ``drawn`` are the :func:`shares`,
+    where they are there.
+    """
+    drawn, of = shares(problem, posterior) if drawn is None else drawn, grades(problem)
     where = placed(problem.table)
     assert where is not None  # shares() refuses
     columns = ranked(

@@ -50,7 +50,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "covariates", "item_families", "by", "order")
+    refused = ("classes", "positive", "covariates", "item_families", "by", "order")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,

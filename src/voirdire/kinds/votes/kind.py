@@ -42,7 +42,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
 
     name = "votes"
     words = "votes"
-    refused = ("levels", "classes")
+    refused = ("levels", "classes", "positive")
     compared = ("votes",)
     results: ClassVar[Results] = {
         "items": adjusted.ranking,

@@ -6,10 +6,12 @@ Every term is written once against a namespace ``xp`` (``numpy``, ``jax.numpy`` 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+FEW_LEVELS = 8
 Array = Any  # a NumPy, JAX or PyTensor array; terms are written once for the three
 
 
@@ -135,12 +137,21 @@ def zero_sum(free: Array, size: int, xp: Any) -> Array:
     >>> bool(abs(x.sum()) < 1e-12), bool(abs((x**2).sum() - 5.25) < 1e-12)
     (True, True)
     """
+    if xp is np and 1 < size <= FEW_LEVELS and free.ndim > 1:
+        # of millions of draws a product of matrices takes a quarter of the time
+        return (free.reshape(-1, size - 1) @ _reflection(size)).reshape((*free.shape[:-1], size))
     root = math.sqrt(size)
     total = free.sum(axis=-1, keepdims=True)
     first = total / root
     if size == 1:
         return first
     return xp.concatenate([first, free - total / (root * (root - 1.0))], axis=-1)
+
+
+@cache
+def _reflection(size: int) -> Array:
+    """The matrix of :func:`zero_sum`, shape (size - 1, size)."""
+    return np.stack([zero_sum(row, size, np) for row in np.eye(size - 1)])
 
 
 def zero_sum_free(value: Array) -> Array:

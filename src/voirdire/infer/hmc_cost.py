@@ -1,0 +1,32 @@
+"""Which fits can afford moves of draws by Hamiltonian Monte Carlo; asked before anything is compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.infer.derivatives import Derivatives
+from voirdire.model.problem import Problem
+
+LARGEST_WORK = 60_000  # multiplications of one density of a mixture, beyond which moves would take minutes
+LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, the same
+
+
+def affordable(problem: Problem) -> bool:
+    """Whether the moves of one fit take seconds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.kinds.labels.problem import pose_labels
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.labels import read_labels
+    >>> rows = [("a", "x", "yes"), ("b", "x", "no"), ("a", "y", "yes"), ("b", "y", "no")]
+    >>> table = read_labels(pd.DataFrame(rows, columns=["judge", "item", "label"]))
+    >>> affordable(pose_labels(load_model("hierarchical-dawid-skene"), table))
+    True
+    """
+    if not problem.density.mixture:
+        return Derivatives(problem.density, problem.data).work <= LARGEST_WORK_OF_FEW
+    cells = sum(np.size(column) for part in problem.data.values() for column in part.values())
+    levels = problem.density.sizes.get("class", 1)
+    return problem.density.size**2 + levels * cells <= LARGEST_WORK

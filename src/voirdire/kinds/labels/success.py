@@ -1,0 +1,146 @@
+"""Which class counts as a success, where labels are rates of something: the class that was named, or a known word.
+
+A word is known where it has one meaning: of the labels one is a word of success, and every other one is a word of
+failure or of neither, or there are two labels. Single letters and numbers need their counterpart (C and I, 1 and 0).
+Labels that name a thing (spam, toxic) are no known words: whether more of it is better is not in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from voirdire.errors import InputError
+from voirdire.tables.problems import nearest
+from voirdire.tables.rated import known_names
+
+#: Words of success, each with its words of failure.
+PAIRS = {
+    "right": ("wrong",),
+    "correct": ("incorrect", "wrong"),
+    "pass": ("fail", "failed"),
+    "passed": ("failed", "fail"),
+    "yes": ("no",),
+    "true": ("false",),
+    "good": ("bad", "poor"),
+    "success": ("failure", "fail", "failed"),
+    "successful": ("unsuccessful", "failed"),
+    "succeeded": ("failed",),
+    "win": ("loss", "lose"),
+    "won": ("lost",),
+    "positive": ("negative",),
+    "accept": ("reject",),
+    "accepted": ("rejected",),
+    "acceptable": ("unacceptable",),
+    "ok": ("not ok", "nok"),
+    "valid": ("invalid",),
+    "safe": ("unsafe",),
+    "solved": ("unsolved", "failed"),
+    "supported": ("unsupported",),
+    "relevant": ("irrelevant", "not relevant"),
+    "helpful": ("unhelpful", "not helpful"),
+    "satisfied": ("unsatisfied", "not satisfied"),
+}
+#: Letters and numbers of success, with those that must stand beside them.
+SHORT = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
+#: Words of neither success nor failure; in Inspect's scores P is partial, N no answer.
+NEITHER = (
+    *("unsure", "not sure", "unknown", "unclear", "undecided", "maybe", "neutral", "mixed", "borderline"),
+    *("partial", "partially", "partly", "partially correct", "partly correct"),
+    *("skip", "skipped", "abstain", "abstained", "no answer", "noanswer", "tie", "draw", "cannot tell"),
+    *("can't tell", "don't know", "refused", "error"),
+)
+FAILURE = frozenset(word for words in PAIRS.values() for word in words)
+
+
+def known_success(classes: Sequence[str]) -> str | None:
+    """The class of success by its word, None where there is no known one.
+
+    Examples
+    --------
+    >>> known_success(["right", "wrong"]), known_success(["No", "Unsure", "Yes"]), known_success(["C", "I"])
+    ('right', 'Yes', 'C')
+    >>> known_success(["0", "1"]), known_success(["spam", "ham"]), known_success(["good", "fair", "poor"])
+    ('1', None, None)
+    """
+    words = {name: _plain(name) for name in classes}
+    found = [name for name, word in words.items() if word in PAIRS]
+    others = [word for word in words.values() if word not in PAIRS]
+    if len(found) == 1 and (len(classes) == 2 or all(word in FAILURE or word in NEITHER for word in others)):
+        return found[0]
+    if found:
+        return None
+    for short, failures in SHORT.items():
+        own = [name for name, word in words.items() if word == short]
+        rest = {word for word in words.values() if word != short}
+        if (
+            own
+            and rest & set(failures)
+            and rest <= {*failures, *NEITHER, *(("p", "n") if short == "c" else ())}
+        ):
+            return own[0]
+    return None
+
+
+def success(classes: Sequence[str], positive: object = None) -> str | None:
+    """The class that counts as a success: the one that was named, or the known one.
+
+    Raises
+    ------
+    InputError
+        The class that was named is none.
+
+    Examples
+    --------
+    >>> success(["ham", "spam"], "ham"), success(["ham", "spam"])
+    ('ham', None)
+    """
+    if positive is None:
+        return known_success(classes)
+    name = str(positive)
+    if name not in classes:
+        raise InputError(
+            f"positive {name!r} is no class; classes are {known_names(classes)}{nearest(name, classes)}"
+        )
+    return name
+
+
+def note(classes: Sequence[str], chosen: str) -> str:
+    """What a fit says where success was told by a word.
+
+    Examples
+    --------
+    >>> note(["right", "wrong"], "right")
+    "Success is taken to be 'right', so that more of it is better; --positive wrong says otherwise."
+    """
+    others = [name for name in classes if name != chosen]
+    other = others[0] if len(others) == 1 and " " not in others[0] else "CLASS"
+    return (
+        f"Success is taken to be {chosen!r}, so that more of it is better; --positive {other} says otherwise."
+    )
+
+
+def unknown_success(classes: Sequence[str]) -> InputError:
+    """The error for a board, or a rate, of classes of which none is known to be better.
+
+    Examples
+    --------
+    >>> str(unknown_success(["ham", "spam"]))[:84]
+    "a board ranks systems by how often they succeed, and of the classes 'ham', 'spam' no"
+    """
+    shown = [name for name in classes if " " not in name][:4] or ["CLASS"]
+    options = " or ".join(f"--positive {name}" for name in shown)
+    numbers = all(name.isdecimal() for name in classes)
+    grade = f"; or that they are grades: --levels {','.join(classes)}" if numbers else ""
+    return InputError(
+        f"a board ranks systems by how often they succeed, and of the classes {known_names(classes)} none is known to "
+        f"be the better one; say which counts as a success: {options} (in Python positive={classes[0]!r}){grade}"
+    )
+
+
+def _plain(name: str) -> str:
+    word = " ".join(name.casefold().replace("_", " ").split())
+    word = word if word in ("-", "-1") else word.replace("-", " ").strip() or word
+    try:
+        return f"{float(word):g}"
+    except ValueError:
+        return word.rstrip(".!")

@@ -91,3 +91,20 @@ def test_numbers_of_options(tmp_path: Path) -> None:
             assert done.exit_code != 0, option
             said = done.output + str(done.exception)
             assert f"'{option.format(text)}' is not" in said, said
+
+
+@pytest.mark.parametrize("text", ["Infinity", "-Infinity", "1e999", '"a\\u0000"', '"\\ud800"'])
+def test_names_that_no_table_can_hold_are_refused_by_both_doors(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text(
+        f'[{{"judge": "a", "item": "x", "score": 1}}, {{"judge": "a", "item": {text}, "score": 2}}]'
+    )
+    for door in (lambda: read(path).table, lambda: read_scores(path)):
+        with pytest.raises(InputError, match=r"json\[1\]|row 2"):
+            door()
+
+
+def test_large_numbers_have_one_name(tmp_path: Path) -> None:
+    path = tmp_path / "scores.json"
+    path.write_text('[{"judge": 1e20, "item": 2.0, "score": 1}]')
+    assert read(path).table["judge"].tolist() == list(read_scores(path).judges) == ["1e+20"]

@@ -71,6 +71,12 @@ def test_several_sheets_are_refused_by_name_until_one_is_chosen(tmp_path: Path) 
         assert records(path, sheet=name) == [{"judge": "c", "item": "y", "score": 3}]
     assert "there is no sheet 'May'; its sheets are 'March', 'April'" in refusal(path, sheet="May")
     assert "no sheet '3'" in refusal(path, sheet="3")
+    renamed = tmp_path / "scores.csv"
+    renamed.write_bytes(path.read_bytes())
+    for door in (read, read_scores):
+        with pytest.raises(InputError, match=r"--sheet 'March' \(sheet=\)"):
+            door(renamed)
+    assert read(renamed, sheet="April").table["score"].tolist() == [3]
     text = tmp_path / "scores.csv"
     text.write_text("judge,item,score\na,x,1\n")
     assert "is no spreadsheet" in refusal(text, sheet="March")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.cells import Coded
+from voirdire.tables.numbers import number_text
 from voirdire.tables.problems import Problems
 
 IntArray: TypeAlias = NDArray[np.int64]
@@ -23,7 +24,6 @@ IntArray: TypeAlias = NDArray[np.int64]
 # Case-sensitive: "Na" is a person's name, "NA" is what R writes for a missing value.
 MISSING = frozenset({"nan", "NaN", "NAN", "NA", "N/A", "n/a", "<NA>", "null", "NULL", "None", "NaT"})
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\.0+", re.ASCII)
-_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _number(value: float) -> str | Refused:
         return Refused("is empty")
     if math.isinf(value):
         return Refused(f"is {value}, which is not a name")
-    return str(int(value)) if value.is_integer() and abs(value) <= _EXACT else repr(value)
+    return number_text(value)
 
 
 def _text(value: str, ends: bool) -> str | Refused:
@@ -106,6 +106,8 @@ def _text(value: str, ends: bool) -> str | Refused:
         )
     if not value.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in value):
         return Refused(f"{value!r} has half of a character (a lone surrogate); write it anew")
+    if "\0" in value:
+        return Refused(f"{value!r} has a zero byte; remove it")
     if value.endswith("0") and _WHOLE.fullmatch(value):
         return str(int(value.partition(".")[0]))
     return value

@@ -17,6 +17,7 @@ LARGEST = 1e100  # squares of numbers are summed, and must stay finite
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"([+-]?)0*([0-9]+)")
 _INFINITE = ("inf", "infinity")
+_EXACT = 2**53
 _SHOWN = 40  # letters of a text in a message
 
 
@@ -74,6 +75,17 @@ def is_number(value: object) -> bool:
     except ValueError:
         return False
     return True
+
+
+def number_text(value: float) -> str:
+    """A finite number as a name: whole ones without a point, as far as they are exact.
+
+    Examples
+    --------
+    >>> number_text(2.0), number_text(0.5), number_text(1e20)
+    ('2', '0.5', '1e+20')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) <= _EXACT else repr(value)
 
 
 def _shown(value: object) -> str:

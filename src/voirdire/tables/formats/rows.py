@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from voirdire.tables.encode import labels_in_text
-from voirdire.tables.numbers import read_number
+from voirdire.tables.numbers import number_text, read_number
 
 
 class Vote(NamedTuple):
@@ -128,7 +128,9 @@ def named(value: object) -> str | None:
     if isinstance(value, float):
         if math.isnan(value):
             return None
-        return str(int(value)) if value.is_integer() else repr(value)
+        if math.isinf(value):
+            raise Odd(f"{value} stands where a name should")
+        return number_text(value)
     if isinstance(value, dict | list):
         raise Odd(f"a {type(value).__name__} stands where a name should")
     return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -153,7 +154,9 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
             if names and (elsewhere or (not plain and kind_of(roles)) or (others and answers)):
                 return "", names
     except InputError:
-        if not ours:
+        if not ours or zipfile.is_zipfile(
+            path
+        ):  # a spreadsheet under another name, of which sheets are to be said
             raise
     return None
 

@@ -54,7 +54,6 @@ class ExpectedGrades:
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
-        from scipy.special import expit
 
         density = self._density
         values = density.values(x, np)

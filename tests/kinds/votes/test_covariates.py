@@ -256,7 +256,7 @@ def test_bad_covariates_are_refused(given: tuple[pd.DataFrame, pd.DataFrame]) ->
     refused(given, "'n' is 3 throughout; leave it out", covariates=items.assign(n=3))
     both = items.assign(twice=2 * items["length"] + 1)
     refused(given, "'length', 'twice' are collinear", covariates=both)
-    refused(given, "rows 1, 2, 3 and 45 more: n is 'long', no number", covariates=items.assign(n="long"))
+    refused(given, "rows 1, 2, 3 and 45 more: n 'long' is not a number", covariates=items.assign(n="long"))
     refused(given, "row 1: length is empty", covariates=items.assign(length=[np.nan, *items["length"][1:]]))
     refused(given, "a second row of", covariates=pd.concat([items, items.head(1)]))
     refused(

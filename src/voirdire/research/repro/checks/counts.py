@@ -43,7 +43,9 @@ def win_share(context: Context, cell: Cell, settings: Settings) -> Found:
     statistic = cell.by["statistic"]
     if statistic == "value":
         return Found(100 * wins / (wins + losses), 100 / n)
-    return Found(100 * win_interval(wins, losses, ties)[statistic == "high"], 100 / n)
+    ends = win_interval(wins, losses, ties)
+    assert ends is not None
+    return Found(100 * ends[statistic == "high"], 100 / n)
 
 
 def mixture(context: Context, cell: Cell, settings: Settings) -> Found:
@@ -124,8 +126,8 @@ def _share_interval(hits: int, n: int) -> tuple[float, float]:
 
 
 @cache
-def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
-    """Ends of the 95% percentile interval of wins over wins and losses, all items resampled, ties too.
+def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float] | None:
+    """Ends of the 95% percentile interval of wins over wins and losses, all items resampled; of one item none.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def win_interval(wins: int, losses: int, ties: int) -> tuple[float, float]:
     outcome = np.repeat([0, 1, 2], [wins, losses, ties])
     statistic = win_rate(outcome == 0, outcome == 1, outcome == 2, "left out")
     found = bootstrap([statistic], resamples=RESAMPLES, prob=PROB, seed=SEED)[0]
-    return _ends(found.interval.low, found.interval.high)
+    return _ends(found.interval.low, found.interval.high) if len(outcome) > 1 else None
 
 
 @cache

@@ -94,13 +94,13 @@ def _add_rates(
                 wins, losses = losses, wins
             if wins + losses == 0:
                 continue  # all ties: there is no rate
-            ends = win_interval(wins, losses, own["tie"])
-            for statistic, share in zip(columns, (wins / (wins + losses), *ends), strict=True):
+            ends = win_interval(wins, losses, own["tie"]) or ()
+            for statistic, share in zip(columns, (wins / (wins + losses), *ends), strict=bool(ends)):
                 columns[statistic].append(100 * share)
                 cell = {**keys, "dataset": dataset, "summariser": name, "statistic": statistic}
                 filled.add(table, **cell, value=100 * share)
         for statistic in ("low", "high"):
-            if columns[statistic]:
+            if columns["value"] and len(columns[statistic]) == len(columns["value"]):
                 cell = {**keys, "dataset": AVERAGE, "summariser": name, "statistic": statistic}
                 filled.add(table, **cell, value=sum(columns[statistic]) / len(columns[statistic]))
         _add_mean(filled, table, {**keys, "dataset": AVERAGE, "summariser": name}, columns["value"])

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ import pytest
 
 from voirdire import InputError, agreement, fit, load
 from voirdire.report.sources import Rows, read_run, save_rows
+from voirdire.seals import sealed
 
 VOTES = pd.DataFrame(
     {"judge": ["a", "b"] * 3, "first": ["x"] * 6, "second": "y", "winner": ["x", "x", "y"] * 2}
@@ -106,3 +108,35 @@ def test_a_tampered_number_is_noticed(tmp_path: Path) -> None:
         InputError, match=r"the saved fit is damaged \(ValueError: it is not as it was saved\)"
     ):
         load(folder)
+
+
+CHANGES: list[tuple[str, Any, str]] = [
+    ("votes_first", lambda a: a + 999, "votes_first holds codes from 999 to 999, of 2 items"),
+    ("votes_judge", lambda a: a - 5, "votes_judge holds codes from -5 to -4, of 2 judges"),
+    ("votes_row_cell", lambda a: a + 0.5, r"votes_row_cell is no column of codes \(float64, shape \(6,\)\)"),
+    ("votes_second", lambda a: a[:-1], "votes_judge and what goes with it have different lengths"),
+    ("votes_counts", lambda a: -a, "votes_counts are no numbers of answers"),
+    ("votes_criterion", None, "votes_criterion is missing"),
+    ("centre", lambda a: a * np.nan, "centre holds numbers that are none"),
+    ("centre", None, "centre is missing"),
+    ("draws", lambda a: a[..., :-1], r"draws have the shape \(1, 4000, 2\), of 3 parameters"),
+    ("draws", None, "draws are missing, of a fit by laplace"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), CHANGES)
+def test_sealed_arrays_that_are_not_of_the_tables(tmp_path: Path, name: str, change: Any, said: str) -> None:
+    place = fit(VOTES, model="crowd-bt", method="laplace").save(tmp_path / "run")
+    run = json.loads((place / "run.json").read_text())
+    del run["sha256"]
+    arrays = dict(np.load(place / "arrays.npz"))
+    if change is None:
+        del arrays[name]
+    else:
+        arrays[name] = change(arrays[name])
+    np.savez_compressed(place / "arrays.npz", **arrays)
+    (place / "run.json").write_text(json.dumps(sealed(run, place / "arrays.npz")))
+    with pytest.raises(
+        InputError, match=rf"run: the saved fit is damaged \(arrays.npz: {said}\); save it again$"
+    ):
+        load(place)

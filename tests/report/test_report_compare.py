@@ -129,6 +129,13 @@ def test_fits_without_a_common_item_are_refused(small: Fit) -> None:
         compare({"a": small})
 
 
+def test_fits_of_labels_are_refused(small: Fit) -> None:
+    labels = pd.DataFrame({"judge": ["a", "b"] * 2, "item": ["i", "i", "j", "j"], "label": list("yyny")})
+    said = r"^labels: a fit of labels has no scores of items, by which fits are compared; leave it out, or compare "
+    with pytest.raises(InputError, match=said):
+        compare({"votes": small, "labels": fit(labels, method="map")})
+
+
 def test_the_verb(small: Fit, mode: Fit, study: Path, tmp_path: Path) -> None:
     def run(*arguments: object) -> Any:
         return CliRunner().invoke(app, ["compare", *map(str, arguments)], catch_exceptions=False)

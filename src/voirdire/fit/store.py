@@ -12,6 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.fit.stored_arrays import wrong_arrays
 from voirdire.folders import new_folder
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.fit import Fit
@@ -108,14 +109,20 @@ def load(folder: str | Path) -> Fit:
         run = read_json(place / "run.json")
         check_format(place, run)
         check_seal(run, place / "arrays.npz")
-        return _fit(run_now(run), arrays_now(_arrays(place / "arrays.npz")))
     except InputError:
         raise
+    except Exception as error:
+        raise _damaged(place, error) from error
+    try:
+        return _fit(run_now(run), arrays_now(_arrays(place / "arrays.npz")))
     except Exception as error:  # what is damaged may raise anything
-        said = (str(error).splitlines() or [""])[0][:200]
-        raise InputError(
-            f"{place}: the saved fit is damaged ({type(error).__name__}: {said}); save it again"
-        ) from error
+        raise _damaged(place, error) from error
+
+
+def _damaged(place: Path, error: Exception) -> InputError:
+    said = (str(error).splitlines() or [""])[0][:200]
+    kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+    return InputError(f"{place}: the saved fit is damaged ({kind}{said}); save it again")
 
 
 def _arrays(path: Path) -> dict[str, Any]:
@@ -146,6 +153,9 @@ def _arrays(path: Path) -> dict[str, Any]:
 
 def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
     model = _model(run["model"])
+    wrong = wrong_arrays(arrays, run["tables"], run["method"])
+    if wrong:
+        raise InputError(f"arrays.npz: {wrong[0]}")
     problem = KINDS[model.data].unpack(model, Packed(run, arrays))
     posterior = Posterior(problem.density, arrays["centre"], arrays.get("draws"))
     if posterior.centre.shape != (problem.density.size,):

@@ -97,7 +97,7 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
     Raises
     ------
     InputError
-        Fewer than two fits, or two of them have no item in common.
+        Fewer than two fits, one of labels, or two of them have no item in common.
 
     Examples
     --------
@@ -110,9 +110,16 @@ def compare(fits: Mapping[str, Fit]) -> Comparison:
     """
     if len(fits) < 2:
         raise InputError("comparing takes two fits or more")
-    scores = {
-        name: {row["item"]: row["score"] for row in fit.as_dict()["items"]} for name, fit in fits.items()
-    }
+    items = {name: fit.as_dict()["items"] for name, fit in fits.items()}
+    problems = [
+        f"{name}: a fit of {fits[name].model.data} has no scores of items, by which fits are compared; leave it out, "
+        "or compare boards of labels by voirdire board"
+        for name, rows in items.items()
+        if any("score" not in row for row in rows)
+    ]
+    if problems:
+        raise InputError(problems)
+    scores = {name: {row["item"]: row["score"] for row in rows} for name, rows in items.items()}
     problems = [
         f"{a} and {b} have no item in common; compare fits of the same items"
         for a, b in combinations(fits, 2)

@@ -45,21 +45,26 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     chosen = looked_at(problem.judge_votes, units)
     unit = units_of(problem)
     place = problem.given(table)
-    given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
     r, v = [], []
     for values in some_draws(posterior, DRAWS) if density.shares_errors else ():
+        given = np.bincount(table.judge * units + unit, minlength=size * units).reshape(size, units)
         parts = _given_effects(problem, values, given, unit, place, rng)
         r.append(parts[0][chosen])
         v.append(parts[1][chosen])
+    row = np.full(size, -1)
+    row[chosen] = np.arange(len(chosen))
+    here = row[table.judge] >= 0
+    cell, shape = row[table.judge[here]] * units + unit[here], (len(chosen), units)
+    given = np.bincount(cell, minlength=len(chosen) * units).reshape(shape)
     for values in () if density.shares_errors else some_draws(posterior, DRAWS):
         chance = np.exp(log_softmax(density.joint(values, problem.data, np), problem.classes, np))
         drawn = pick(chance[problem.unit_row], rng)
         rates = np.exp(density.rates(values, np))
         right = np.diagonal(rates[..., : problem.classes], axis1=-2, axis2=-1)  # (judges or 1, classes)
-        p = np.broadcast_to(right, (size, problem.classes))[:, drawn]
-        hit = np.bincount(table.judge * units + unit, place == drawn[unit], size * units).reshape(size, units)
-        r.append((hit - given * p)[chosen])
-        v.append((given * p * (1.0 - p))[chosen])
+        p = np.broadcast_to(right, (size, problem.classes))[np.ix_(chosen, drawn)]
+        hit = np.bincount(cell, (place == drawn[unit])[here], len(chosen) * units).reshape(shape)
+        r.append(hit - given * p)
+        v.append(given * p * (1.0 - p))
     nothing, none = np.zeros((len(r), len(chosen))), np.zeros(0, dtype=np.int64)
     return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
 

@@ -10,7 +10,8 @@ left over, as a share of what the factor leaves open,
 is 0 of strangers and 1 of copies. Two judges answer alike where rho_ab is above ``ALIKE`` and they agree so often as
 judges with rho = ``STRANGERS`` do with probability ``ALPHA`` in the whole panel (exact binomial probability, shared
 among all pairs that are compared: Bonferroni). So a few items in common never suffice, and the more judges there are,
-the more items it takes; two judges who are nearly always right agree nearly always, and are not alike.
+the more items it takes; two judges who are nearly always right agree nearly always, and are not alike. Of very many
+judges those with most labels are compared (:func:`voirdire.trust.residuals.looked_at`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voirdire.tables.labels import Labels
-from voirdire.typing import Floats
+from voirdire.trust.residuals import looked_at
+from voirdire.typing import Floats, Ints
 
 ALIKE = 0.5  # rho of two judges who answer alike, at least
 STRANGERS = 0.25  # rho that strangers may have: some items are harder than others, for all
@@ -50,8 +52,9 @@ def found_families(table: Labels) -> dict[str, str]:
     'a'
     """
     group = np.arange(len(table.judges))
-    for one, other in zip(*np.nonzero(_alike(_agreements(table))), strict=True):
-        a, b = sorted((group[one], group[other]))
+    judges = looked_at(np.bincount(table.judge, minlength=len(group)), 1)
+    for one, other in zip(*np.nonzero(_alike(_agreements(table, judges))), strict=True):
+        a, b = sorted((group[judges[one]], group[judges[other]]))
         group[group == b] = a
     if len(np.unique(group)) == len(group):
         return {}
@@ -66,12 +69,15 @@ class _Agreements(NamedTuple):
     chance: Floats
 
 
-def _agreements(table: Labels) -> _Agreements:
-    judges, labels = len(table.judges), len(table.labels)
+def _agreements(table: Labels, chosen: Ints) -> _Agreements:
+    """Of the chosen judges, in that order."""
+    judges, labels = len(chosen), len(table.labels)
+    place = np.full(len(table.judges), -1)
+    place[chosen] = np.arange(judges)
     units, unit = np.unique(table.criterion * len(table.items) + table.item, return_inverse=True)
     most = min(len(units), max(1, LARGEST // max(judges * labels, 1)))
-    here = unit < most
-    cell = (table.label[here] * judges + table.judge[here]) * most + unit[here]
+    here = (unit < most) & (place[table.judge] >= 0)
+    cell = (table.label[here] * judges + place[table.judge[here]]) * most + unit[here]
     count = np.bincount(cell, minlength=labels * judges * most).reshape(labels, judges, most).astype(float)
     total = count.sum(axis=0)
     given, seen = count / np.maximum(total, 1.0), (total > 0).astype(float)

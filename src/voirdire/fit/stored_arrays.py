@@ -1,0 +1,125 @@
+"""Whether the arrays of a saved fit are of its tables: codes within their names, rows of one length, finite numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+_CODES = {
+    "judge": "judges",
+    "criterion": "criteria",
+    "item": "items",
+    "first": "items",
+    "second": "items",
+    "context": "contexts",
+    "row_context": "contexts",
+    "system": "systems",
+    "run": "runs",
+    "phase": "phases",
+    "label": "labels",
+    "group": "groups",
+    "details_group": "groups",
+}
+_OF_NONE = ("group", "details_group", "known")  # codes that may be -1
+_NEEDED = {
+    "votes": ("judge", "criterion", "first", "second", "counts"),
+    "rated": ("judge", "criterion", "item"),
+}
+_OUTCOMES = 3  # first won, second won, tie
+_PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_sides", "details_group", "details_time")
+
+
+def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: str) -> list[str]:
+    """What is wrong with arrays, a sentence each.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+        As stored: ``centre``, ``draws``, and columns named by their table, such as ``votes_judge``.
+    tables : mapping
+        Names that the codes of each table stand for.
+    method : str
+        How the fit was made; only by ``map`` it has no draws.
+
+    Examples
+    --------
+    >>> names = {"scores": {"has_items": True, "judges": ["a"], "criteria": ["overall"], "items": ["x", "y"]}}
+    >>> codes = {f"scores_{name}": np.zeros(2, int) for name in ("judge", "criterion")}
+    >>> wrong_arrays(codes | {"scores_item": np.array([0, 7]), "centre": np.zeros(3)}, names, "map")
+    ['scores_item holds codes from 0 to 7, of 2 items']
+    """
+    if "centre" not in arrays:
+        return ["centre is missing"]
+    found = list(_numbers(arrays, method))
+    for key, names in tables.items():
+        if isinstance(names, Mapping) and "judges" in names:
+            start = f"{key}_"
+            own = {
+                name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)
+            }
+            found += [f"{start}{said}" for said in _table(own, names)]
+    if "known" in arrays and "classes" in tables:
+        found += [f"known {said}" for said in _codes(arrays["known"], len(tables["classes"]), "classes", -1)]
+        if len(arrays["known"].ravel()) != len(tables["labels"]["items"]):
+            found.append(
+                f"known has {arrays['known'].size} entries, of {len(tables['labels']['items'])} items"
+            )
+    return found
+
+
+def _numbers(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
+    centre, draws = arrays["centre"], arrays.get("draws")
+    if not np.isfinite(centre).all():
+        yield "centre holds numbers that are none"
+    if (draws is None) != (method == "map"):
+        yield f"draws are {'missing' if draws is None else 'there'}, of a fit by {method}"
+    if draws is not None:
+        if draws.ndim != 3 or draws.shape[2:] != centre.shape or draws.size == 0:
+            yield f"draws have the shape {draws.shape}, of {centre.size} parameters"
+        elif not np.isfinite(draws).all():
+            yield "draws hold numbers that are none"
+
+
+def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
+    details = names.get("details") or {}
+    covariates = len(details.get("covariates") or ())
+    shapes = [np.shape(own.get(f"details_{name}", ())) for name in ("units", "sides")]
+    if covariates and (shapes[0] != (covariates,) or shapes[1][1:] != (2, covariates)):
+        yield f"details are not those of {covariates} covariates"
+        return
+    known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
+    needed = _NEEDED["rated" if "has_items" in names else "votes"]
+    if names.get("contexts") and "has_items" not in names:
+        needed = (*needed, "row_cell", "row_outcome", "row_context")
+    missing = [name for name in needed if name not in own]
+    if missing:
+        yield f"{missing[0]} is missing"
+        return
+    for name, value in own.items():
+        if name in _CODES:
+            of = _CODES[name]
+            yield from (f"{name} {said}" for said in _codes(value, len(known[of]), of, -(name in _OF_NONE)))
+        elif name == "row_outcome":
+            yield from (f"{name} {said}" for said in _codes(value, _OUTCOMES, "outcomes", 0))
+        elif name == "row_cell":
+            yield from (f"{name} {said}" for said in _codes(value, len(own["judge"].ravel()), "cells", 0))
+        elif name == "counts":
+            whole = value.dtype.kind in "iu" and value.ndim == 2 and value.shape[1] == _OUTCOMES
+            if not (whole and value.size and value.min() >= 0 and value.sum(axis=1).min() > 0):
+                yield f"{name} are no numbers of answers"
+        elif not np.isfinite(value).all():
+            yield f"{name} holds numbers that are none"
+    for names_of in (_PER_VOTE, [name for name in own if not name.startswith(("row_", "details_"))]):
+        base = "row_cell" if names_of is _PER_VOTE else "judge"
+        length = {np.shape(own[name])[:1] for name in (*names_of, base) if name in own}
+        if len(length) > 1:
+            yield f"{base} and what goes with it have different lengths"
+
+
+def _codes(value: Any, n: int, of: str, least: int) -> Iterator[str]:
+    if value.ndim != 1 or value.dtype.kind not in "iu" or value.size == 0:
+        yield f"is no column of codes ({value.dtype}, shape {value.shape})"
+    elif value.min() < least or value.max() >= n:
+        yield f"holds codes from {value.min()} to {value.max()}, of {n} {of}"

@@ -36,20 +36,30 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
         return points.ends(problem, values, *rows)[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
-    chance, weight = by_effect(problem, values, rows)
+    felt, cuts, weight = _perceived(problem, values, rows)
+    chance = np.exp(np.stack(log_every_level(felt, cuts, problem.density.levels, np), axis=-1))
     found: Floats = np.einsum("rel,e->rl", chance, weight)
     return found
 
 
-def by_effect(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
-    """Probability of every level by what a judge makes of an item, the same in all its runs.
+def above_levels(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
+    """Probability to be above every level but the highest, by what a judge makes of an item in all its runs.
 
     Returns
     -------
-    chance : array, shape (rows, effects, levels)
+    above : array, shape (rows, effects, levels - 1)
     weight : array, shape (effects,)
         Of each effect of a rule of points; one effect where judges score an item once.
     """
+    felt, cuts, weight = _perceived(problem, values, rows)
+    with np.errstate(over="ignore"):
+        return 1.0 / (1.0 + np.exp(cuts - felt[..., None])), weight
+
+
+def _perceived(
+    problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
+) -> tuple[Floats, Floats, Floats]:
+    """What judges perceive, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
     density, (judge, criterion, item) = problem.density, rows
     felt = perceived(density, values, problem.judge_group, judge, criterion, item)[:, None]
     cuts: Any = ordinal.cutpoints(density, values, np)
@@ -58,8 +68,7 @@ def by_effect(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) ->
         z, log_weight = normal_rule()
         weight = np.exp(log_weight)
         felt = felt + np.exp(values["log_judge_item"])[judge][:, None] * z
-    own = cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :]
-    return np.exp(np.stack(log_every_level(felt, own, density.levels, np), axis=-1)), weight
+    return felt, cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :], weight
 
 
 def check_single(problem: ScoresProblem) -> None:

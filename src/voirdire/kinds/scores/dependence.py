@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
-from voirdire.kinds.scores.chances import by_effect
+from voirdire.kinds.scores.chances import above_levels
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import normal_rule
 from voirdire.model.terms.reliability import Values
@@ -72,9 +72,9 @@ def _moments(
     step = max(1, NUMBERS // (len(part) * effects))
     for start in range(0, len(judge), step):
         some = slice(start, start + step)
-        chance, weight = by_effect(problem, values, (judge[some], criterion[some], item[some]))
-        mean = chance @ part
+        above, weight = above_levels(problem, values, (judge[some], criterion[some], item[some]))
+        mean = part[0] + above @ np.diff(part)
         middle[some] = mean @ weight
-        within[some] = (chance @ part**2 - mean**2) @ weight
+        within[some] = (part[0] ** 2 + above @ np.diff(part**2) - mean**2) @ weight
         between[some] = np.maximum(mean**2 @ weight - middle[some] ** 2, 0.0)
     return given * middle, given * within + given**2 * between

@@ -75,6 +75,6 @@ def _moments(
         above, weight = above_levels(problem, values, (judge[some], criterion[some], item[some]))
         mean = part[0] + above @ np.diff(part)
         middle[some] = mean @ weight
-        within[some] = (part[0] ** 2 + above @ np.diff(part**2) - mean**2) @ weight
+        within[some] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight
         between[some] = np.maximum(mean**2 @ weight - middle[some] ** 2, 0.0)
     return given * middle, given * within + given**2 * between

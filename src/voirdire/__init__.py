@@ -15,8 +15,6 @@ import importlib
 import sys
 from types import ModuleType
 
-from voirdire.moved import keep_old_paths
-
 TYPE_CHECKING = False  # as in typing, whose import takes a tenth of the time until a command hears signals
 if TYPE_CHECKING:
     from typing import Any
@@ -69,7 +67,6 @@ _HOMES = {
     "read_votes": "voirdire.tables.votes",
     "simulate_votes": "voirdire.simulate",
 }
-keep_old_paths()
 
 # Where the verbs of a fit live, which stand above it: methods of the same names import them when they are called.
 FIT_VERBS = {

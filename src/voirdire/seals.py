@@ -11,7 +11,6 @@ from typing import Any
 from voirdire.errors import InputError
 
 FORMAT = 2  # of saved fits and rows
-UNSEALED = 1  # the format before, without a seal
 
 
 def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
@@ -32,17 +31,14 @@ def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
 
 def check_format(place: Path, content: Mapping[str, Any]) -> None:
     """Raise InputError where content is of a format that this version does not know."""
-    if content.get("format") not in (UNSEALED, FORMAT):
+    if content.get("format") != FORMAT:
         raise InputError(
-            f"{place}: written in format {content.get('format')!r}, this version reads {UNSEALED} and {FORMAT}; "
-            "upgrade voirdire"
+            f"{place}: written in format {content.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
         )
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:
-    """Raise ValueError where content or files are not those that were `sealed`; format 1 need have no seal."""
-    if content.get("format") == UNSEALED and "sha256" not in content:
-        return
+    """Raise ValueError where content or files are not those that were `sealed`."""
     plain = {key: value for key, value in content.items() if key != "sha256"}
     if content.get("sha256") != _digest(plain, files):
         raise ValueError("it is not as it was saved")

@@ -101,14 +101,6 @@ def test_options_reach_the_verb(app, scores) -> None:
     assert [(row["measure"], row["judges"]) for row in pooled] == [("kendall_tau_c", ["gpt", "human"])]
 
 
-def test_words_of_the_last_release_still_do(scores) -> None:
-    with pytest.warns(DeprecationWarning, match="coefficients= is measures= now"):
-        old = voirdire.metaeval(scores, "human", coefficients="pearson", resamples=20)
-    assert old.equals(voirdire.metaeval(scores, "human", measures="pearson", resamples=20))
-    with pytest.warns(DeprecationWarning, match="coefficients= is measures= now"):
-        human_ceiling(scores, ["human", "gpt"], coefficients="pearson", resamples=20)
-
-
 def test_intervals_hold_what_is_true_nine_times_in_ten_everywhere() -> None:
     """One default of `prob`, of fits, of agreement and of its questions, in Python and on the command line."""
     verbs = [voirdire.fit, fit, agree, metaeval, voirdire.agreement.Resampling, bootstrap_interval, gate]

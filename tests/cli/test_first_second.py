@@ -106,12 +106,8 @@ def test_signals_are_heard_before_anything_heavy_is_imported(project: Path, fold
     command = Command(folder, [*doors(project, folder)[door], "models"])
     assert command.ended_by(signal.SIGINT) == (130, "", LINES[signal.SIGINT])
     ours = {name for name in command.imported if name.partition(".")[0] == "voirdire"}
-    assert ours <= {"voirdire", "voirdire.__main__", "voirdire.early_signals", "voirdire.moved", *old_paths()}
+    assert ours <= {"voirdire", "voirdire.__main__", "voirdire.early_signals"}
     assert not {"numpy", "pandas", "typer", "scipy", "jax"} & set(command.imported)
-
-
-def old_paths() -> set[str]:
-    return {name for name in sys.modules if name.startswith(("voirdire.agree", "voirdire.metaeval"))}
 
 
 @pytest.mark.parametrize("tries", [12, pytest.param(40, marks=pytest.mark.slow)])

@@ -179,9 +179,7 @@ def test_a_fit_of_another_format(fits: dict[str, Fit], tmp_path: Path) -> None:
     folder = fits["map"].save(tmp_path / "run")
     run = json.loads((folder / "run.json").read_text())
     (folder / "run.json").write_text(json.dumps(run | {"format": 99}))
-    with pytest.raises(
-        InputError, match="written in format 99, this version reads 1 and 2; upgrade voirdire"
-    ):
+    with pytest.raises(InputError, match="written in format 99, this version reads 2; upgrade voirdire"):
         load(folder)
 
 

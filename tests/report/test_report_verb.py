@@ -152,13 +152,13 @@ def test_agreement_with_a_person_of_the_table(small: Fit, tmp_path: Path) -> Non
         ({"batches.jsonl": ""}, "has not finished"),
         ({"run.json": "{"}, "run.json is damaged"),
         ({"run.json": "[]"}, "holds no object"),
-        ({"run.json": '{"format": 1}'}, r"arrays.npz is missing"),
+        ({"run.json": '{"format": 2}'}, r"arrays.npz is missing"),
         (
             {"run.json": '{"format": 99, "kind": "agree"}'},
-            "written in format 99, this version reads 1 and 2; upgrade",
+            "written in format 99, this version reads 2; upgrade",
         ),
-        ({"run.json": '{"format": 1, "kind": "agree"}'}, "rows.json is missing"),
-        ({"run.json": '{"format": 1, "kind": "agree"}', "rows.json": '{"rows": [{}]}'}, "rows are damaged"),
+        ({"run.json": '{"format": 2, "kind": "agree"}'}, "rows.json is missing"),
+        ({"run.json": '{"format": 2, "kind": "agree"}', "rows.json": '{"rows": [{}]}'}, "rows are damaged"),
         ({"run.json": '{"study": "rq3"}'}, "results.csv is missing"),
         ({"run.json": '{"study": "rq3"}', "results.csv": "a,b\n"}, "holds no row"),
     ],
@@ -180,7 +180,7 @@ def test_a_run_of_a_newer_version_is_refused(saved: Path, tmp_path: Path) -> Non
     for path in saved.iterdir():
         (folder / path.name).write_bytes(path.read_bytes())
     (folder / "run.json").write_text(json.dumps(json.loads((saved / "run.json").read_text()) | {"format": 7}))
-    with pytest.raises(InputError, match="written in format 7, this version reads 1 and 2; upgrade voirdire"):
+    with pytest.raises(InputError, match="written in format 7, this version reads 2; upgrade voirdire"):
         report(folder, tmp_path / "a.html")
 
 

@@ -166,7 +166,6 @@ def _as_dict(found: pd.DataFrame, model: str, who: str, seed: int) -> dict[str, 
     return {
         "model": model,
         "who": who,
-        "for": who,  # its name in the last release
         "about": about,
         "seed": seed,
         "entropy": entropy,

@@ -23,7 +23,6 @@ from voirdire.kinds.registry import KINDS
 from voirdire.layouts import Layout, json_with, npz_with, read_json
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
-from voirdire.renamed import arrays_now, run_now
 from voirdire.seals import FORMAT, check_format, check_seal, sealed
 
 LARGEST = 2**32  # bytes of arrays that are read
@@ -114,7 +113,7 @@ def load(folder: str | Path) -> Fit:
     except Exception as error:
         raise _damaged(place, error) from error
     try:
-        return _fit(run_now(run), arrays_now(_arrays(place / "arrays.npz")))
+        return _fit(run, _arrays(place / "arrays.npz"))
     except Exception as error:  # what is damaged may raise anything
         raise _damaged(place, error) from error
 
@@ -173,9 +172,9 @@ def _fit(run: dict[str, Any], arrays: dict[str, Any]) -> Fit:
         tuple(Check(**entry) for entry in run["method_checks"]),
         tuple(run["notes"]),
         stats,
-        _anchored(run.get("anchored")),
-        run.get("families"),
-        run.get("asked", run["method"]),
+        _anchored(run["anchored"]),
+        run["families"],
+        run["asked"],
     )
 
 

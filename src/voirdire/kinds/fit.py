@@ -28,7 +28,6 @@ from voirdire.kinds.spreads import spreads
 from voirdire.model.check import Check, worst
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
-from voirdire.renamed import argument_now
 from voirdire.settings import least_draws
 from voirdire.tables.given import as_given
 from voirdire.trust.drift import OverTime, habits_over_time
@@ -230,15 +229,8 @@ class Fit:
         drawn: Axes = verb("plot")(self.in_pandas, kind, ax)
         return drawn
 
-    def report(
-        self, out: str | Path | None = None, *, overwrite: bool = False, output: str | Path | None = None
-    ) -> Path:
-        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`.
-
-        ``output`` is the name that ``out`` had in the last release.
-        """
-        if output is not None:
-            out = argument_now(output, "output", "out")
+    def report(self, out: str | Path | None = None, *, overwrite: bool = False) -> Path:
+        """Write a report: HTML, Markdown or LaTeX by the file's ending; see :func:`voirdire.report.verb.report`."""
         return verb("report")(self.in_pandas, out, overwrite=overwrite)  # type: ignore[no-any-return]
 
     def save(self, folder: str | Path, *, overwrite: bool = False) -> Path:

@@ -34,7 +34,6 @@ from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.severity import Severity
 from voirdire.model.terms.strength import LearnedStrength
 from voirdire.model.terms.structure import JudgeTaste
-from voirdire.renamed import DATA, MODELS, name_now
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
 
 Priors = Mapping[str, Mapping[str, float]]
@@ -297,7 +296,7 @@ def load_model(model: str | Path | Model) -> Model:
     if str(model).endswith(".toml"):
         return _read(Path(model))
     names = model_names()
-    name = name_now(str(model), MODELS, "model")
+    name = str(model)
     if any(mark in name for mark in "/\\."):
         raise InputError(f"model {name!r} is no model's name, and a model file's name ends in .toml")
     if name not in names:
@@ -307,8 +306,6 @@ def load_model(model: str | Path | Model) -> Model:
 
 def _read(path: Path) -> Model:
     content = read_toml(path, "model file")
-    if isinstance(content.get("data"), str):
-        content["data"] = name_now(content["data"], DATA, "data")
     problems = [f"model file {path}: {problem}" for problem in _problems(content)]
     if problems:
         raise InputError(problems)

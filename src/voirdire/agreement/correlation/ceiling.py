@@ -21,7 +21,6 @@ from voirdire.agreement.engine.combine import as_fixed, mean_of
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import Statistic
 from voirdire.errors import InputError
-from voirdire.renamed import argument_now
 from voirdire.tables.scores import read_scores
 
 if TYPE_CHECKING:
@@ -39,7 +38,6 @@ def human_ceiling(
     measures: str | Iterable[str] | None = None,
     average: Average = "mean",
     phase: str | None = None,
-    coefficients: str | Iterable[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate each annotator with the mean of the others, and average.
@@ -74,8 +72,6 @@ def human_ceiling(
     >>> human_ceiling(table, ["p", "q", "r"], measures="pearson", resamples=100)["value"].round(3).tolist()
     [0.939, 0.757, 0.853, 0.85]
     """
-    if coefficients is not None:
-        measures = argument_now(coefficients, "coefficients", "measures")
     if len(set(annotators)) < 2:
         raise InputError(f"a human ceiling needs two annotators or more; there are {len(set(annotators))}")
     scores = read_scores(table)

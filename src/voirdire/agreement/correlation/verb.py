@@ -22,7 +22,6 @@ from voirdire.agreement.engine.resample import Replicates
 from voirdire.agreement.engine.resampling import Settings
 from voirdire.agreement.engine.statistic import FloatArray, Statistic
 from voirdire.errors import InputError
-from voirdire.renamed import argument_now
 from voirdire.tables.given import as_given, library_of
 
 if TYPE_CHECKING:
@@ -43,7 +42,6 @@ def metaeval(
     phase: str | None = None,
     draws: object | None = None,
     humans: object = None,
-    coefficients: str | Iterable[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
     """Correlate the scores of metrics and judges with those of people.
@@ -101,8 +99,6 @@ def metaeval(
     """
     import pandas as pd
 
-    if coefficients is not None:
-        measures = argument_now(coefficients, "coefficients", "measures")
     library = library_of(table)
     if humans is not None or isinstance(table, list | tuple):
         several = table if isinstance(table, list | tuple) else [table]

@@ -8,7 +8,6 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.model.specs import load_model, locate
-from voirdire.renamed import STUDIES, name_now
 from voirdire.research.studies.calibration_spec import calibration_problems
 from voirdire.research.studies.coverage_spec import coverage_problems
 from voirdire.research.studies.label_coverage_spec import label_coverage_problems
@@ -172,7 +171,7 @@ def load_study(study: str | Path) -> Study:
     if str(study).endswith(".toml"):
         return _read(Path(study))
     names = study_names()
-    name = name_now(str(study), STUDIES, "study")
+    name = str(study)
     if name not in names:
         raise InputError(unknown("study", name, names))
     return _read(locate("simulations") / name / "study.toml")

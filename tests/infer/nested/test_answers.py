@@ -63,8 +63,8 @@ def test_its_bend_is_half_the_change_of_a_sum_of_information(
 
 
 def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, predictors: np.ndarray) -> None:
-    assert answers.by_hand is not None
-    taped = replace(answers, by_hand=None)
+    assert answers.closed_form is not None
+    taped = replace(answers, closed_form=None)
     change, root = np.random.default_rng(4).normal(size=(2, *predictors.shape))
     covariance = np.einsum("ac,bc->cab", root, root) + np.eye(4)
     for scale in (1.0, 6.0):
@@ -78,10 +78,10 @@ def test_closed_forms_are_what_the_formulas_themselves_give(answers: Answers, pr
         np.testing.assert_allclose(
             answers.bend(there, covariance), taped.bend(there, covariance), rtol=1e-5, atol=1e-6
         )
-        each = answers.by_hand.log_likelihoods(there, answers.counts)
+        each = answers.closed_form.log_likelihoods(there, answers.counts)
         value, slope = taped.both(there)
         assert each.sum() == pytest.approx(float(value), rel=1e-12)
-        found = answers.by_hand.curved(there, answers.counts)
+        found = answers.closed_form.curved(there, answers.counts)
         np.testing.assert_allclose(found.value, each, rtol=1e-12)
         np.testing.assert_allclose(np.stack(found.slope), slope, rtol=1e-8, atol=1e-10)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from voirdire.infer.nested.arrow import factor_of
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.model.design import COMMON
 
 SIZE, CELLS = 14, 60
 

@@ -17,7 +17,8 @@ from voirdire.infer.nested.exchange import Nest, exchanged
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.nested import maximise, spread_covariance
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.model.design import COMMON
 from voirdire.typing import Floats
 
 ITEMS, JUDGES = 5, 2

@@ -13,7 +13,8 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import Marginal, given, settled
 from voirdire.infer.nested.nested import draws, maximise
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.model.design import COMMON
 
 GROUPS, EACH = 40, 6
 

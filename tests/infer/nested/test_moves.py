@@ -17,8 +17,9 @@ from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.moves import MOST_STEPS, Moves, seconds
 from voirdire.infer.nested.nested import maximise, spread_covariance
 from voirdire.infer.nested.nuts import sample
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.search import Nested
+from voirdire.model.design import COMMON
 from voirdire.typing import Floats
 
 GROUPS, EACH = 12, 4

@@ -17,13 +17,14 @@ from voirdire.infer.nested.evidence import Evidence
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.marginal import given, settled
 from voirdire.infer.nested.nested import _by_laplace, _settled, draws, maximise
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.propagation import NotConverged, Propagated, propagated
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nested.sparse import _differences, answers_each, is_sparse
 from voirdire.infer.nested.tilted import Normals, means, moments
-from voirdire.kinds.votes.field import BY_HAND
 from voirdire.kinds.votes.problem import pose
+from voirdire.model.design import COMMON
+from voirdire.model.family.two_coin import CLOSED_FORM
 from voirdire.model.specs import load_model
 from voirdire.tables.votes import read_votes
 
@@ -66,13 +67,13 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
     slope = means(answers, wide, fixed, cavity, Normals(found.mean, found.covariance)).slope
     grid = np.stack([g.ravel() for g in np.meshgrid(*[np.linspace(-12, 12, 481)] * size, indexing="ij")])
     step = (24 / 480) ** size
-    assert answers.by_hand is not None
+    assert answers.closed_form is not None
     for cell in range(0, cells, 3):
         sums = [np.full(grid.shape[1:], value)[:, None] for value in fixed[:, cell]]
         for i, predictor in enumerate(wide):
             sums[predictor] = grid[i][:, None]
         one = answers.of(answers.counts[..., cell : cell + 1])
-        log = answers.by_hand.log_likelihoods(sums, one.counts)[:, 0]
+        log = answers.closed_form.log_likelihoods(sums, one.counts)[:, 0]
         density = stats.multivariate_normal(cavity.mean[:, cell], covariance[..., cell]).pdf(grid.T) * np.exp(
             log
         )
@@ -85,7 +86,7 @@ def test_moments_of_cells_are_those_of_fine_grids(wide: list[int]) -> None:
             again.covariance[..., cell], (gap * density) @ gap.T * step / mass, rtol=5e-3, atol=2e-3
         )
         expected = [
-            float(each[:, 0] @ density * step / mass) for each in answers.by_hand.slopes(sums, one.counts)
+            float(each[:, 0] @ density * step / mass) for each in answers.closed_form.slopes(sums, one.counts)
         ]
         np.testing.assert_allclose(slope[:, cell], expected, atol=3e-3)
 
@@ -104,7 +105,7 @@ def test_the_evidence_of_three_items_in_two_contexts_is_that_of_quadrature() -> 
     )
     groups = Group("own", 6, "spread"), Group("coin", 2, 0.3, 2.0, few=True)
     chances = field(table(2, 3, 30, 1.0))[0].answers.chances
-    answers = Answers(chances, [np.stack([won, lost])], BY_HAND)
+    answers = Answers(chances, [np.stack([won, lost])], CLOSED_FORM)
     model = Field(groups, (Hyper("spread", 1.0),), pattern, answers, lambda x: (x, x[:1]), lambda x, h: x)
     z, weight = np.polynomial.hermite_e.hermegauss(24)
     u = np.stack([g.ravel() for g in np.meshgrid(z, z, z, indexing="ij")])
@@ -134,9 +135,11 @@ def test_in_the_limit_of_sharp_answers_it_is_laplaces_method() -> None:
     model, x, hyper = field(table(3, 3, 4000, 1.0))
     assert not is_sparse(model)
     near, found = settled(model, given(model, hyper, x)), propagated(model, hyper, x)
-    assert model.answers.by_hand is not None
+    assert model.answers.closed_form is not None
     curvature = np.zeros((found.predictors.shape[1], 3, 3))
-    for (u, v), each in model.answers.by_hand.curved(found.predictors, model.answers.counts).second.items():
+    for (u, v), each in model.answers.closed_form.curved(
+        found.predictors, model.answers.counts
+    ).second.items():
         curvature[:, u, v] = curvature[:, v, u] = -each
     observed = factor_of(model.pattern, model.prior(found.x, hyper).precision, curvature)
     sd = np.sqrt(found.factor.variances())

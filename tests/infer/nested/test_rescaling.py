@@ -13,8 +13,9 @@ from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
 from voirdire.infer.nested.field import Field, Group, Hyper
 from voirdire.infer.nested.nested import maximise, spread_covariance
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.rescaling import rescaled
+from voirdire.model.design import COMMON
 
 VALUES = 6
 CHAINS = 400

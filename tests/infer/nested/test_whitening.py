@@ -7,8 +7,9 @@ import pytest
 
 from voirdire.infer.nested import whitening
 from voirdire.infer.nested.arrow import Factor, factor_of
-from voirdire.infer.nested.pattern import COMMON, Pattern
+from voirdire.infer.nested.pattern import Pattern
 from voirdire.infer.nested.whitening import DENSE, whitening_of
+from voirdire.model.design import COMMON
 
 COMMONS = 30
 

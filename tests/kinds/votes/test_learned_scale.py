@@ -15,8 +15,8 @@ from voirdire.errors import InputError
 from voirdire.fit.verb import fit
 from voirdire.infer.laplace import laplace
 from voirdire.infer.mode import find_mode
-from voirdire.kinds.votes.by_hand import FURTHEST_IN_SINGLE
 from voirdire.kinds.votes.problem import VotesProblem, pose
+from voirdire.model.family.two_coin_gradient import FURTHEST_IN_SINGLE
 from voirdire.model.specs import Model, load_model, locate
 from voirdire.research.studies.coverage import simulated
 from voirdire.research.studies.study import load_study
@@ -83,7 +83,7 @@ def test_the_gradient_by_hand_is_that_of_the_formula(ties: bool) -> None:
     for scale in (0.1, 3.0, 30.0):
         sums = rng.normal(0.0, scale, (4, *shape))
         value, slope = answers.both(sums)
-        expected, its_slope = replace(answers, by_hand=None).both(sums)
+        expected, its_slope = replace(answers, closed_form=None).both(sums)
         np.testing.assert_allclose(value, expected, rtol=1e-12)
         np.testing.assert_allclose(slope, its_slope, rtol=1e-9, atol=1e-12)
         assert all(np.isfinite(part).all() for part in answers.compiled(10.0 * sums))

@@ -10,69 +10,22 @@ some spreads, and an approximation that divides by them goes to infinity there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from voirdire.infer import autodiff
 from voirdire.infer.hessian import Products
 from voirdire.infer.threads import side_by_side
+from voirdire.model.family.family import Chances, ClosedForm, Pairs
 from voirdire.typing import Floats
 
 TOGETHER = 20_000  # numbers that are computed together: larger arrays are asked of the system anew each time
 THREADED = 4  # blocks of so many numbers from which two are computed at a time
 BEND = 1e-4  # of differences of slopes, in standard deviations of the predictors
-
-Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
-Pairs = dict[tuple[int, int], Floats]
-
-
-class Curved(NamedTuple):
-    """Of each cell, the log likelihood, shape (..., cells), its slopes and second derivatives by pairs u <= v.
-
-    Attributes
-    ----------
-    value : array
-    slope : list of array
-        By each predictor.
-    second : dict of (int, int) to array
-        Those of pairs that are missing are zero.
-    """
-
-    value: Floats
-    slope: list[Floats]
-    second: Pairs
-
-
-class ByHand(NamedTuple):
-    """What is known of answers in closed form.
-
-    Attributes
-    ----------
-    both : callable
-        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood of each cell,
-        shape (..., cells), and its gradient.
-    log_likelihoods : callable
-        Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
-    slopes : callable
-        Of the same, its slopes by each predictor.
-    curved : callable
-        Of the same, :class:`Curved`.
-    information : callable
-        Of the same, what answers say on average, by pairs u <= v.
-    bend : callable
-        Of the same and covariances, shape (cells, predictors, predictors), what :meth:`Answers.bend` gives.
-    """
-
-    both: Callable[[Any, Any, Any], tuple[Any, Any]]
-    log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
-    slopes: Callable[[Sequence[Floats], Any], list[Floats]]
-    curved: Callable[[Sequence[Floats], Any], Curved]
-    information: Callable[[Sequence[Floats], Any], Pairs]
-    bend: Callable[[Sequence[Floats], Any, Floats], Floats]
 
 
 class CellAnswers(Protocol):
@@ -135,8 +88,8 @@ class Answers(Compiled):
         log probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     counts : sequence of array, shape (alternatives, cells)
         For each question how often each alternative was answered.
-    by_hand : ByHand, optional
-        What is known in closed form.
+    closed_form : ClosedForm, optional
+        Derivatives of the log likelihood.
 
     Examples
     --------
@@ -150,7 +103,7 @@ class Answers(Compiled):
 
     chances: Chances
     counts: Any
-    by_hand: ByHand | None = None
+    closed_form: ClosedForm | None = None
 
     @property
     def size(self) -> float:
@@ -159,7 +112,7 @@ class Answers(Compiled):
 
     def of(self, counts: Any) -> Answers:
         """Answers of other cells of the same kind."""
-        return Answers(self.chances, counts, self.by_hand)
+        return Answers(self.chances, counts, self.closed_form)
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
@@ -174,7 +127,7 @@ class Answers(Compiled):
 
         Each cell is rounded, by some 1e-6 of what it says; their sum is not.
         """
-        if self.by_hand is None:
+        if self.closed_form is None:
             return super().compiled(predictors)
         value, slope = self._in_single(predictors.astype(np.float32))
         return np.asarray(value).sum(axis=-1, dtype=float), np.asarray(slope, dtype=float)
@@ -186,9 +139,9 @@ class Answers(Compiled):
 
         from voirdire.infer.kept import keep_compiled
 
-        assert self.by_hand is not None
+        assert self.closed_form is not None
         keep_compiled()
-        both, counts = self.by_hand.both, np.asarray(self.counts, dtype=np.float32)
+        both, counts = self.closed_form.both, np.asarray(self.counts, dtype=np.float32)
         return jax.jit(lambda points: both(points, counts, jnp))
 
     def both(self, predictors: Floats) -> tuple[Any, Floats]:
@@ -201,16 +154,16 @@ class Answers(Compiled):
 
     def _both(self, points: Floats) -> tuple[Any, Floats]:
         with np.errstate(all="ignore"):
-            if self.by_hand is not None:
-                value, slope = self.by_hand.both(points, self.counts, np)
+            if self.closed_form is not None:
+                value, slope = self.closed_form.both(points, self.counts, np)
                 return value.sum(axis=-1), slope
             return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
         """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
-        if self.by_hand is not None:
+        if self.closed_form is not None:
             with np.errstate(all="ignore"):
-                second = self.by_hand.curved(list(predictors), self.counts).second
+                second = self.closed_form.curved(list(predictors), self.counts).second
             return lambda change: _times(second, change)
         shape = predictors.shape
 
@@ -227,9 +180,9 @@ class Answers(Compiled):
         """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
-        if self.by_hand is not None:
+        if self.closed_form is not None:
             with np.errstate(all="ignore"):
-                pairs = self.by_hand.information(list(predictors), self.counts)
+                pairs = self.closed_form.information(list(predictors), self.counts)
             for (u, v), each in pairs.items():
                 total[:, u, v] = total[:, v, u] = each
             return total
@@ -244,9 +197,9 @@ class Answers(Compiled):
         Shape (predictors, cells). With q_y = s_y' C s_y it is half of sum_y p_y (q_y s_y + 2 H_y C s_y), H_y the second
         derivatives of log p_y, by differences along C s_y.
         """
-        if self.by_hand is not None:
+        if self.closed_form is not None:
             with np.errstate(all="ignore"):
-                return self.by_hand.bend(list(predictors), self.counts, covariance)
+                return self.closed_form.bend(list(predictors), self.counts, covariance)
         total = np.zeros_like(predictors)
         scale = np.sqrt(np.maximum(np.einsum("caa->ac", covariance), 0.0)).max(axis=0)
         for question, alternative, weight in self._alternatives(predictors):

@@ -192,7 +192,7 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
 
     Examples
     --------
-    >>> from voirdire.infer.nested.pattern import COMMON
+    >>> from voirdire.model.design import COMMON
     >>> block, index = np.array([0, 1, COMMON]), np.array([[0, 2], [1, 2]])
     >>> pattern = Pattern(block, index, np.ones((2, 2)), np.array([0, 1]))
     >>> weights = np.array([[[1.0, 2.0], [2.0, 5.0]], [[3.0, 1.0], [1.0, 4.0]]])

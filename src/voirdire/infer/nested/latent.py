@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.field import PLAIN, Group, Hyper
-from voirdire.infer.nested.pattern import COMMON
 from voirdire.model.density import LogDensity
+from voirdire.model.design import LEARNED
 from voirdire.model.terms.parameters import Around, LogExponential, LogNormal, Normal, Parameter, Spread
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats, Ints
-
-LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
+from voirdire.typing import Floats
 
 
 def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], tuple[Hyper, ...]]:
@@ -45,38 +43,6 @@ def groups_of(density: LogDensity, told: Set[str]) -> tuple[tuple[Group, ...], t
         else:
             raise TypeError(f"{p.name}: no field with a prior {type(prior).__name__}")
     return tuple(groups), tuple(hypers)
-
-
-class Places:
-    """Where latent values stand: parameters in order, each flattened."""
-
-    def __init__(self, density: LogDensity) -> None:
-        self.shapes = {
-            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LEARNED)
-        }
-        self.dims = {p.name: p.dims for p in density.parameters}
-        self.start, at = {}, 0
-        for name, shape in self.shapes.items():
-            self.start[name] = at
-            at += int(np.prod(shape))
-        self.size = at
-
-    def of(self, name: str, *codes: Ints) -> Ints:
-        """Places of values by the codes of their dimensions; ``size`` where there is no such parameter."""
-        if name not in self.start:
-            return np.full(len(codes[0]), self.size) if codes else np.array([self.size])
-        return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
-
-    def block(self, dim: str) -> Ints:
-        """Level of ``dim`` of each value, ``COMMON`` for those without."""
-        found = np.full(self.size, COMMON)
-        for name, shape in self.shapes.items():
-            if dim in self.dims[name]:
-                axis = self.dims[name].index(dim)
-                levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
-                start = self.start[name]
-                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
-        return found
 
 
 def latent_of(density: LogDensity, values: dict[str, Any]) -> tuple[Floats, Floats]:

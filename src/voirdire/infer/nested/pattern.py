@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.stacks import Members, Plan, members_of, plan_of
+from voirdire.model.design import COMMON
 from voirdire.typing import Floats, Ints
-
-COMMON = -1  # the block of what all blocks share
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ def applies(model: Field) -> bool:
     """Whether answers are known in closed form, and one or two of their predictors are integrated over."""
     return (
         isinstance(model.answers, Answers)
-        and model.answers.by_hand is not None
+        and model.answers.closed_form is not None
         and 1 <= len(wide(model)) <= 2
     )
 

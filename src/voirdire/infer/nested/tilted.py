@@ -143,8 +143,8 @@ def slopes(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals
     parts = []
     for at, chunk in _chunks(answers, len(wide)):
         placed = _placed(chunk, wide, fixed[:, at], _of(cavity, at), _of(near, at))
-        assert answers.by_hand is not None
-        found = answers.by_hand.slopes(placed.sums, chunk.counts)
+        assert answers.closed_form is not None
+        found = answers.closed_form.slopes(placed.sums, chunk.counts)
         parts.append(np.stack([(placed.weight * each).sum(axis=0) for each in found]))
     return np.concatenate(parts, axis=-1)
 
@@ -180,8 +180,8 @@ def _placed(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normal
     gap = away + (near.mean - cavity.mean)[:, None]
     turned = times(precision, gap)
     log = log_weight[:, None] - 0.5 * (gap * turned).sum(axis=0) + 0.5 * (z * z).sum(axis=0)[:, None]
-    assert answers.by_hand is not None
-    log += answers.by_hand.log_likelihoods(sums, answers.counts)
+    assert answers.closed_form is not None
+    log += answers.closed_form.log_likelihoods(sums, answers.counts)
     top = log.max(axis=0)
     log -= top
     weight = np.exp(log, out=log)
@@ -217,8 +217,8 @@ def _covariance(placed: _Placed) -> tuple[Floats, Floats]:
 def _means(answers: Answers, wide: Sequence[int], fixed: Floats, cavity: Normals, near: Normals) -> Means:
     placed = _placed(answers, wide, fixed, cavity, near)
     weight, (_, covariance) = placed.weight, _covariance(placed)
-    assert answers.by_hand is not None
-    found = answers.by_hand.curved(placed.sums, answers.counts)
+    assert answers.closed_form is not None
+    found = answers.closed_form.curved(placed.sums, answers.counts)
     slope = [(weight * each).sum(axis=0) for each in found.slope]
     second = {pair: (weight * each).sum(axis=0) for pair, each in found.second.items()}
     kept = [u for u in range(len(slope)) if u not in wide]

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from voirdire.infer.nested.answers import CellAnswers
-from voirdire.typing import Ints
-
-SAME = 0.0  # coefficient of what stands in a predictor for nothing
+from voirdire.model.design import Cells, Term
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ScoreCells:
     """Answers whose probability depends on a few sums of latent values, and what stands in these beside strengths.
 
     Attributes
     ----------
-    judge, criterion, item : int array, shape (cells,)
-    parts : list of (predictor, coefficient, places)
-        Latent values of the form's own, with their places, shape (cells,), the number of latent values for none.
+    about : Cells
+        Judge, criterion and item of each.
+    terms : list of Term
+        Of the form's own.
+    predictors : int
     answers : CellAnswers
     location : str
         The parameter that has the location of the scores under each criterion, and
@@ -31,10 +31,9 @@ class Cells:
         As of :class:`.nested.field.Field`.
     """
 
-    judge: Ints
-    criterion: Ints
-    item: Ints
-    parts: list[tuple[int, float, Ints]]
+    about: Cells
+    terms: list[Term]
+    predictors: int
     answers: CellAnswers
     location: str
     sign: float

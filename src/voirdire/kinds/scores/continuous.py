@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.latent import LEARNED, Places
 from voirdire.infer.nested.normal import NormalAnswers
-from voirdire.kinds.scores.cells import SAME, Cells
+from voirdire.kinds.scores.cells import ScoreCells
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.model.density import Data
+from voirdire.model.design import LEARNED, Cells, Term
 from voirdire.model.terms import SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.censored import HALF, log_score, log_scores
@@ -133,24 +133,21 @@ def starts(density: ScoresLayout, data: Data) -> list[Values]:
     return [found]
 
 
-def cells(density: ScoresLayout, data: Data, places: Places) -> Cells:
+def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     """Every score by itself: what its mean and the logarithm of its noise depend on, beside strengths and tastes."""
     from scipy.sparse import csr_array
 
     part = data["scores"]
-    judge, criterion, item = part["judge"], part["criterion"], part["item"]
-    level = places.of("level", criterion)
-    nothing = np.full(len(judge), places.size)  # no latent value enters the noise
+    judge, criterion = part["judge"], part["criterion"]
     learned = [p for p in density.parameters if isinstance(p.prior, LEARNED)]
     ends = np.cumsum([0, *(int(np.prod(p.shape(density.sizes))) for p in learned)])
     start = int(ends[[p.name for p in learned].index("log_noise_criterion")])
     rows, ones = len(judge) + np.arange(len(judge)), np.ones(len(judge))
     shape = (2 * len(judge), int(ends[-1]))
-    return Cells(
-        judge,
-        criterion,
-        item,
-        [(0, 1.0, level), (1, SAME, nothing)],
+    return ScoreCells(
+        Cells(len(judge), {"judge": judge, "criterion": criterion}, (part["item"],)),
+        [Term("level", ("criterion",), 0)],
+        2,  # no latent value enters the noise
         NormalAnswers(part["score"], part["end"], part["weight"]),
         "level",
         1.0,

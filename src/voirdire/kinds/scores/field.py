@@ -13,25 +13,35 @@ here than in the density by the variance of those means: of cutpoints 9 + s^2 / 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
-from voirdire.infer.nested.latent import Places, flat_of, groups_of, latent_of
-from voirdire.infer.nested.pattern import COMMON, Pattern
-from voirdire.kinds.scores.cells import Cells
+from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.kinds.scores.cells import ScoreCells
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
+from voirdire.model.design import COMMON, Design, Places, Term, design
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Ints
 
 LARGEST = 4e8  # numbers that a factor may take
+#: Of what a judge perceives.
+TERMS = (
+    Term("strength", ("criterion", "item"), 0),
+    Term("general", ("item",), 0),
+    Term("taste", ("judge", "item"), 0),
+    Term("family_item", ("family", "item"), 0),
+    Term("severity", ("judge",), 0, sign=-1.0),
+    Term("severity_group", ("group",), 0, sign=-1.0),
+    Term("severity_criterion", ("criterion", "judge"), 0, sign=-1.0),
+)
 
 
-def field_of(
-    density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data, Places], Cells]
-) -> Field:
+def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, Data], ScoreCells]) -> Field:
     """The field of a density and its table, whose ``cells`` the form of the scores makes.
 
     Raises
@@ -40,11 +50,11 @@ def field_of(
         Its factor would take too much memory.
     """
     places = Places(density)
-    form = cells(density, data, places)
+    form = cells(density, data)
     groups, hypers = groups_of(density, form.told)
-    index, coefficients, predictor = _sums(density, data["panel"]["group"], form, places)
+    sums = _sums(density, data["panel"]["group"], form, places)
     patterns = [
-        Pattern(block, index, coefficients, predictor)
+        Pattern(block, sums.index, sums.coefficients, sums.predictor, form.predictors)
         for block in (places.block("item"), places.block("judge"))
         if block.max(initial=COMMON) > COMMON
     ]
@@ -67,24 +77,12 @@ def field_of(
     )
 
 
-def _sums(density: ScoresLayout, group: Ints, form: Cells, places: Places) -> tuple[Ints, Floats, Ints]:
-    """Places of the latent values in each cell's sums, shape (cells, width), coefficients, and which sum each is in."""
-    judge, criterion, item = form.judge, form.criterion, form.item
+def _sums(density: ScoresLayout, group: Ints, form: ScoreCells, places: Places) -> Design:
+    """What the predictors of each cell are the sums of."""
+    judge = form.about.factors["judge"]
     family = np.array(density.families or [-1] * density.judges)[judge]
-    shared = places.of("family_item", np.maximum(family, 0), item)
-    parts = [
-        (0, 1.0, places.of("strength", criterion, item)),
-        (0, 1.0, places.of("general", item)),
-        (0, 1.0, places.of("taste", judge, item)),
-        (0, 1.0, np.where(family >= 0, shared, places.size)),
-        (0, -1.0, places.of("severity", judge)),
-        (0, -1.0, places.of("severity_group", group[judge])),
-        (0, -1.0, places.of("severity_criterion", criterion, judge)),
-    ]
-    parts = [one for one in parts if (one[2] < places.size).any()] + form.parts
-    index = np.stack([place for _, _, place in parts], axis=1)
-    coefficients = np.where(index < places.size, np.array([sign for _, sign, _ in parts]), 0.0)
-    return index, coefficients, np.array([kind for kind, _, _ in parts])
+    factors = {**form.about.factors, "family": family, "group": group[judge]}
+    return design([*TERMS, *form.terms], replace(form.about, factors=factors), places).used
 
 
 def _apart(values: Values, location: str) -> Values:
@@ -97,7 +95,7 @@ def _apart(values: Values, location: str) -> Values:
     return {**values, "strength": strength}
 
 
-def _centred(values: Values, form: Cells) -> Values:
+def _centred(values: Values, form: ScoreCells) -> Values:
     """Strengths and severities with sum zero; the location takes what they are on average."""
     found = dict(values)
     strength = values["strength"]

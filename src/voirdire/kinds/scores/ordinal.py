@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.infer.nested.latent import Places
-from voirdire.kinds.scores.cells import Cells
+from voirdire.kinds.scores.cells import ScoreCells
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.model.density import Data
+from voirdire.model.design import Cells, Term
+from voirdire.model.family.ordinal import ordinal
 from voirdire.model.terms import CUTPOINTS, SCORE_ANCHORS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_every_level, log_expectation, log_level, normal_rule
-from voirdire.model.terms.cutpoints import SharedCutpoints, spread
+from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.parameters import Normal
 from voirdire.model.terms.raters import discrimination, slopes
 from voirdire.model.terms.reliability import Values
@@ -240,7 +241,7 @@ def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
     return np.asarray(np.bincount(code, weight * value, size) / np.maximum(total, 1e-300))
 
 
-def cells(density: ScoresLayout, data: Data, places: Places) -> Cells:
+def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     """Distinct (judge, criterion, item), with what their scores depend on beside strengths and tastes: cutpoints."""
     part = data["scores"]
     unit = (part["judge"] * density.criteria + part["criterion"]) * density.items + part["item"]
@@ -248,22 +249,12 @@ def cells(density: ScoresLayout, data: Data, places: Places) -> Cells:
     counts = np.zeros((len(units), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
     where = _places(units, density.criteria, density.items)
-    criterion = where["criterion"]
-    parts = [(0, -1.0, places.of("cut_location", criterion))]
-    parts += [
-        (1 + g, 1.0, places.of("log_gap", criterion, 0 * criterion + g)) for g in range(density.levels - 2)
+    terms = [Term("cut_location", ("criterion",), 0, sign=-1.0)]
+    terms += [
+        Term("log_gap", ("criterion", "gap"), 1 + gap, at=(("gap", gap),))
+        for gap in range(density.levels - 2)
     ]
-    answers = Answers(_chances(density.levels), [counts.T])
-    return Cells(where["judge"], criterion, where["item"], parts, answers, "cut_location", -1.0, TOLD)
-
-
-def _chances(levels: int) -> Any:
-    """Of the sums of each cell, what is perceived from the middle of the cutpoints and log gaps, every level's log."""
-
-    def chances(sums: Any, xp: Any) -> list[tuple[Any, ...]]:
-        seen = sums[..., 0, :]
-        gaps = [sums[..., 1 + gap, :] for gap in range(levels - 2)]
-        cuts = spread(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
-        return [tuple(log_every_level(seen, cuts, levels, xp))]
-
-    return chances
+    family = ordinal(density.levels)
+    answers = Answers(family.log_chances, [counts.T], family.closed_form)
+    about = Cells(len(units), {name: where[name] for name in ("judge", "criterion")}, (where["item"],))
+    return ScoreCells(about, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)

@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Answers, Chances
-from voirdire.infer.nested.latent import Places
+from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.several import Kind, SeveralAnswers
-from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, TIE
 from voirdire.kinds.votes.layout import VotesLayout
+from voirdire.model.design import Cells, Design, Places, Term, design
+from voirdire.model.family.family import Chances
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, TIE
 from voirdire.model.terms.person import said, shares_of
-from voirdire.typing import Floats, Ints
+from voirdire.typing import Floats
 
 AFTER = TIE + 1  # the first of the predictors that only such cells have
-Cells = tuple[Ints, Floats, Ints, Any]  # places and coefficients of all cells, their predictors, the answers
 
 
 def _about_whole(density: VotesLayout, part: dict[str, Any]) -> bool:
@@ -34,34 +34,19 @@ def are_apart(density: VotesLayout, part: dict[str, Any]) -> bool:
     return not density.coins or _about_whole(density, part)
 
 
-def cells_of_people(
-    density: VotesLayout, part: dict[str, Any], places: Places
-) -> tuple[Ints, Floats, Floats]:
-    """Places of what people's answers depend on, with coefficients, as those of a judge's; and counts of the answers.
-
-    Without tastes, slopes or tie habits of its own; of items as a whole what all criteria share alone.
-    """
-    criterion, counts = part["criterion"], part["counts"]
-    none = np.full(len(criterion), places.size)
-    sides = part["first"], part["second"]
-    strengths, contexts = [none, none], [none, none]
-    if not _about_whole(density, part):
-        strengths = [places.of("strength", criterion, side) for side in sides]
-        if "context" in part:
-            contexts = [places.of("context_strength", criterion, side, part["context"]) for side in sides]
-    general = [places.of("general", side) for side in sides]
-    coin = np.full(len(criterion), places.start["anchor"])
-    coins = [coin, none if are_apart(density, part) else coin]
-    tie = np.full(len(criterion), places.start["tie"]) if density.ties else none
-    rest = [none] * (5 + 2 * density.covariates)
-    index = np.stack([*strengths, *general, *contexts, none, none, *coins, tie, *rest], axis=1)
-    signs = np.array([1.0, -1.0] * 4 + [1.0] * (8 + 2 * density.covariates))
+def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
+    """What people's answers are about, and counts of them; of items as a whole without a criterion."""
+    whole, counts = _about_whole(density, part), part["counts"]
+    names = [] if whole else ["criterion", "context"]
+    factors: dict[str, Any] = {name: part[name] for name in names if name in part}
+    cells = Cells(len(counts), factors, (part["first"], part["second"]))
     decided = counts[:, 0] + counts[:, 1]
-    outcomes = np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
-    return index, np.where(index < places.size, signs, 0.0), outcomes
+    return cells, np.stack([counts[:, 0], counts[:, 1], counts[:, 2], decided], axis=1)
 
 
-def set_apart(density: VotesLayout, part: dict[str, Any], places: Places, all_cells: Cells) -> Cells:
+def set_apart(
+    density: VotesLayout, part: dict[str, Any], places: Places, found: Design, answers: Answers
+) -> tuple[Design, SeveralAnswers]:
     """Cells of which the last are people's, these as a kind of their own.
 
     Parameters
@@ -70,47 +55,50 @@ def set_apart(density: VotesLayout, part: dict[str, Any], places: Places, all_ce
     part : dict
         People's answers, ``data["anchors"]``.
     places : Places
-    all_cells : tuple
-        Places and coefficients, shape (cells, width), predictors, shape (width,), and the answers of all cells as if
-        they were judges'.
+    found : Design
+        Of all cells, and
+    answers : Answers
+        their answers, as if all were judges'.
     """
-    index, coefficients, predictor, answers = all_cells
+    index, coefficients, predictor = found.index, found.coefficients, found.predictor
     before = len(index) - len(part["criterion"])
     counts, ties = answers.counts, density.ties
     criteria = density.criteria if _about_whole(density, part) else 0
     if criteria:
-        more, signs, its = _sums(density, part, places)
-        nothing = np.full((before, len(its)), places.size)  # of judges' cells
-        index = np.concatenate([index, np.concatenate([nothing, more])], axis=1)
-        coefficients = np.concatenate([coefficients, np.concatenate([0.0 * nothing, signs])], axis=1)
-        predictor = np.concatenate([predictor, its])
+        more = _sums(density, part, places)
+        nothing = np.full((before, len(more.predictor)), places.size)  # of judges' cells
+        index = np.concatenate([index, np.concatenate([nothing, more.index])], axis=1)
+        coefficients = np.concatenate(
+            [coefficients, np.concatenate([0.0 * nothing, more.coefficients])], axis=1
+        )
+        predictor = np.concatenate([predictor, more.predictor])
     own = (DIFFERENCE, FIRST, *([TIE] if ties else []), *range(AFTER, AFTER + 2 * criteria))
     kinds = (
         Kind(tuple(range(TIE + ties)), before, answers.of(counts[..., :before])),
         Kind(own, len(index) - before, Answers(_chances(criteria, ties), counts[..., before:])),
     )
-    return index, coefficients, predictor, SeveralAnswers(kinds)
+    return Design(index, coefficients, predictor), SeveralAnswers(kinds)
 
 
-def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> tuple[Ints, Floats, Ints]:
-    """Places of what each d_c and each w_c is the sum of, with coefficients, shape (cells, width), and predictors.
+def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
+    """What each d_c and each w_c is the sum of.
 
     Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
     """
-    cells, criteria = len(part["criterion"]), range(density.criteria)
-    columns: list[tuple[Ints, float, int]] = []
-    for c in criteria:
-        criterion = np.full(cells, c)
-        for sign, side in ((1.0, part["first"]), (-1.0, part["second"])):
-            columns.append((places.of("strength", criterion, side), sign, AFTER + c))
-            if "context" in part:
-                there = places.of("context_strength", criterion, side, part["context"])
-                columns.append((there, sign, AFTER + c))
+    criteria = range(density.criteria)
+    terms = [
+        Term(name, factors, AFTER + c, at=(("criterion", c),))
+        for c in criteria
+        for name, factors in (
+            ("strength", ("criterion", "item")),
+            ("context_strength", ("criterion", "item", "context")),
+        )
+    ]
     after = AFTER + density.criteria
-    columns += [(places.of("weight", np.full(cells, c)), 1.0, after + c) for c in criteria]
-    index, signs, predictor = zip(*columns, strict=True)
-    found = np.stack(index, axis=1)
-    return found, np.where(found < places.size, np.array(signs), 0.0), np.array(predictor)
+    terms += [Term("weight", ("criterion",), after + c, at=(("criterion", c),)) for c in criteria]
+    factors = {"context": part["context"]} if "context" in part else {}
+    cells = Cells(len(part["criterion"]), factors, (part["first"], part["second"]))
+    return design(terms, cells, places)
 
 
 def _chances(criteria: int, ties: bool) -> Chances:

@@ -1,10 +1,10 @@
-"""Votes of each cell with two coins a judge: log likelihood, slopes and second derivatives, and information, by hand.
+"""Log likelihood of votes with two coins a judge, its slopes, second derivatives and information, in closed form.
 
 With s, e1, e2 the logistic functions of the difference d and of the coins' log-odds a, b, and the chances
 
     P = e1 s + (1 - e2) (1 - s) of the first,    1 - P of the second
 
-(:mod:`.by_hand`), the derivatives of P are
+(:mod:`.two_coin_gradient`), the derivatives of P are
 
     P_d = s (1 - s) (e1 + e2 - 1),    P_a = e1 (1 - e1) s,    P_b = - e2 (1 - e2) (1 - s),
     P_dd = (1 - 2 s) P_d,    P_aa = (1 - 2 e1) P_a,    P_bb = (1 - 2 e2) P_b,    P_ab = 0,
@@ -30,8 +30,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.nested.answers import Curved
-from voirdire.kinds.votes.by_hand import DIFFERENCE, FIRST, FURTHEST, SECOND, TIE
+from voirdire.model.family.family import Curved
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, FURTHEST, SECOND, TIE
 from voirdire.typing import Floats
 
 
@@ -91,7 +91,7 @@ def log_likelihoods(sums: Sequence[Floats], counts: Floats) -> Floats:
     sums : sequence of array, shape (..., cells)
         The difference, the log-odds of both coins and, where there are ties, log nu: arrays that broadcast.
     counts : array, shape (1 or 2, 2, cells)
-        As of :func:`.by_hand.log_likelihood`.
+        As of :func:`.two_coin_gradient.log_likelihood`.
 
     Examples
     --------

@@ -1,0 +1,197 @@
+"""Terms and tables become a design: which latent values each predictor of each cell is the sum of.
+
+    eta_p of a cell = sum over terms t to predictor p of sign * number * value_t[levels of its factors in the cell]
+
+A cell is one question to one judge with all answers to it. Factors are what cells are about: judge, criterion, context,
+... and item, of which a comparison has two, the second with a minus. A factor that a cell knows nothing of makes the
+term take no value there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.model.density import LogDensity
+from voirdire.model.terms.parameters import LogExponential, LogNormal
+from voirdire.typing import Floats, Ints
+
+COMMON = -1  # the block of what all blocks share
+LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
+
+
+class Term(NamedTuple):
+    """Latent values by the levels of some factors, added to one predictor.
+
+    Attributes
+    ----------
+    name : str
+        Of the values.
+    factors : tuple of str
+        The axes of the values; "item" stands for each item of a cell.
+    predictor : int
+    sign : float
+        With which they enter.
+    contrast : bool
+        Whether of two items the second enters with a minus; else both enter alike.
+    at : tuple of (str, int)
+        Factors that have one level in all cells.
+    covariate : int or None
+        Which of the cells' numbers the values are multiplied by.
+    """
+
+    name: str
+    factors: tuple[str, ...]
+    predictor: int
+    sign: float = 1.0
+    contrast: bool = True
+    at: tuple[tuple[str, int], ...] = ()
+    covariate: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What cells are about.
+
+    Attributes
+    ----------
+    number : int
+    factors : dict of str to int array, shape (cells,)
+        Levels; -1 for none.
+    items : tuple of int array, shape (cells,)
+        One item, or the first and the second.
+    numbers : array, shape (cells, covariates), or None
+        Of comparisons the differences of both items.
+    """
+
+    number: int
+    factors: Mapping[str, Ints]
+    items: tuple[Ints, ...] = ()
+    numbers: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Sums of latent values.
+
+    Attributes
+    ----------
+    index : int array, shape (cells, width)
+        Latent values that each cell depends on; their number stands for none.
+    coefficients : array, shape (cells, width)
+    predictor : int array, shape (width,)
+        Which predictor each column is part of.
+    """
+
+    index: Ints
+    coefficients: Floats
+    predictor: Ints
+
+    @property
+    def used(self) -> Design:
+        """Without columns in which no cell has a value."""
+        used = (self.coefficients != 0).any(axis=0)
+        return Design(self.index[:, used], self.coefficients[:, used], self.predictor[used])
+
+
+class Places:
+    """Where latent values stand: the values of parameters in order, each flattened.
+
+    Examples
+    --------
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> from voirdire.model.specs import load_model
+    >>> places = Places(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
+    >>> places.size, places.of("reliability", np.array([0, 1])).tolist(), places.block("judge").tolist()
+    (5, [3, 4], [-1, -1, -1, 0, 1])
+    """
+
+    def __init__(self, density: LogDensity) -> None:
+        self.shapes = {
+            p.name: p.shape(density.sizes) for p in density.parameters if not isinstance(p.prior, LEARNED)
+        }
+        self.dims = {p.name: p.dims for p in density.parameters}
+        self.start, at = {}, 0
+        for name, shape in self.shapes.items():
+            self.start[name] = at
+            at += int(np.prod(shape))
+        self.size = at
+
+    def of(self, name: str, *codes: Ints) -> Ints:
+        """Places of values by the codes of their dimensions."""
+        return self.start[name] + np.ravel_multi_index(codes, self.shapes[name])
+
+    def block(self, dim: str) -> Ints:
+        """Level of ``dim`` of each value, ``COMMON`` for those without."""
+        found = np.full(self.size, COMMON)
+        for name, shape in self.shapes.items():
+            if dim in self.dims[name]:
+                axis = self.dims[name].index(dim)
+                levels = np.arange(shape[axis]).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+                start = self.start[name]
+                found[start : start + int(np.prod(shape))] = np.broadcast_to(levels, shape).ravel()
+        return found
+
+
+def design(terms: Sequence[Term], cells: Cells, places: Places) -> Design:
+    """The design of cells: a column for each term, or of terms of items for each item.
+
+    Terms whose values the model does not have take no value.
+
+    Examples
+    --------
+    >>> from voirdire.kinds.votes.density import VotesDensity
+    >>> from voirdire.model.specs import load_model
+    >>> places = Places(VotesDensity(load_model("crowd-bt"), judges=2, criteria=1, items=3, ties=False))
+    >>> terms = [Term("strength", ("criterion", "item"), 0), Term("reliability", ("judge",), 1)]
+    >>> cells = Cells(1, {"judge": np.array([1]), "criterion": np.array([0])}, (np.array([0]), np.array([2])))
+    >>> found = design(terms, cells, places)
+    >>> found.index.tolist(), found.coefficients.tolist(), found.predictor.tolist()
+    ([[0, 2, 4]], [[1.0, -1.0, 1.0]], [0, 0, 1])
+    """
+    columns = [column for term in terms for column in _columns(term, cells, places)]
+    index, coefficients, predictor = zip(*columns, strict=True)
+    return Design(np.stack(index, axis=1), np.stack(coefficients, axis=1), np.array(predictor))
+
+
+def stacked(designs: Sequence[Design]) -> Design:
+    """The cells of several tables one after the other, whose columns are of the same predictors."""
+    index, coefficients = (
+        np.concatenate([getattr(d, name) for d in designs]) for name in ("index", "coefficients")
+    )
+    return Design(index, coefficients, designs[0].predictor)
+
+
+def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Floats, int]]:
+    nothing = np.full(cells.number, places.size), np.zeros(cells.number)
+    sides = range(len(cells.items)) if "item" in term.factors else (None,)
+    found = []
+    for side in sides:
+        codes = _codes(term, cells, side) if term.name in places.start else None
+        if codes is None:
+            found.append((*nothing, term.predictor))
+            continue
+        known = np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
+        levels = [np.maximum(code, 0) for code in codes]
+        place = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
+        sign = -term.sign if side == 1 and term.contrast else term.sign
+        number = np.ones(cells.number)
+        if term.covariate is not None:
+            number = number * 0.0 if cells.numbers is None else cells.numbers[:, term.covariate]
+        found.append(
+            (np.where(known, place, places.size), np.where(known, sign * number, 0.0), term.predictor)
+        )
+    return found
+
+
+def _codes(term: Term, cells: Cells, side: int | None) -> list[Ints] | None:
+    """Levels of the factors of a term in each cell; None where the cells know nothing of one."""
+    fixed = {factor: np.full(cells.number, level) for factor, level in term.at}
+    own = {"item": cells.items[side]} if side is not None else {}
+    levels = {**cells.factors, **fixed, **own}
+    if any(factor not in levels for factor in term.factors):
+        return None
+    return [levels[factor] for factor in term.factors]

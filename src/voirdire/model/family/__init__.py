@@ -1,0 +1,1 @@
+"""Families of answers: how the probabilities of answers depend on their predictors."""

@@ -1,0 +1,94 @@
+"""What a family of answers is: how the probabilities of answers depend on a few predictors.
+
+A predictor is a sum of latent values (:mod:`voirdire.model.design`). An answer may be to several questions at once: of
+two items which is better, and whether they are tied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from voirdire.typing import Floats
+
+Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+Pairs = dict[tuple[int, int], Floats]
+
+
+class Curved(NamedTuple):
+    """Of each cell, the log likelihood, shape (..., cells), its slopes and second derivatives by pairs u <= v.
+
+    Attributes
+    ----------
+    value : array
+    slope : list of array
+        By each predictor.
+    second : dict of (int, int) to array
+        Those of pairs that are missing are zero.
+    """
+
+    value: Floats
+    slope: list[Floats]
+    second: Pairs
+
+
+class ClosedForm(NamedTuple):
+    """Derivatives of the log likelihood of cells in closed form.
+
+    Attributes
+    ----------
+    both : callable
+        Of predictors, shape (..., predictors, cells), counts and the array namespace: log likelihood of each cell,
+        shape (..., cells), and its gradient.
+    log_likelihoods : callable
+        Of one array a predictor, and counts: the log likelihood of each cell. The arrays broadcast.
+    slopes : callable
+        Of the same, its slopes by each predictor.
+    curved : callable
+        Of the same, :class:`Curved`.
+    information : callable
+        Of the same, what answers say on average, by pairs u <= v.
+    bend : callable
+        Of the same and covariances, shape (cells, predictors, predictors), half the gradient of the sum of their
+        products with the information; see :meth:`voirdire.infer.nested.answers.Answers.bend`.
+    """
+
+    both: Callable[[Any, Any, Any], tuple[Any, Any]]
+    log_likelihoods: Callable[[Sequence[Floats], Any], Floats]
+    slopes: Callable[[Sequence[Floats], Any], list[Floats]]
+    curved: Callable[[Sequence[Floats], Any], Curved]
+    information: Callable[[Sequence[Floats], Any], Pairs]
+    bend: Callable[[Sequence[Floats], Any, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family of answers.
+
+    Attributes
+    ----------
+    name : str
+    predictors : tuple of str
+        What each predictor is.
+    log_chances : callable
+        Of predictors, shape (..., predictors, cells), and the array namespace: for each question a tuple of the log
+        probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
+    closed_form : ClosedForm, optional
+        Derivatives; without them they are found by automatic differentiation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from voirdire.model.family.two_coin import two_coin
+    >>> family = two_coin(ties=False)
+    >>> family.predictors
+    ('difference', 'coin of the first', 'coin of the second')
+    >>> np.exp(family.log_chances(np.array([[0.0], [9.0], [9.0]]), np)[0]).round(2).ravel().tolist()
+    [0.5, 0.5]
+    """
+
+    name: str
+    predictors: tuple[str, ...]
+    log_chances: Chances
+    closed_form: ClosedForm | None = None

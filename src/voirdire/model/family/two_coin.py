@@ -1,0 +1,55 @@
+"""Comparisons by judges with two coins: which of two items is better, and whether they are tied.
+
+With d the difference of the items as the judge perceives it, e1 the probability that the judge is right where the first
+is better and e2 where the second is,
+
+    P(first) = e1 sigmoid(d) + (1 - e2) sigmoid(-d)
+
+(Raykar et al. 2010, Journal of Machine Learning Research 11, on Bradley and Terry 1952, Biometrika 39), and where there
+are ties P(tie) = nu / (nu + 2 cosh(d / 2)) of Davidson (1970, Journal of the American Statistical Association 65), the
+coins acting on the rest. The predictors are d, logit e1, logit e2 and log nu.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.family.family import ClosedForm, Family
+from voirdire.model.family.two_coin_curvature import bend, curved, information, log_likelihoods, slopes
+from voirdire.model.family.two_coin_gradient import DIFFERENCE, FIRST, SECOND, TIE, log_likelihood
+from voirdire.model.terms.reliability import Observations, flipped
+from voirdire.model.terms.ties import log_tie_parts
+
+CLOSED_FORM = ClosedForm(log_likelihood, log_likelihoods, slopes, curved, information, bend)
+PREDICTORS = ("difference", "coin of the first", "coin of the second", "tie propensity")
+
+
+def two_coin(ties: bool) -> Family:
+    """The family, with or without ties.
+
+    Examples
+    --------
+    >>> [len(part) for part in two_coin(ties=True).log_chances(np.zeros((4, 2)), np)]
+    [2, 2]
+    """
+
+    def log_chances(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+        difference = eta[..., DIFFERENCE, :]
+        cells = difference.shape[-1]
+        each = either(cells)
+        decided = flipped(eta[..., FIRST, :], eta[..., SECOND, :], each.judge, difference, each, xp)
+        found = [(decided[..., :cells], decided[..., cells:])]
+        return [*found, log_tie_parts(eta[..., TIE, :], difference, xp)] if ties else found
+
+    return Family("two-coin", PREDICTORS[: 3 + ties], log_chances, CLOSED_FORM)
+
+
+@lru_cache(maxsize=4)
+def either(cells: int) -> Observations:
+    """Both outcomes of every cell, with a judge and a pair for each: all firsts, then all seconds."""
+    each = np.arange(cells)
+    both, zero = np.concatenate([each, each]), np.zeros(2 * cells, dtype=np.int64)
+    return Observations(both, both, zero + (np.arange(2 * cells) >= cells), zero, cells, 1)

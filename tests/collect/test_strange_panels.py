@@ -239,6 +239,7 @@ def test_a_run_without_any_answer_ends_with_one(
     assert CliRunner().invoke(app, [*words, "o", "--retry-missing"]).exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize(("delay", "times"), [(4.0, 1), (60.0, 2)])
 def test_ctrl_c_says_what_it_waits_for(

@@ -206,6 +206,7 @@ def test_an_answer_is_unpacked_up_to_a_bound(packed: Callable[[bytes], bytes]) -
             unpack(data, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

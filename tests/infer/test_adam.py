@@ -100,6 +100,7 @@ def test_what_has_no_highest_likelihood_is_said() -> None:
     assert convergence(found)["level"] == "ok"
 
 
+@pytest.mark.slow
 def test_duplicates_count_as_in_the_paper() -> None:
     """Every judge by itself: a copy of a judge is another judge, and nothing is weighed down."""
     votes, _ = panel((0.7, 0.8, 0.9, 0.9))

@@ -23,6 +23,7 @@ def plane(x: np.ndarray, y: np.ndarray, b: np.ndarray, root: np.ndarray) -> tupl
     return float(np.log(weight.sum())), lambda f: float(f(beta) @ weight / weight.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [1, 2, 5, 12])
 def test_evidence_and_predictions_are_those_of_quadrature(data: int) -> None:
     """Two weights, a prior with a mean; with one answer and two weights the data have fewer directions."""

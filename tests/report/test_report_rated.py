@@ -71,6 +71,7 @@ def test_shares_of_labels_are_those_of_the_table(labelled: Fit) -> None:
     np.testing.assert_allclose(found.share[0], said.loc[found.rows, found.columns].to_numpy())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["alike", "repeated", "labelled"])
 def test_tables_drawn_have_the_shares_that_the_model_expects(
     name: str, request: pytest.FixtureRequest

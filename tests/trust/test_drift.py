@@ -63,6 +63,7 @@ def test_bet_is_the_values_own_share_of_the_tilted_bag() -> None:
     assert bets(rare)[-1, 7] == pytest.approx(0.8 * 2.0 - np.log(np.exp(1.6) / 8 + 7 / 8 * np.exp(-1.6 / 7)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.8, 0.98])
 def test_false_alarms_within_alpha_over_all_looks_and_not_without_the_bound(share: float) -> None:
     """500 sequences of 400 answers, looked at after each: wealth beyond 20 in at most 5% (mcse 1%).

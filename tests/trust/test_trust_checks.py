@@ -200,6 +200,7 @@ def llmbar(shared) -> pd.DataFrame:
     return pd.read_csv(shared / "data" / "llmbar_votes.csv")
 
 
+@pytest.mark.slow
 def test_fooled_panels_are_not_to_be_trusted_without_anchors(llmbar: pd.DataFrame) -> None:
     entry = check(voirdire.fit(llmbar, method="map"), "dependence")
     assert entry["level"] == "fail"

@@ -83,6 +83,7 @@ def test_people_are_not_asked_again_what_they_answered_in_that_context(
     assert not before & {(frozenset((row.first, row.second)), row.context) for row in found.itertuples()}
 
 
+@pytest.mark.slow
 def test_many_pairs_are_asked_in_contexts_by_turns() -> None:
     rng = np.random.default_rng(0)
     first = rng.integers(0, 40, 6000)

@@ -101,6 +101,7 @@ def test_its_gradient_is_that_of_differences() -> None:
         assert slope == pytest.approx((ahead - behind) / 2e-2, rel=2e-3, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_spread_is_near_that_of_quadrature_and_carries_its_uncertainty() -> None:
     won = wins(1.0)
     model = field(binomial(won))

@@ -105,6 +105,7 @@ def test_the_energy_holds_the_volume_of_the_map(nested: Nested) -> None:
     np.testing.assert_allclose(differences, differences[0], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_short_steps_keep_the_energy(nested: Nested) -> None:
     """So that hardly a move is refused; were changes of momentum no whole step, most would be."""
     moves = Moves(nested, np.random.default_rng(2))
@@ -112,6 +113,7 @@ def test_short_steps_keep_the_energy(nested: Nested) -> None:
     assert np.mean([moves._path() for _ in range(30)]) > 0.99
 
 
+@pytest.mark.slow
 def test_a_path_has_no_more_than_its_most_steps(nested: Nested, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of steps so short that a path would take thousands: it ends sooner, and is a path still."""
     moves, asked = Moves(nested, np.random.default_rng(2)), list[int]()
@@ -134,6 +136,7 @@ def by_nuts(nested: Nested) -> Floats:
     return run.x[..., -2:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("drawn_by", [by_moves, pytest.param(by_nuts, marks=pytest.mark.slow)])
 def test_draws_have_the_moments_of_quadrature(drawn_by: Callable[[Nested], Floats]) -> None:
     nested = searched(0.5)

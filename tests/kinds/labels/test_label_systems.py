@@ -92,6 +92,7 @@ def test_over_these_contexts_intervals_are_narrower(fit: Any) -> None:
     assert (here.as_dict()["over"], fit.as_dict()["over"]) == ("these", "new")
 
 
+@pytest.mark.slow
 def test_the_board_is_of_systems(fit: Any, tmp_path: Any) -> None:
     board = fit.board()
     assert board["items"][0]["item"] == "s04"

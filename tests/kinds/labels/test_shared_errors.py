@@ -93,6 +93,7 @@ def test_copies_of_one_judge_of_two_labels_are_found(seed: int) -> None:
     }
 
 
+@pytest.mark.slow
 def test_families_found_that_do_not_account_for_the_answers_are_no_default() -> None:
     """Ten good judges alike, beside six families fooled in one way: by the labels alone either may be right."""
     rng, truth = planted(1)

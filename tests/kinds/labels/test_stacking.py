@@ -119,6 +119,7 @@ def test_one_good_judge_among_copies_of_a_bad_one_is_found(tmp_path: object) -> 
     np.testing.assert_allclose(again.predict(new)[columns].iloc[0], classes.loc["i100", columns], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_of_many_known_items_some_are_learned_from() -> None:
     rng = np.random.default_rng(5)
     said = rng.integers(2, size=(MOST + 50, 2))

@@ -102,6 +102,7 @@ def test_the_mode_is_that_of_the_density_with_strengths_integrated_out() -> None
     np.testing.assert_allclose(values["severity"], zero_sum(best[5:], 3, np), atol=2e-4)
 
 
+@pytest.mark.slow
 def test_severity_noise_and_items_are_recovered() -> None:
     """The best judge's noise is known least, to 14%: it is told by the others, whose mean varies by 0.1."""
     severity, noise = np.array([0.1, 0.0, -0.1, 0.0]), np.array([0.06, 0.12, 0.18, 0.3])

@@ -50,6 +50,7 @@ def fit(table: pd.DataFrame) -> Any:
     return fitted(table)
 
 
+@pytest.mark.slow
 def test_it_is_the_default_of_scores_between_levels_under_several_criteria(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
     found = voirdire.fit(rows, method="map")
@@ -129,6 +130,7 @@ def test_intervals_know_tastes_and_judges_of_strong_ones_count_less(table: pd.Da
     assert judges[["j00", "j01", "j02"]].min() > judges[["j03", "j04", "j05"]].max()
 
 
+@pytest.mark.slow
 def test_units_of_judges_under_each_criterion_are_no_noise() -> None:
     """A judge whose scores lie elsewhere under each criterion, as in units of its own, tells items apart as well."""
     rows = panel(6, (0.0,) * 4)
@@ -166,6 +168,7 @@ def test_opinions_that_were_not_seen_are_predicted_with_their_uncertainty(table:
     assert found.iloc[0]["model"] == MODEL
 
 
+@pytest.mark.slow
 def test_copies_are_found_and_tastes_are_no_copies(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
     independent = [

@@ -124,6 +124,7 @@ def test_duplicates_count_for_less_and_do_not_pass_for_judges_without_noise() ->
     np.testing.assert_allclose(with_one[without.index], without, rtol=0.25)
 
 
+@pytest.mark.slow
 def test_families_are_named_and_the_checks_are_made() -> None:
     scores = with_copies([0.15] * 6, 1, 0.05, 40, seed=2)
     named = fitted(scores, families={"j0": "base", "j6": "base"})

@@ -111,6 +111,7 @@ def test_draws_have_the_inverse_for_their_covariance() -> None:
     np.testing.assert_allclose(np.cov(draws.T) / sd / sd[:, None], inverse / sd / sd[:, None], atol=0.012)
 
 
+@pytest.mark.slow
 def test_a_fit_with_items_eliminated_is_the_laplace_approximation(monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_of(5, 60, 5, 1, 5)
     problem = posed("rating-discrimination", table)

@@ -54,6 +54,7 @@ def test_scores_of_named_families_get_shared_errors(fitted: voirdire.Fit) -> Non
     assert not any("counts for" in note for note in fitted.notes)
 
 
+@pytest.mark.slow
 def test_the_check_of_dependence_knows_what_families_share(table: pd.DataFrame, fitted: voirdire.Fit) -> None:
     plain = voirdire.fit(table.drop(columns="truth"), model="rating-severity", method="laplace", families={})
     dependence = [
@@ -63,6 +64,7 @@ def test_the_check_of_dependence_knows_what_families_share(table: pd.DataFrame, 
     assert dependence[1] == "ok"
 
 
+@pytest.mark.slow
 def test_named_families_widen_intervals() -> None:
     """Of errors of sd 2 the ratio is 1.098, the sd of a seed's 0.003: too near to the bound; of sd 3 it is 1.114."""
     table = panel(0, 3.0, judges=10, items=40)

@@ -34,6 +34,7 @@ def table() -> pd.DataFrame:
     return panel(3, 1.5)
 
 
+@pytest.mark.slow
 def test_tables_with_several_criteria_get_tastes(table: pd.DataFrame) -> None:
     fitted = voirdire.fit(table.drop(columns="truth"))
     assert fitted.model.name == "rating-halo"
@@ -45,6 +46,7 @@ def test_tables_with_several_criteria_get_tastes(table: pd.DataFrame) -> None:
     assert [row["name"] for row in fitted.as_dict()["spreads"]] == list(spreads.index)
 
 
+@pytest.mark.slow
 def test_an_opinion_that_is_asked_four_times_counts_little_more_than_once(table: pd.DataFrame) -> None:
     rows = table.drop(columns="truth")
     wide, narrow = (
@@ -129,6 +131,7 @@ def test_it_draws_what_nuts_draws() -> None:
     assert (laplace["sd"] / nuts["sd"]).mean() == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_what_all_judges_see_is_no_taste() -> None:
     """Items that differ by all criteria alike keep their differences, whatever judges' tastes."""
     rows = panel(11, 1.0, general=1.0)

@@ -129,6 +129,7 @@ QUICK = (
 )  # for a search without second derivatives
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SMALL)
 def test_modes_of_small_odd_tables(name: str) -> None:
     levels, make = SMALL[name]
@@ -150,6 +151,7 @@ def test_modes_of_small_odd_tables_are_the_highest_that_a_plain_search_finds(nam
     assert np.abs(plain.both(mode.x)[1]).max() < 1e-5
 
 
+@pytest.mark.slow
 def test_judges_that_are_turned_round_are_found() -> None:
     table = few_levels(4, 300)
     discrimination = fitted(table, 10).judges().set_index("judge")["discrimination"]
@@ -157,6 +159,7 @@ def test_judges_that_are_turned_round_are_found() -> None:
     assert set(discrimination.index[discrimination < 0]) == {"j03", "j11"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["rating-severity", "rating-cutpoints", pytest.param("rating-maple", marks=pytest.mark.slow)]
 )

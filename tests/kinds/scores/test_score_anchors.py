@@ -49,6 +49,7 @@ def wrong(simulate: Simulate) -> tuple[pd.DataFrame, pd.Series]:
     return table.drop(columns=["run", "criterion"]), truth["criterion-0"]
 
 
+@pytest.mark.slow
 def test_ten_human_scores_turn_a_panel_that_is_wrong_as_a_whole(wrong) -> None:
     table, truth = wrong
     how = {"model": "rating-discrimination", "levels": LEVELS, "method": "map"}

@@ -38,6 +38,7 @@ def misled(seed: int, items: int = 40, anchored: int = 30) -> tuple[pd.DataFrame
     return pd.DataFrame(rows, columns=COLUMNS), pd.DataFrame({"item": named, "score": people}), theta
 
 
+@pytest.mark.slow
 def test_the_discriminations_are_the_two_step_formula() -> None:
     """Against adaptive integration and root finding, of two judges with an item scored twice, under a model's prior."""
     scores = [("a", f"x{n}", s) for n, s in enumerate([1, 2, 2, 3, 3, 1])]
@@ -132,6 +133,7 @@ def test_a_consensus_about_something_else_is_cut() -> None:
     assert np.mean(with_truth["cut"]) > np.mean(with_truth["joint"]) + 0.1
 
 
+@pytest.mark.slow
 def test_both_ways_predict_human_scores_left_out() -> None:
     scores, people, _ = misled(0, items=8, anchored=5)
     fitted = voirdire.fit(scores[scores["judge"] > "fooled-3"], anchors=people, method="map", **HOW)

@@ -63,6 +63,7 @@ def test_families_count_for_less_as_named_and_kept(scores: pd.DataFrame, tmp_pat
     np.testing.assert_array_equal(again.problem.answer_weight, found.problem.answer_weight)
 
 
+@pytest.mark.slow
 def test_residuals_have_mean_zero_and_the_variance_that_is_stated(simulate: Simulate) -> None:
     """At the true parameters z = r / sqrt(v) has mean 0 and variance 1, also with what a judge makes of an item."""
     table, _ = simulate(np.zeros(6), 200, seed=4, runs=2, judge_item=0.8)

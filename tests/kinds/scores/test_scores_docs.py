@@ -5,7 +5,10 @@ from __future__ import annotations
 import doctest
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_the_examples_of_the_page_run(project: Path) -> None:
     page = project / "docs" / "scores.md"
     failed, run = doctest.testfile(

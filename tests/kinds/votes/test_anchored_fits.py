@@ -250,6 +250,7 @@ def unconnected(count: int = 8) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["judge", "first", "second", "winner"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("winner", ["tie", "0/a"], ids=["ties alone", "one anchor"])
 @pytest.mark.parametrize("method", ["map", "laplace"])
 def test_next_to_nothing_said_about_unconnected_pairs(winner: str, method: str) -> None:

@@ -96,6 +96,7 @@ def test_the_field_is_the_density(in_contexts: bool) -> None:
     assert np.allclose(np.diff(of_field), np.diff(of_density), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_people_set_a_wrong_majority_right() -> None:
     votes, said, theta = tables("wrong panel", people=80)
     alone, found = voirdire.fit(votes, method="map"), voirdire.fit(votes, anchors=said, method="map")
@@ -146,6 +147,7 @@ def test_an_answer_in_another_context_is_no_contradiction() -> None:
         read_anchors(said.drop(columns="context"), read_votes(votes))
 
 
+@pytest.mark.slow
 def test_the_default_is_without_contexts_where_people_cannot_be_told_with_them() -> None:
     votes, said, _ = tables("right panel")
     cut = voirdire.fit(votes, anchors=said, anchor_mode="cut", method="map")

@@ -34,6 +34,7 @@ def test_means_equal_brute_force() -> None:
     np.testing.assert_allclose(found.mean(), by_hand(right, wrong, family), rtol=1e-10)
 
 
+@pytest.mark.slow
 def test_draws_have_the_posterior_s_mean_and_spread() -> None:
     found = learn_coins(np.array([9.0, 2.0]), np.array([1.0, 2.0]), np.array([0, 0]), PRIOR)
     drawn = found.draws(20_000, np.random.default_rng(0))

@@ -77,6 +77,7 @@ def test_tables_whose_items_meet_in_several_contexts_get_the_model_with_contexts
     assert spreads.loc["context", "low"] > 0.3
 
 
+@pytest.mark.slow
 def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     fitted: Any, table: pd.DataFrame
 ) -> None:
@@ -89,6 +90,7 @@ def test_intervals_for_contexts_like_these_are_wider_than_for_these_alone(
     assert "contexts" not in set(these.checks()["check"])
 
 
+@pytest.mark.slow
 def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_out() -> None:
     few = voirdire.fit(panel(1.0, votes=90, contexts=8), method="laplace")
     checks = few.checks().set_index("check")
@@ -100,6 +102,7 @@ def test_of_few_answers_it_is_said_what_they_tell_and_how_they_were_integrated_o
     assert "leave out the method" in checks.loc["approximation", "message"]
 
 
+@pytest.mark.slow
 def test_of_many_answers_the_approximation_alone_holds_or_is_not_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -159,6 +162,7 @@ def test_nuts_in_the_coordinates_of_the_search_is_where_chains_are(monkeypatch: 
     assert (nuts["sd"] / wide["sd"]).between(0.7, 1.4).all()
 
 
+@pytest.mark.slow
 def test_larger_tables_are_tried_first(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     monkeypatch.setattr("voirdire.infer.nested.chains.QUICK", 1.0)
     monkeypatch.setattr("voirdire.infer.nested.chains.MOST_SECONDS", 1.0)
@@ -204,6 +208,7 @@ def test_what_would_take_many_minutes_is_no_default(monkeypatch: pytest.MonkeyPa
     assert "6 judges, 10 items and 8 contexts would take" in left_out(votes)
 
 
+@pytest.mark.slow
 def test_a_context_that_is_not_known_is_like_those_that_are(fitted: Any) -> None:
     """A new prompt is as uncertain as prompts differ: chances are nearer to one half than in the typical context."""
     asked = pd.DataFrame(
@@ -334,6 +339,7 @@ def test_contexts_that_link_nothing_are_left_out() -> None:
     assert by_context(split) is split
 
 
+@pytest.mark.slow
 def test_equal_judges_are_not_taken_for_perfect_ones() -> None:
     """Were the spread of coins given, equal judges could only be perfect, and items less than half as far apart."""
     far = []

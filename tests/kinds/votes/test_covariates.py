@@ -80,6 +80,7 @@ def test_effects_are_found(fitted: Any, given: tuple[pd.DataFrame, pd.DataFrame]
     assert "judge 1" not in check["message"]
 
 
+@pytest.mark.slow
 def test_scores_stand_beside_unadjusted_ones(fitted: Any, given: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     ranking = fitted.ranking().set_index("item")
     # what length adds to an item over its prompts

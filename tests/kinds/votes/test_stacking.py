@@ -16,6 +16,7 @@ COIN = {"a": 4.0, "b": 1.5, "reversed": 0.1}
 EVEN = COIN | {"reversed": 0.5}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("features", "error"),
     [(RNG.uniform(-1.0, 1.0, (30, 2)), 0.01), (X[:, :2], 0.02)],

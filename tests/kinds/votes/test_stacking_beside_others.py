@@ -32,6 +32,7 @@ def llmbar(shared) -> tuple[np.ndarray, np.ndarray]:
     return found.mean_answers.T, np.array([1.0 if votes.items[one] in better else -1.0 for one in found.one])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "draws", "accuracy"),
     [
@@ -63,6 +64,7 @@ def test_log_loss_is_not_behind_ridge_s(llmbar, size: int, draws: int, accuracy:
 SHARED = {"apart": (0.0, 0.0), "others alike": (0.5, 0.0), "all alike": (0.0, 0.4), "both": (0.4, 0.4)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draws", [20, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mistakes", SHARED)
 def test_one_judge_far_ahead_is_not_lost(mistakes: str, draws: int) -> None:

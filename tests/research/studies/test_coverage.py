@@ -110,6 +110,7 @@ def test_contexts_need_all_that_no_prior_gives(tmp_path: Path) -> None:
         load_study(path)
 
 
+@pytest.mark.slow
 def test_votes_are_spread_over_criteria_that_share_what_items_are_worth() -> None:
     panel = {
         "judges": 30, "items": 8, "votes": 60_000, "sd": 2.0, "coin_mean": 5.0, "coin_sd": 0.1, "criteria": 3,

@@ -9,6 +9,7 @@ import numpy as np
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds import checks
 from voirdire.kinds.scores.concordance import against_anchors
+from voirdire.kinds.scores.missing_terms import missing_terms
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.scores.residuals import residuals
@@ -27,7 +28,7 @@ def all_checks(
 ) -> list[Check]:
     """Checks that every fit of scores makes, after those of its method."""
     own = [linked(problem), *constant(problem), ends(problem), *unknown_error(problem), *unvoted(problem)]
-    own += against_anchors(problem, seed)
+    own += [*missing_terms(problem), *against_anchors(problem, seed)]
     if posterior.values is not None:
         own += checks.below_chance(problem, judges)
     if problem.model.pool == "none":

@@ -1,0 +1,51 @@
+"""What a table of scores tells and the model of a fit leaves out, where intervals are too narrow without it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.kinds.scores.halo import no_continuous_halo, no_halo
+from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.model.check import Check
+from voirdire.tables.scores import Scores
+
+
+def missing_terms(problem: ScoresProblem) -> list[Check]:
+    """A warning for the terms that are left out, if any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = [(judge, item, context, 1 + (item == "x")) for judge in "ab" for item in "xyz" for context in "12"]
+    >>> table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
+    >>> (check,) = missing_terms(voirdire.fit(table, method="map").problem)
+    >>> check.message.partition(":")[0]
+    'Items recur in 2 contexts, which the model does not tell apart'
+    """
+    found = []
+    contexts = recurring(problem.table)
+    if contexts:
+        found.append(
+            f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
+            "contexts, and are too narrow for others. Call the column item system (--map system=item): systems are "
+            "then compared over contexts like these."
+        )
+    without = no_continuous_halo if problem.in_points else no_halo
+    if problem.anchors is not None and problem.model.taste is None and without(problem.table) is None:
+        found.append(
+            "Beside human scores the judges' tastes for items (halo) are left out: a judge that scores an item under "
+            "several criteria counts as several, and intervals are too narrow. Fit without human scores, too, and "
+            "trust the wider intervals."
+        )
+    return [Check("missing-terms", "warn", float(len(found)), " ".join(found))] if found else []
+
+
+def recurring(table: Scores) -> int:
+    """Number of contexts in which items recur, where the table has an item column and contexts; else 0."""
+    if table.context is None or not table.has_items or table.systems:
+        return 0
+    pairs = np.unique(table.item * len(table.contexts) + table.context)
+    times = np.bincount(pairs // len(table.contexts), minlength=len(table.items))
+    recur = times[pairs // len(table.contexts)] > 1
+    return len(np.unique((pairs % len(table.contexts))[recur]))

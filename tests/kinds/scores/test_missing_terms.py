@@ -1,0 +1,57 @@
+"""What a table of scores tells and the model leaves out is said, with what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+
+
+def scores(**columns: Any) -> pd.DataFrame:
+    """Three judges on four items under two criteria."""
+    rng = np.random.default_rng(0)
+    rows = [(f"j{k}", f"i{i}", c, int(rng.integers(1, 6))) for k in range(3) for i in range(4) for c in "ab"]
+    return pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]).assign(**columns)
+
+
+PEOPLE = pd.DataFrame({"item": ["i0", "i1"], "criterion": "a", "score": [2, 4]})
+
+
+def warning(fit: voirdire.Fit) -> str | None:
+    checks = fit.checks().set_index("check")
+    return checks.loc["missing-terms", "message"] if "missing-terms" in checks.index else None
+
+
+def test_tastes_that_human_scores_displace_are_said() -> None:
+    alone = voirdire.fit(scores(), method="map")
+    beside = voirdire.fit(scores(), anchors=PEOPLE, method="map")
+    assert (alone.model.name, beside.model.name) == ("rating-halo", "rating-severity")
+    assert warning(alone) is None
+    assert "tastes for items (halo) are left out" in str(warning(beside))
+    assert any(
+        "tastes are left out: the model with them takes no human scores" in note for note in beside.notes
+    )
+
+
+def test_families_that_human_scores_displace_are_said() -> None:
+    families = {"j0": "f", "j1": "f", "j2": "g"}
+    table = scores()[lambda rows: rows["criterion"] == "a"].drop(columns="criterion")
+    people = PEOPLE.drop(columns="criterion")
+    fit = voirdire.fit(table, families=families, anchors=people, method="map")
+    said = "errors that families share are left out: the model with them takes no human scores"
+    assert any(said in note for note in fit.notes)
+
+
+@pytest.mark.parametrize(("places", "warned"), [(["x", "y"] * 4, True), (["x"] * 8, False)])
+def test_contexts_in_which_items_recur_are_said(places: list[str], warned: bool) -> None:
+    rows = [(f"j{k}", f"i{i // 2}", places[i], 1 + (i + k) % 5) for k in range(3) for i in range(8)]
+    table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
+    assert (warning(voirdire.fit(table, method="map")) is not None) is warned
+    systems = voirdire.fit(
+        table.rename(columns={"item": "system"}).drop_duplicates(["judge", "system", "context"]), method="map"
+    )
+    assert warning(systems) is None

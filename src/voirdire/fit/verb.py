@@ -292,7 +292,7 @@ def _check_anchor_request(anchors: object, mode: str | None) -> None:
 def _versions(method: str, sampler: str) -> dict[str, str]:
     names = ["voirdire", "numpy", "jax"]
     if method == "nuts":
-        names += ["numpyro", "arviz"] if sampler == "numpyro" else ["pymc", "arviz"]
+        names.append("numpyro" if sampler == "numpyro" else "pymc")
         names += ["nutpie"] if sampler == "nutpie" else []
     return {"python": platform.python_version()} | {name: _version(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""Diagnostics of draws by ArviZ, behind one adapter for its versions 0.23 and 1."""
+"""Diagnostics of draws; and ArviZ behind one adapter for its versions 0.23 and 1."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.infer.convergence import convergence
 from voirdire.model.density import LogDensity
 from voirdire.typing import Floats
 
@@ -39,22 +40,22 @@ def diagnose(
         ``divergences``, and the smallest ``ebfmi`` of a chain (Betancourt 2016). A value that some chain never moves,
         or that is not finite, has R-hat infinity and no effective draw.
     """
-    az = _arviz()
     values = {
         p.name: value
         for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
         # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
         if value.size and not (p.zero_sum and value.shape[-1] == 1) and without not in p.dims
     }
-    bad = {name: _useless(value) for name, value in values.items()}
-    # ArviZ warns about useless draws or finds them fine, by version: it sees others in their place
-    dataset = az.convert_to_dataset(
-        {name: np.where(bad[name], _counting(value), value) for name, value in values.items()}
-    )
+    each = [value.reshape(*value.shape[:2], -1) for value in values.values()]
+    of = np.repeat(list(values), [value.shape[2] for value in each])
+    every = np.concatenate(each, axis=2)
+    useless = _useless(every)
+    told = convergence(np.where(useless, 0.0, every))
     found: dict[str, float | str] = {}
-    found["rhat"], found["rhat_of"] = _worst(az.rhat(dataset), bad, np.inf)
-    for kind in ("bulk", "tail"):
-        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(az.ess(dataset, method=kind), bad, 0.0)
+    found["rhat"], found["rhat_of"] = _worst(-np.where(useless, np.inf, told.rhat), of)
+    found["rhat"] = -float(found["rhat"])
+    for kind, ess in (("bulk", told.ess_bulk), ("tail", told.ess_tail)):
+        found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(np.where(useless, 0.0, ess), of)
     found["divergences"] = float(diverging.sum())
     found["ebfmi"] = _ebfmi(energy)
     return found
@@ -66,20 +67,10 @@ def _useless(value: Floats) -> npt.NDArray[np.bool_]:
     return np.asarray(still | ~np.isfinite(value).all(axis=(0, 1)))
 
 
-def _counting(value: Floats) -> Floats:
-    chains, draws = value.shape[:2]
-    return np.arange(float(chains * draws)).reshape(chains, draws, *[1] * (value.ndim - 2))
-
-
-def _worst(statistic: Any, bad: dict[str, npt.NDArray[np.bool_]], of_bad: float) -> tuple[float, str]:
-    """Worst of a dataset of statistics, ``of_bad`` (the worst there is) for bad ones, and the parameter's name."""
-    pick: Any = max if of_bad > 0 else min
-    of_each = {
-        name: float(pick(np.where(here, of_bad, np.asarray(statistic[name])).ravel()))
-        for name, here in bad.items()
-    }
-    name = pick(of_each, key=lambda key: of_each[key])
-    return of_each[name], name
+def _worst(statistic: Floats, of: npt.NDArray[np.str_]) -> tuple[float, str]:
+    """The smallest of a statistic, and the parameter that it belongs to."""
+    at = int(np.argmin(statistic))
+    return float(statistic[at]), str(of[at])
 
 
 def _ebfmi(energy: Floats) -> float:

@@ -1,0 +1,123 @@
+"""R-hat and effective sample sizes of draws of several chains (Vehtari et al. 2021, Bayesian Analysis 16).
+
+Chains are split in halves, and draws are taken by the normal scores of their ranks, Phi^-1((rank - 3/8) / (S + 1/4)).
+With n draws a chain, W the mean of the variances within chains and B n times that of the chains' means, R-hat is
+sqrt((n - 1) / n + B / (n W)), the larger one of the draws and of their distances from the median. The effective sample
+size is S / tau, tau = -1 + 2 sum_t rho_t with rho_t the autocorrelation that the variance within and between chains
+leaves, summed in pairs as long as these are positive and made to fall (Geyer 1992, Statistical Science 7): of the ranks
+("bulk"), and the smaller one of the events to be below the 5% and the 95% quantile ("tail").
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.typing import Bools, Floats
+
+TAILS = (0.05, 0.95)
+TOGETHER = 2_000_000  # numbers that are worked on at once
+
+
+class Convergence(NamedTuple):
+    """Diagnostics of each value, shape (values,)."""
+
+    rhat: Floats
+    ess_bulk: Floats
+    ess_tail: Floats
+
+
+def convergence(draws: Floats) -> Convergence:
+    """Diagnostics of draws, shape (chains, draws, values): four draws or more a chain.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = convergence(rng.normal(size=(4, 500, 1)) + np.array([0.0, 0.0, 0.0, 3.0])[:, None, None])
+    >>> bool(found.rhat[0] > 1.2), bool(found.ess_bulk[0] < 10)
+    (True, True)
+    """
+    chains, length, values = draws.shape
+    step = max(1, TOGETHER // max(chains * length, 1))
+    parts = [
+        _of_some(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)))
+        for start in range(0, values, step)
+    ]
+    return Convergence(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _of_some(draws: Floats) -> Convergence:
+    """As :func:`convergence`, of draws of shape (values, chains, draws), as everything below."""
+    halves = _split(draws)
+    scores = _scores(halves)
+    far = _scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
+    quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
+    low, high = (_ess(_split((draws <= quantile).astype(float))) for quantile in quantiles)
+    return Convergence(np.maximum(_rhat(scores), _rhat(far)), _ess(scores), np.minimum(low, high))
+
+
+def _split(draws: Floats) -> Floats:
+    """First and last halves of chains; of an odd number of draws the middle one is left out."""
+    half = draws.shape[2] // 2
+    return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
+
+
+def _scores(draws: Floats) -> Floats:
+    """Normal scores of the ranks of all draws of a value; draws that are alike have the mean of their ranks."""
+    from scipy.special import ndtri
+
+    flat = draws.reshape(len(draws), -1)
+    size = flat.shape[1]
+    by_rank = ndtri((np.arange(1.0, size + 1.0) - 0.375) / (size + 0.25))
+    order = flat.argsort(axis=1)
+    scores = np.empty_like(flat)
+    np.put_along_axis(scores, order, np.broadcast_to(by_rank, flat.shape), axis=1)
+    ordered = np.take_along_axis(flat, order, axis=1)
+    for row in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+        _, place, times = np.unique(flat[row], return_inverse=True, return_counts=True)
+        rank = np.cumsum(times) - 0.5 * (times - 1)
+        scores[row] = ndtri((rank - 0.375) / (size + 0.25))[place]
+    return np.asarray(scores.reshape(draws.shape))
+
+
+def _rhat(draws: Floats) -> Floats:
+    length = draws.shape[2]
+    within = draws.var(axis=2, ddof=1).mean(axis=1)
+    between = draws.mean(axis=2).var(axis=1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.sqrt((length - 1.0) / length + between / within))
+
+
+def _ess(draws: Floats) -> Floats:
+    """Effective sample size of each value, at most the number of draws times its logarithm to base ten.
+
+    Of a value that is the same everywhere it is the number of draws.
+    """
+    _, chains, length = draws.shape
+    size = chains * length
+    covariance = _autocovariance(draws)
+    within = covariance[:, :1] * length / (length - 1.0)
+    total = covariance[:, :1] + draws.mean(axis=2).var(axis=1, ddof=1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = 1.0 - (within - covariance) / total
+    rho[:, 0] = 1.0
+    pairs = rho[:, : 2 + 2 * max((length - 3) // 2, 0)].reshape(len(rho), -1, 2)
+    sums = pairs.sum(axis=2)
+    running = np.logical_and.accumulate(sums > 0.0, axis=1)
+    running[:, -1] = False
+    falling = np.minimum.accumulate(np.where(running, sums, np.inf), axis=1)
+    following = pairs[np.arange(len(rho)), running.sum(axis=1), 0]
+    tau = -1.0 + 2.0 * np.where(running, falling, 0.0).sum(axis=1) + np.maximum(following, 0.0)
+    same: Bools = np.ptp(draws, axis=(1, 2)) == 0
+    return np.asarray(np.where(same, size, size / np.maximum(tau, 1.0 / np.log10(size))))
+
+
+def _autocovariance(draws: Floats) -> Floats:
+    """Autocovariance at every lag, the mean over chains, shape (values, draws)."""
+    length = draws.shape[2]
+    centred = draws - draws.mean(axis=2, keepdims=True)
+    padded = 1 << int(2 * length - 1).bit_length()
+    spectrum = np.fft.rfft(centred, padded, axis=2)
+    power = (spectrum.real**2 + spectrum.imag**2).mean(axis=1)
+    return np.asarray(np.fft.irfft(power, padded, axis=1)[:, :length] / length)

@@ -149,3 +149,16 @@ def test_the_likelihood_is_the_equation(fitted: voirdire.Fit, table: pd.DataFram
     parts = density.log_parts(values, data, np)
     assert sum(float(np.sum(log * weight)) for log, weight in parts) == pytest.approx(total, rel=1e-9)
     assert load_model("rating-families").families is not None
+
+
+def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
+    people = table.drop_duplicates("item").head(8)[["item", "score"]]
+    rows = table[["judge", "item", "score"]]
+    fitted = voirdire.fit(rows, families=FAMILIES, anchors=people, method="map")
+    assert fitted.model.name == "rating-families"
+    density, data = fitted.problem.density, fitted.problem.data
+    field, rng = density.field(data), np.random.default_rng(1)
+    latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
+    flat = field.flat(latent, hyper)
+    expected = float(density.log_likelihood(density.values(flat, np), data, np))
+    assert float(field.answers.both(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire import InputError
 
 
 def panel(
@@ -96,12 +95,50 @@ def test_tables_of_which_tastes_cannot_be_told_are_fitted_without(
         assert any(why in note for note in fitted.notes)
 
 
-def test_human_scores_are_refused(table: pd.DataFrame) -> None:
-    rows = table.drop(columns="truth")
-    people = rows[rows["judge"] == "j0"].drop(columns="judge")
-    assert voirdire.fit(rows, anchors=people, method="map").model.name != "rating-halo"
-    with pytest.raises(InputError, match="anchors"):
-        voirdire.fit(rows, model="rating-halo", anchors=people)
+def people_of(table: pd.DataFrame) -> pd.DataFrame:
+    """One human score of the first six items under every criterion, of what they are worth on average."""
+    rows = table.drop_duplicates(["item", "criterion"]).sort_values("item").head(24)
+    seen = rows["truth"] + np.random.default_rng(0).logistic(size=len(rows))
+    level = (seen.to_numpy()[:, None] > np.linspace(-2, 2, 4)).sum(axis=1)
+    return rows[["item", "criterion"]].assign(score=level + 1)
+
+
+def test_human_scores_leave_tastes_in(table: pd.DataFrame) -> None:
+    fitted = voirdire.fit(table.drop(columns="truth"), anchors=people_of(table), method="map")
+    assert fitted.model.name == "rating-halo"
+    assert fitted.people()["scores"].sum() == 24
+    assert "missing-terms" not in set(fitted.checks()["check"])
+
+
+def test_human_scores_are_answers_of_the_field(table: pd.DataFrame) -> None:
+    problem = voirdire.fit(table.drop(columns="truth"), anchors=people_of(table), method="map").problem
+    density, data = problem.density, problem.data
+    field, rng = density.field(data), np.random.default_rng(1)
+    latent, hyper = 0.3 * rng.normal(size=field.size), rng.normal(-1.0, 0.3, len(field.hypers))
+    flat = field.flat(latent, hyper)
+    expected = float(density.log_likelihood(density.values(flat, np), data, np))
+    assert float(field.answers.both(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)
+    np.testing.assert_allclose(field.flat(*field.latent(flat)), flat, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_intervals_cover_beside_human_scores() -> None:
+    """Without tastes they cover 0.7 of what items are worth."""
+    covered, widths = [], {True: [], False: []}
+    for seed in range(12):
+        rows = panel(seed, 1.2, items=24)
+        truth = rows.drop_duplicates("item").set_index("item")["truth"]
+        for beside in (True, False):
+            fitted = voirdire.fit(
+                rows.drop(columns="truth"), anchors=people_of(rows) if beside else None, method="laplace"
+            )
+            found = fitted.ranking().set_index("item")
+            widths[beside].append((found["high"] - found["low"]).mean())
+            if beside:
+                about = (truth - truth.mean()).reindex(found.index)
+                covered.append(((found["low"] <= about) & (about <= found["high"])).mean())
+    assert 0.85 < np.mean(covered) < 0.96
+    assert np.mean(widths[True]) < np.mean(widths[False])
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ class ScoresDensity(ScoresLayout):
         assert isinstance(prior, Spread)  # no others have units
         log_sd, panel = prior.log_sd(values), self.information(parameter.name, values, xp)
         log_ratio = prior.log_ratio(log_sd, panel, xp)
-        if self.anchors:
+        if self.anchors and not self.is_nested:
             own = self.form.people_information(values, xp)[..., None, None]
             log_ratio = log_ratio * (1.0 - sum(share for share, _ in self.anchors))
             for share, count in self.anchors:

@@ -79,9 +79,12 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
 
 def _sums(density: ScoresLayout, group: Ints, form: ScoreCells, places: Places) -> Design:
     """What the predictors of each cell are the sums of."""
-    judge = form.about.factors["judge"]
-    family = np.array(density.families or [-1] * density.judges)[judge]
-    factors = {**form.about.factors, "family": family, "group": group[judge]}
+    judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
+    factors = {
+        **form.about.factors,
+        "family": np.where(judge < 0, -1, families[judge]),
+        "group": np.where(judge < 0, -1, group[judge]),
+    }
     return design([*TERMS, *form.terms], replace(form.about, factors=factors), places).used
 
 
@@ -108,6 +111,8 @@ def _centred(values: Values, form: ScoreCells) -> Values:
             mean = values[name].mean(axis=-1, keepdims=True)
             location = location - form.sign * (mean[..., 0] if name == "severity_criterion" else mean)
             found[name] = values[name] - mean
+            if "severity_people" in found:
+                found["severity_people"] = found["severity_people"] - mean
     found[form.location] = location
     strength = strength - strength.mean(axis=-1, keepdims=True)
     # where the strengths themselves are about the location

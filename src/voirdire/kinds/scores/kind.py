@@ -73,28 +73,28 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
-        ``rating-halo`` where judges score items under several criteria, and no people do; ``rating-families`` where
-        families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not whole
+        ``rating-halo`` where judges score items under several criteria; ``rating-families`` where families of judges
+        are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not whole
         numbers.
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             why = "the table has scores that are not whole numbers"
-            without = _left_out(no_continuous_halo(table), request)
+            without = no_continuous_halo(table)
+            if without is None and request.anchors is not None:
+                without = "the model with them takes no human scores"
             if without is None:
                 return "rating-continuous-halo", f"{why}, of the same items under several criteria"
             return "rating-continuous", f"{why}; tastes are left out: {without}" if without else why
         why = "the table has scores"
         named = {} if request.families is None else read_families(request.families, table.judges)
         alone = no_shared_errors(table, named)
-        if alone is None and request.anchors is not None:
-            alone = "the model with them takes no human scores"
         if alone is None:
             return "rating-families", f"{why} of families of judges"
         if alone:
             why += f"; errors that families share are left out: {alone}"
-        without = _left_out(no_halo(table), request)
+        without = no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         return "rating-severity", f"{why}; tastes are left out: {without}" if without else why
@@ -254,11 +254,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         how["families"] = names.get("families")
         how["over"] = packed.sections.get("over", "new")
         return pose_scores(model, table, answer_weight=arrays.get("answer_weight"), **how)
-
-
-def _left_out(why: str | None, request: Request) -> str | None:
-    """Why tastes are left out, of the table or because people scored; None where they are not."""
-    return "the model with them takes no human scores" if why is None and request.anchors is not None else why
 
 
 def unpack_criteria(packed: Packed) -> OnCriteria:

@@ -242,19 +242,39 @@ def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
 
 
 def cells(density: ScoresLayout, data: Data) -> ScoreCells:
-    """Distinct (judge, criterion, item), with what their scores depend on beside strengths and tastes: cutpoints."""
-    part = data["scores"]
-    unit = (part["judge"] * density.criteria + part["criterion"]) * density.items + part["item"]
-    units, row = np.unique(unit, return_inverse=True)
-    counts = np.zeros((len(units), density.levels))
-    np.add.at(counts, (row, part["level"]), part["weight"])
-    where = _places(units, density.criteria, density.items)
-    terms = [Term("cut_location", ("criterion",), 0, sign=-1.0)]
+    """Distinct (judge, criterion, item), with what their scores depend on beside strengths and tastes: cutpoints.
+
+    Human scores come after those of the judges, of judge -1 and with people's severity in the place of a judge's.
+    """
+    tables = [_counted(density, data["scores"], data["scores"]["judge"])]
+    if density.anchors:
+        people = data["anchors"]
+        tables.append(_counted(density, people, np.full(len(people["item"]), -1)))
+    judge, criterion, item, counts = (np.concatenate(part) for part in zip(*tables, strict=True))
+    terms = [
+        Term("severity_people", ("criterion of people",), 0, sign=-1.0),
+        Term("cut_location", ("criterion",), 0, sign=-1.0),
+    ]
     terms += [
         Term("log_gap", ("criterion", "gap"), 1 + gap, at=(("gap", gap),))
         for gap in range(density.levels - 2)
     ]
     family = ordinal(density.levels)
     answers = Answers(family.log_chances, [counts.T], family.closed_form)
-    about = Cells(len(units), {name: where[name] for name in ("judge", "criterion")}, (where["item"],))
+    factors = {
+        "judge": judge,
+        "criterion": criterion,
+        "criterion of people": np.where(judge < 0, criterion, -1),
+    }
+    about = Cells(len(judge), factors, (item,))
     return ScoreCells(about, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
+
+
+def _counted(density: ScoresLayout, part: dict[str, Any], judge: Ints) -> tuple[Ints, Ints, Ints, Floats]:
+    """Judge, criterion and item of each cell, and counts of the levels, shape (cells, levels)."""
+    unit = (judge * density.criteria + part["criterion"]) * density.items + part["item"]
+    units, row = np.unique(unit, return_inverse=True)
+    counts = np.zeros((len(units), density.levels))
+    np.add.at(counts, (row, part["level"]), part["weight"])
+    where = _places(units, density.criteria, density.items)
+    return where["judge"], where["criterion"], where["item"], counts

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain
+from voirdire.tables.formats.example_table import judge_columns
 from voirdire.tables.formats.rows import number
 from voirdire.tables.formats.source import Source
 from voirdire.tables.vote_columns import OUTCOMES
@@ -15,6 +18,12 @@ from voirdire.tables.vote_columns import OUTCOMES
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
+_CHOSEN = re.compile("winn|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
+_COUNTED = re.compile(
+    r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
+    re.IGNORECASE,
+)
+_KEY = re.compile("(?:.*[_ .-])?(?i:u?u?id|idx|index|row|line|#)|[a-z]+(?:Id|ID)")
 _ITEMS = ("response", "completion", "output")  # columns that may name an item
 #: What pairs of values that a column of winners may hold mean.
 _WINNERS: dict[frozenset[str], str] = {
@@ -120,24 +129,32 @@ def suggestions(source: Source) -> list[Suggestion]:
     records = records_of(source)
     held = held_by(source.columns(), records)
     roles = find_roles([one.name for one in held])
-    free = [one for one in held if one.name not in roles.values()]
+    free = [one for one in held if one.name not in roles.values() and not is_key(one.name)]
     numeric = [one for one in free if one.numeric]
-    counts = _counts(numeric, records)
-    found = []
-    if counts:
-        sentence = f"every row of {_names(numeric)} adds up to {counts}: are these counts of labels?"
-        found.append(Suggestion(sentence, "--wide counts"))
-    elif not {"first", "second", "winner"} <= roles.keys():
-        found += _votes(held, roles)
+    answers = {*ANSWERS.values()} & roles.keys()
+    found = [
+        Suggestion(f"{one.name!r} holds rankings: is it rank?", f"--map rank={quote(one.name)} --table votes")
+        for one in free
+        if _is_chains(one)
+    ][:1]
+    if counts := _counts(numeric, records):
+        sentence = f"{counts}: are these counts of labels?"
+        found.append(Suggestion(sentence, "--wide counts" + _chosen(numeric, free)))
+    elif not {"first", "second", "winner"} <= roles.keys() and not found:
+        found += _votes(held, roles, records)
+    judges = [] if "judge" in roles or answers else _judges(free)
+    if judges:
+        sentence = f"{_names(judges)} are called by who answers: are they judges?"
+        found.append(Suggestion(sentence, chosen_judges([one.name for one in judges])))
     if len(numeric) > 1 and not counts:
         found.append(Suggestion(f"{_names(numeric)} hold numbers: are they criteria?", "--wide criterion"))
-        if "judge" not in roles:
+        if "judge" not in roles and not judges:
             found.append(Suggestion("Or judges?", "--wide judge"))
-    if not counts and not {*ANSWERS.values()} & roles.keys() and {"judge", "item"} <= roles.keys():
+    if not counts and not answers and {"judge", "item"} <= roles.keys():
         found += [
-            Suggestion(f"{one.name!r} holds {one.told}: is it label?", f"--map label={one.name}")
+            Suggestion(f"{one.name!r} holds {one.told}: is it label?", f"--map label={quote(one.name)}")
             for one in free
-            if one.few and not one.numeric
+            if one.few and not one.numeric and not _is_chains(one)
         ][:1]
     if (
         {"score", "label"} & roles.keys()
@@ -146,9 +163,10 @@ def suggestions(source: Source) -> list[Suggestion]:
     ):
         who = "" if "judge" in roles else " --set judge=NAME"
         found += [
-            Suggestion(f"is {one.name!r} item?", f"--map item={one.name}{who}")
-            for one in free
-            if plain(one.name).endswith("id") or plain(one.name) in _ITEMS
+            Suggestion(f"is {one.name!r} item?", f"--map item={quote(one.name)}{who}")
+            for one in held
+            if one.name not in roles.values()
+            and (plain(one.name).endswith("id") or plain(one.name) in _ITEMS)
         ][:1]
     if below := _header_below(records):
         found.append(
@@ -157,6 +175,43 @@ def suggestions(source: Source) -> list[Suggestion]:
     if "judge" not in roles and "item" in roles and {"score", "label"} & roles.keys():
         found.append(Suggestion("who judged is not in it: say it with", "--set judge=NAME"))
     return found
+
+
+def is_key(name: str) -> bool:
+    """Whether a column is called as those are that number or name rows.
+
+    Examples
+    --------
+    >>> is_key("pair_id"), is_key("uid"), is_key("idx"), is_key("valid")
+    (True, True, True, False)
+    """
+    return _KEY.fullmatch(name) is not None
+
+
+def chosen_judges(columns: Sequence[str]) -> str:
+    """Options that read columns as judges."""
+    return f"--wide judge --columns {quote(','.join(columns))}"
+
+
+def _chosen(some: Sequence[Held], free: Sequence[Held]) -> str:
+    """The option that chooses columns, where there are others that could be meant."""
+    others = [one for one in free if one not in some]
+    return f" --columns {quote(','.join(one.name for one in some))}" if others else ""
+
+
+def _judges(free: Sequence[Held]) -> list[Held]:
+    """Columns that are called by who answers and hold answers of one kind."""
+    names = judge_columns([one.name for one in free])
+    found = [
+        one for one in free if one.name in names and one.filled and (one.numeric or len(one.values) <= _FEW)
+    ]
+    return found if len(found) > 1 and len({one.numeric for one in found}) == 1 else []
+
+
+def _is_chains(one: Held) -> bool:
+    """Whether the cells are rankings such as ``a>b=c``."""
+    marked = [value for value in one.values if re.fullmatch(r"[^<>]+(?:>[^<>]+)+", value)]
+    return 0 < len(one.values) == len(marked)
 
 
 def _header_below(records: Sequence[Mapping[str, Any]]) -> str:
@@ -186,39 +241,54 @@ def _words(one: Held) -> str | None:
     return None
 
 
-def _votes(held: Sequence[Held], roles: Mapping[str, str]) -> list[Suggestion]:
+def _votes(
+    held: Sequence[Held], roles: Mapping[str, str], records: Sequence[Mapping[str, Any]]
+) -> list[Suggestion]:
     """The columns of votes, if two hold the same items and one says which of them is better."""
     by_name = {one.name: one for one in held}
     free = [one for one in held if one.name not in roles.values()]
     pair = [by_name[roles[side]] for side in ("first", "second") if side in roles]
     if not pair:
         texts = [one for one in free if not one.numeric]
-        near = pairwise(texts)
-        pair = next(([one, other] for one, other in near if set(one.values) & set(other.values)), [])
+        pair = next(([one, other] for one, other in pairwise(texts) if _are_items(one, other, records)), [])
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
-    for one in asked:
+    for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
-        words = None if items and set(one.values) <= items | set(OUTCOMES) else _words(one)
-        if words is None and not (items and one.few and set(one.values) <= items | set(OUTCOMES)):
+        named_items = set(one.values) <= items | set(OUTCOMES)
+        words = None if items and named_items else _words(one)
+        if words is None and not (items and one.few and named_items):
+            continue
+        if one.numeric and (len(pair) != 2 or is_key(one.name) or _COUNTED.search(one.name)):
             continue
         named = {"winner": one.name} | (
             {"first": pair[0].name, "second": pair[1].name} if len(pair) == 2 else {}
         )
-        options = "--map " + ",".join(f"{name}={column}" for name, column in sorted(named.items()))
+        options = "--map " + quote(",".join(f"{name}={column}" for name, column in sorted(named.items())))
         sentence = f"{one.name!r} holds {' and '.join(one.values)}: is it winner?"
-        return [Suggestion(sentence, options + (f" --winners {words}" if words else ""))]
+        return [Suggestion(sentence, options + (f" --winners {quote(words)}" if words else ""))]
     return []
 
 
-def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> int | None:
-    """The number that all rows of several columns of whole numbers add up to; None where they do not."""
-    if len(numeric) < 2 or len(records) < 3:
-        return None
+def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether two columns hold the same names, and never the same in one row."""
+    return bool(set(one.values) & set(other.values)) and all(
+        record.get(one.name) != record.get(other.name) for record in records
+    )
+
+
+def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
+    """What says that columns of whole numbers are counts, as the begin of a sentence; nothing where nothing does."""
+    if len(numeric) < 2:
+        return ""
     totals = set()
     for record in records:
         cells = [number(record.get(one.name)) for one in numeric]
         if any(cell is None or cell < 0 or cell != int(cell) for cell in cells):
-            return None
+            return ""
         totals.add(sum(int(cell) for cell in cells if cell is not None))
+    if all(_COUNTED.search(one.name) for one in numeric):
+        return f"{_names(numeric)} are called as counts are"
     zeros = any(number(record.get(one.name)) == 0 for record in records for one in numeric)
-    return totals.pop() if len(totals) == 1 and zeros else None
+    if len(records) > 1 and len(totals) == 1 and zeros:
+        return f"every row of {_names(numeric)} adds up to {totals.pop()}"
+    return ""

@@ -9,13 +9,13 @@ from functools import partial
 
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, check_targets, find_roles, kind_of, lacking
-from voirdire.tables.formats.example_table import answer_columns
+from voirdire.tables.formats.example_table import alike_columns, answer_columns
 from voirdire.tables.formats.format import Asked, Format
-from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
+from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Note, Row
 from voirdire.tables.formats.source import Head, Source
-from voirdire.tables.formats.suggestions import suggest
+from voirdire.tables.formats.suggestions import chosen_judges, suggest
 from voirdire.tables.formats.wide_table import wide_rows
 from voirdire.tables.problems import nearest
 
@@ -130,9 +130,21 @@ def _contradictions(asked: Asked, given: Mapping[str, str]) -> list[str]:
 
 
 def _examples(source: Source, asked: Asked, given: dict[str, str]) -> Iterator[Row]:
+    answers = list(asked.columns)
+    known = {*given.values(), *find_roles(source.columns()).values()}
+    if alike := [
+        name
+        for name in alike_columns(source.columns(), answers)
+        if name not in known and all_numbers(source, name) == all_numbers(source, answers[0])
+    ]:
+        every = [name for name in source.columns() if name in answers or name in alike]
+        raise InputError(
+            f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are answers; is "
+            f"{' and '.join(map(repr, alike))}, too? {chosen_judges(every)}; if not, {chosen_judges(answers)}"
+        )
     yield Note(
-        f"{source.name}: one row an example: columns {', '.join(map(repr, asked.columns))} are taken as judges "
-        f"(--wide judge --columns {','.join(asked.columns)}); --people names those of people"
+        f"{source.name}: one row an example: columns {', '.join(map(repr, answers))} are taken as judges "
+        f"({chosen_judges(answers)}); --people names those of people"
     )
     yield from wide_rows(source, asked, given)
 

@@ -1,0 +1,124 @@
+"""What a message proposes reads the table as it is meant: no column of names, counts or ranks is taken for a winner."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from voirdire import InputError, read
+from voirdire.tables.doctor import examine
+from voirdire.tables.formats.imported import Imported
+
+
+def written(folder: Path, text: str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def proposed(path: Path) -> dict[str, Any]:
+    """The options of the command that doctor proposes, as :func:`read` takes them."""
+    found = examine(path)
+    assert found.error is not None
+    words = shlex.split(found.command)[3:]
+    options: dict[str, Any] = {}
+    for flag, value in zip(words[::2], words[1::2], strict=True):
+        pairs = dict(one.split("=", 1) for one in value.split(",")) if "=" in value else value
+        options[flag.removeprefix("--")] = pairs
+    return options
+
+
+def as_proposed(path: Path) -> Imported:
+    return read(path, **proposed(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,pred,true\n1,pass,pass\n2,fail,pass\n",
+        "uid,label_counter\n1,x\n2,y\n",
+        "model_a,model_b,wins_a,wins_b,ties\nx,y,4,1,0\ny,z,2,2,1\nx,z,3,1,1\n",
+        "annotator,prompt_id,response,position\na,p1,x,1\na,p1,y,2\nb,p1,x,2\nb,p1,y,1\n",
+        "id,check_judge,check_human\n1,TRUE,FALSE\n2,TRUE,TRUE\n1,TRUE,TRUE\n",
+    ],
+)
+def test_keys_and_counts_are_not_proposed_as_winners(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(written(tmp_path, text))
+    assert "is it winner" not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["choice_of_ann", "better"])
+def test_numbers_of_two_items_are_proposed_as_winners(tmp_path: Path, column: str) -> None:
+    text = f"id,LLM_1,LLM_2,{column}\n1,x,y,1\n2,y,x,2\n3,x,y,1\n"
+    votes = as_proposed(written(tmp_path, text)).votes
+    assert votes is not None
+    assert votes["winner"].tolist() == ["first", "second", "first"]
+
+
+@pytest.mark.parametrize(
+    ("text", "judges", "kind"),
+    [
+        ("item_id,judge_a,judge_b,judge_c\n1,3,4,1\n2,3,3,0\n", ["judge_a", "judge_b", "judge_c"], "scores"),
+        ("id,human_1,human_2,gpt4\n1,1,2,3\n2,2,2,1\n", ["human_1", "human_2", "gpt4"], "scores"),
+        ("text,rater1,rater2\nt1,pos,neg\nt2,neg,neg\n", ["rater1", "rater2"], "labels"),
+        ("id,text,Rater 1,Rater 2\n1,t1,pos,neg\n2,t2,neg,neg\n", ["Rater 1", "Rater 2"], "labels"),
+        ("id,gpt4_judge,human\n1,pass,pass\n2,fail,pass\n", ["gpt4_judge", "human"], "labels"),
+    ],
+)
+def test_columns_called_by_who_answers_are_proposed_as_judges(
+    tmp_path: Path, text: str, judges: list[str], kind: str
+) -> None:
+    frame = getattr(as_proposed(written(tmp_path, text)), kind)
+    assert frame["judge"].drop_duplicates().tolist() == judges
+    assert len(frame) == 2 * len(judges)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "item,negative,neutral,positive\ni1,1,2,7\ni2,0,5,5\n",
+        "id,negative,neutral,positive\n1,1,2,7\n2,0,5,5\n",
+        "id,text,n_negative,n_neutral,n_positive\n1,a,1,2,7\n2,b,0,5,5\n",
+        "item,count_no,count_yes\ni1,12,0\ni2,3,5\n",
+    ],
+)
+def test_counts_are_proposed_as_counts(tmp_path: Path, text: str) -> None:
+    found = as_proposed(written(tmp_path, text)).labels
+    assert found is not None
+    assert len(found) == 20
+
+
+@pytest.mark.parametrize("column", ["preference", "ordering", "answer_order"])
+def test_a_chain_of_items_is_proposed_as_a_ranking(tmp_path: Path, column: str) -> None:
+    path = written(tmp_path, f"rater,question,{column}\nann,p1,A>B=C\nben,p1,B > A > C\n")
+    votes = as_proposed(path).votes
+    assert votes is not None
+    assert len(votes) == 6
+
+
+def test_judges_of_one_ending_are_read_together_or_not_at_all(tmp_path: Path) -> None:
+    head = "example_id,gpt4_rating,claude_rating,human_rating\n"
+    found = read(written(tmp_path, head + "1,1,2,3\n2,2,1,\n")).scores
+    assert set(found["judge"]) == {"gpt4_rating", "claude_rating", "human_rating"}
+    path = written(tmp_path, head.replace("claude", "zephon") + "1,1,2,3\n2,2,1,\n", "u.csv")
+    with pytest.raises(InputError) as caught:
+        read(path)
+    said = str(caught.value)
+    assert "'zephon_rating'" in said
+    chosen = re.findall("--wide judge --columns ([^ ;]+)", said)
+    assert chosen == ["gpt4_rating,zephon_rating,human_rating", "gpt4_rating,human_rating"]
+    assert len(read(path, wide="judge", columns=chosen[0]).scores) == 5
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [("passed_judge", "passed_human"), ("score_gpt4", "score_human"), ("Label (judge)", "Label (human)")],
+)
+def test_what_is_answered_may_stand_before_who_answers(tmp_path: Path, columns: tuple[str, str]) -> None:
+    path = written(tmp_path, f"id,{columns[0]},{columns[1]}\n1,1,0\n2,1,\n")
+    assert read(path).scores["judge"].tolist() == [columns[0], columns[1], columns[0]]

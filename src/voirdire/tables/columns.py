@@ -40,6 +40,8 @@ NEEDED = {
 KNOWN = (
     *ALIASES, "order", "degree", "time", "phase", "group", "family", "person", "id", "text", "source", "weight",
 )  # fmt: skip
+#: What is ranked, where no column is called item or system.
+RANKED = ("response", "completion", "output", "candidate", "option")
 #: An answer of either kind: a score where all its cells are numbers, else a label.
 EITHER = ("value", "response", "rating", "grade", "points")
 
@@ -84,6 +86,10 @@ def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, s
     found = {name: name for name in KNOWN if name in columns}
     if kind_of([*found, *given]) is not None:
         return {name: name for name in ALIASES if name in found}
+    return _with_ranked_items(_find_aliases(columns, found), columns)
+
+
+def _find_aliases(columns: Sequence[str], found: Mapping[str, str]) -> dict[str, str]:
     roles = {}
     for column, others in ALIASES.items():
         if column in found:
@@ -103,6 +109,17 @@ def find_roles(columns: Sequence[str], given: Iterable[str] = ()) -> dict[str, s
                 roles[column] = one
                 break
     return _without_other_answers(roles)
+
+
+def _with_ranked_items(roles: dict[str, str], columns: Sequence[str]) -> dict[str, str]:
+    """Roles of rankings: what is ranked is the system, or its response, where no column is called item."""
+    if "rank" not in roles or "item" in roles or {"first", "second"} & roles.keys():
+        return roles
+    ranked = roles.pop("system", None)
+    ranked = ranked or next(
+        (name for name in columns if plain(name) in RANKED and name not in roles.values()), None
+    )
+    return roles | ({"item": ranked} if ranked else {})
 
 
 def _without_other_answers(roles: dict[str, str]) -> dict[str, str]:
@@ -130,9 +147,12 @@ def kind_of(roles: Iterable[str] | Mapping[str, str]) -> str | None:
     """
     named = roles if isinstance(roles, Mapping) else {name: name for name in roles}
     have = set(named)
-    if {"context", "system"} <= have:
-        have.add("item")
-    kinds = [kind for kind, needed in NEEDED.items() if have >= set(needed)]
+    crossed = {"item"} if {"context", "system"} <= have else set()
+    kinds = [
+        kind
+        for kind, needed in NEEDED.items()
+        if (have if kind == "rankings" else have | crossed) >= set(needed)
+    ]
     own = [kind for kind in kinds if named[ANSWERS[kind]] == ANSWERS[kind]]
     kinds = own if len(own) == 1 else kinds
     return kinds[0] if len(kinds) == 1 else None

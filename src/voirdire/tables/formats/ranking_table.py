@@ -1,7 +1,8 @@
-"""Tables of rankings: one row a ranking, written as a chain, a list, columns of places, or the best and the worst."""
+"""Tables of rankings: one row a ranking, as a chain, a list, places, ranks of items, or the best and the worst."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from voirdire.tables.formats.rows import (
     Row,
     further_cells,
     named,
+    number,
     objects_note,
 )
 from voirdire.tables.formats.source import Source
@@ -28,7 +30,16 @@ from voirdire.tables.formats.source import Source
 _CHAINS = ("ranking", "rankings", "ranked", "rankorder", "preferenceorder", "preferences", "order")
 _PLACE = re.compile(r"(?:rank|place|choice|top|position)[ _.-]*(\d+)|(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
 _ABOUT = ("judge", "criterion", "context", "run")
-_SHOWN = ("items", "options", "candidates", "shown", "choices")
+_SHOWN = ("items", "options", "candidates", "shown", "choices", "tuple")
+_ONE_SHOWN = re.compile(r"(?:item|option|opt|candidate)[ _.-]*\w", re.IGNORECASE)
+_ENDS = tuple(
+    re.compile(rf"(?:{word})[ _.-]?(?:item|option|choice|answer|response)?", re.IGNORECASE)
+    for word in ("best|most", "worst|least")
+)
+_RANK_OF = re.compile(r"rank(?:_of)?[ _.:-]+\(?(?P<item>.*\w)\)?|(?P<first>.*\w)[ _.-]+rank", re.IGNORECASE)
+_WHO = re.compile(
+    r"(?:judge|human|annotator|rater|expert|llm|gold|mean|average|avg|overall|true).*", re.IGNORECASE
+)
 
 
 def ranking_columns(
@@ -52,6 +63,8 @@ def ranking_columns(
     {'places': ['rank_1', 'rank_2']}
     >>> ranking_columns(["judge", "best", "worst", "items"], {})
     {'best': 'best', 'worst': 'worst', 'shown': ['items']}
+    >>> ranking_columns(["judge", "rank_gpt", "rank_llama"], {"rank_gpt": 2, "rank_llama": 1})
+    {'items': {'rank_gpt': 'gpt', 'rank_llama': 'llama'}}
     """
     names = {plain(name): name for name in columns}
     for name in (named_rank, *map(names.get, _CHAINS)):
@@ -60,34 +73,51 @@ def ranking_columns(
     places = {int(match[1] or match[2]): name for name in columns if (match := _PLACE.fullmatch(name))}
     if len(places) > 1 and sorted(places) == list(range(1, len(places) + 1)):
         return {"places": [places[place] for place in sorted(places)]}
-    if "best" in names and "worst" in names:
+    ends = [next(filter(end.fullmatch, columns), None) for end in _ENDS]
+    if None not in ends:
         shown = [name for name in columns if plain(name) in _SHOWN]
-        shown = shown or [
-            name for name in columns if re.fullmatch(r"(?:item|option|candidate)[ _.-]*\w", name.lower())
-        ]
-        return {"best": names["best"], "worst": names["worst"], "shown": shown}
+        shown = shown or [name for name in columns if _ONE_SHOWN.fullmatch(name)]
+        return {"best": ends[0], "worst": ends[1], "shown": shown}
+    items = {name: match["item"] or match["first"] for name in columns if (match := _RANK_OF.fullmatch(name))}
+    ranked = (
+        len(items) > 1 and not any(map(_WHO.fullmatch, items.values())) and "item" not in find_roles(columns)
+    )
+    if ranked and all(first.get(name) in (None, "") or _rank(first.get(name)) for name in items):
+        return {"items": items}
     return None
 
 
+def _rank(cell: Any) -> int | None:
+    """A whole number from 1; None where it is none."""
+    value = None if isinstance(cell, bool) else number(cell)
+    return int(value) if value is not None and value >= 1 and value == int(value) else None
+
+
 def _is_chain(cell: Any) -> bool:
-    return isinstance(cell, list) or (isinstance(cell, str) and (">" in cell or _list_of(cell) is not None))
+    return isinstance(cell, list | dict) or (
+        isinstance(cell, str) and (">" in cell or _written(cell) is not None)
+    )
 
 
-def _list_of(cell: str) -> list[Any] | None:
-    if not cell.lstrip().startswith("["):
+def _written(cell: str) -> list[Any] | dict[str, Any] | None:
+    """A list or an object that stands in a cell, as JSON or as Python writes it."""
+    if cell.lstrip()[:1] not in ("[", "{"):
         return None
     try:
         found = json.loads(cell)
     except ValueError:
-        return None
-    return found if isinstance(found, list) else None
+        try:
+            found = ast.literal_eval(cell.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+    return found if isinstance(found, list | dict) else None
 
 
 def ranking_rows(
     source: Source, asked: Asked, how: Mapping[str, Any], given: Mapping[str, str]
 ) -> Iterator[Row]:
     """A row for each item of each ranking, with its place; places of items that are tied are equal."""
-    taken = {name for value in how.values() for name in ([value] if isinstance(value, str) else value)}
+    taken = columns_taken(how)
     free = [name for name in source.columns() if name not in taken and name not in given.values()]
     own = {column: name for column, name in given.items() if name not in taken}
     roles = {column: name for column, name in find_roles(free).items() if column in _ABOUT} | own
@@ -137,6 +167,17 @@ def ranking_rows(
         yield Note(f"{source.name}: no column says what was asked: each row is a ranking of its own, a run")
 
 
+def columns_taken(how: Mapping[str, Any]) -> set[str]:
+    """Columns that hold the rankings.
+
+    Examples
+    --------
+    >>> sorted(columns_taken({"best": "best", "worst": "worst", "shown": ["items"]}))
+    ['best', 'items', 'worst']
+    """
+    return {name for value in how.values() for name in ([value] if isinstance(value, str) else value)}
+
+
 def _check_places(source: Source, how: Mapping[str, Any]) -> None:
     """Raise where columns of places hold numbers from 1 to how many there are: these may be places of items."""
     names = how.get("places", [])
@@ -167,6 +208,8 @@ def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
     elif "places" in how:
         cells = (named(record.get(name)) for name in how["places"])
         tiers = [[cell] if cell else [] for cell in cells]
+    elif "items" in how:
+        tiers = _by_rank({item: record.get(name) for name, item in how["items"].items()}, how["items"])
     else:
         tiers = _best_worst(record, how)
     items = [item for tier in tiers for item in tier]
@@ -180,12 +223,28 @@ def _tiers(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
 def _chain(cell: Any) -> list[list[str]]:
     if cell is None or cell == "":
         raise Odd("no ranking")
-    found = cell if isinstance(cell, list) else _list_of(cell) if isinstance(cell, str) else None
-    if found is not None:
+    found = _written(cell) if isinstance(cell, str) else cell
+    if isinstance(found, dict):
+        return _by_rank(found, {})
+    if isinstance(found, list):
         return [[_item(one) for one in (tier if isinstance(tier, list) else [tier])] for tier in found]
     if not isinstance(cell, str):
         raise Odd(f"ranking {cell!r} is neither a>b=c nor a list")
     return [[_item(item.strip()) for item in tier.split("=")] for tier in cell.split(">")]
+
+
+def _by_rank(ranks: Mapping[str, Any], columns: Mapping[str, str]) -> list[list[str]]:
+    """Items by their ranks; those without a rank are not of the ranking."""
+    called = {item: name for name, item in columns.items()}
+    tiers: dict[int, list[str]] = {}
+    for item, cell in ranks.items():
+        if cell is None or cell == "":
+            continue
+        rank = _rank(cell)
+        if rank is None:
+            raise Odd(f"{called.get(item, item)!r} {cell!r} is no rank, a whole number from 1")
+        tiers.setdefault(rank, []).append(_item(item))
+    return [tiers[rank] for rank in sorted(tiers)]
 
 
 def _item(value: Any) -> str:
@@ -200,7 +259,8 @@ def _best_worst(record: Record, how: Mapping[str, Any]) -> list[list[str]]:
     shown: list[str] = []
     for name in how["shown"]:
         cell = record.get(name)
-        listed = cell if isinstance(cell, list) else _list_of(cell) if isinstance(cell, str) else None
+        written = _written(cell) if isinstance(cell, str) else cell
+        listed = written if isinstance(written, list) else None
         if listed is None and isinstance(cell, str) and len(how["shown"]) == 1:
             listed = [part.strip() for part in re.split(r"[;|,]", cell)]
         shown += [_item(one) for one in (listed if listed is not None else [cell])]

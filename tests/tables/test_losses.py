@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +301,32 @@ def test_a_table_that_cannot_be_told_says_what_to_type(tmp_path: Path, text: str
     with pytest.raises(InputError) as caught:
         read(written(tmp_path, text))
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("wrapping", ["copy.csv", "t.csv.gz", "t.tsv", "t.jsonl"])
+def test_a_copy_of_a_file_does_not_count_twice(tmp_path: Path, wrapping: str) -> None:
+    path, copy = written(tmp_path, SCORES), tmp_path / wrapping
+    text = SCORES.replace(",", "\t") if copy.suffix == ".tsv" else SCORES
+    if copy.suffix == ".jsonl":
+        text = pd.read_csv(path).to_json(orient="records", lines=True)
+    copy.write_bytes(gzip.compress(text.encode()) if copy.suffix == ".gz" else text.encode())
+    with pytest.raises(InputError, match=r"holds the same answers as .*t\.csv'.*a column run"):
+        read([path, copy])
+
+
+def test_files_that_say_who_judged_by_their_names_may_hold_the_same(tmp_path: Path) -> None:
+    text = "item,label\ni,x\nj,y\n"
+    some = [written(tmp_path, text, "a.csv"), written(tmp_path, text, "b.csv")]
+    found = read(some, set={"judge": {"a.csv": "ann", "b.csv": "ben"}})
+    assert found.counts == {"labels": 4}
+
+
+def test_scores_under_a_name_with_spaces_do_not_become_labels(tmp_path: Path) -> None:
+    path = written(tmp_path, "judge, item, score\na, i, 1\nb, i, 2\n")
+    with pytest.raises(InputError, match="score ' 1' is no number; delete the spaces"):
+        read(path)
+
+
+def test_a_column_of_judges_is_no_judge_of_a_wide_table(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"column 'judge' says who judged.*leave --wide judge out"):
+        read(written(tmp_path, SCORES), wide="judge")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.tables.formats.anchors import Anchors
+from voirdire.tables.formats.copies import Copies
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
@@ -71,6 +72,7 @@ def gather(
             notes.update(dict.fromkeys(source.notes))
         chosen = [(source, format_of(source, _of_file(said, judges, source), tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
+        copies = Copies() if len(sources) > 1 else None
         for source, one in chosen:
             formats[source.path] = one.name
             for found in one.read(source, _of_file(said, judges, source)):
@@ -87,8 +89,12 @@ def gather(
                     reasons[row.reason] += 1
                     faults += [row] if isinstance(row, Fault) and len(faults) < _MOST else []
                 elif filtering.keeps(row):
+                    if copies is not None:
+                        copies.add(row)
                     rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
             filtering.check_columns(source.name)
+            if copies is not None:
+                copies.end(source.path)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any(names)

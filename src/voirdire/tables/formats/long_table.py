@@ -48,7 +48,7 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
         have.setdefault("judge", NAMELESS)
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _either(source.columns(), have)
-        if column is not None and column != "score":
+        if column is not None and plain(column) != "score":
             _take_answer(have, used, "scores" if all_numbers(source, column) else "labels", column)
     found = kind_of(have)
     if asked.table in (None, found) or found == "rankings":
@@ -76,7 +76,7 @@ def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: 
 def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
     """Whether a column that is taken for scores by another name holds what is no number."""
     column = roles.get("score")
-    return column not in (None, "score") and not all_numbers(source, str(column))
+    return column is not None and plain(column) != "score" and not all_numbers(source, column)
 
 
 def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
@@ -252,7 +252,9 @@ def _number(answer: str, said: Any) -> float | int | None:
     value = number(said)
     if value is None and said not in (None, ""):
         point = isinstance(said, str) and number(said.replace(",", ".")) is not None
-        raise Odd(f"{answer} {said!r} is no number{'; write a point for the comma' if point else ''}")
+        spaced = isinstance(said, str) and number(said.strip()) is not None
+        remedy = "; write a point for the comma" if point else "; delete the spaces" if spaced else ""
+        raise Odd(f"{answer} {said!r} is no number{remedy}")
     return value
 
 

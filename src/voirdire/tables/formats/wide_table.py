@@ -92,6 +92,11 @@ def _answer_columns(source: Source, asked: Asked, places: Mapping[str, str], wid
             )
         return list(asked.columns)
     free = [name for name in names if name not in places.values()]
+    if wide == "judge" and "judge" in free:
+        raise InputError(
+            f"{source.name}: column 'judge' says who judged, so that no other column is a judge; leave --wide judge "
+            "out, or choose the columns by --columns"
+        )
     columns = free if wide == "judge" else numeric_columns(source, free)
     if not columns:
         what = "judge" if wide == "judge" else "criterion (none holds numbers alone)"

@@ -167,6 +167,42 @@ def test_doctor_says_what_every_verb_would_refuse(
     assert "type: voirdire fit" not in done.output
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "roles", "verb"),
+    [
+        ("id,judge_ok,x\n1,a,b\n", ["--wide", "judge"], ["item", "a judge", "a judge"], "fit"),
+        ("id,judge_label,human_label\n1,x,y\n2,y,y\n", [], ["item", "a judge", "a judge"], "fit"),
+        ("judge,item1,item2,best,worst\na,x,y,x,y\n", [], ["judge", *["rankings"] * 4], "fit"),
+        ("item,no,yes\ni,2,1\n", ["--wide", "counts"], ["item", "a count", "a count"], "fit"),
+        ("judge,item,label\na,x,p\nb,x,p\n", [], ["judge", "item", "label"], "agree"),
+        (
+            "judge,item,score\na,x,1\nb,x,2\na,y,2\nb,y,1\n",
+            ["--people", "a"],
+            ["judge", "item", "score"],
+            "fit",
+        ),
+        (
+            "judge,item,score,criterion\na,x,1,c\na,y,2,c\na,x,3,d\nb,x,3,d\nb,x,2,c\n",
+            [],
+            ["judge", "item", "score", "criterion"],
+            "fit",
+        ),
+    ],
+)
+def test_doctor_says_what_each_column_is_and_a_verb_that_works(
+    tmp_path: Path, text: str, options: list[str], roles: list[str], verb: str
+) -> None:
+    path = tmp_path / "v.csv"
+    path.write_text(text)
+    (found,) = json.loads(ran("doctor", path, *options, "--json").stdout)["files"]
+    assert [one["read_as"] for one in found["columns"]] == roles
+    assert len(set(found["stands_out"])) == len(found["stands_out"])
+    assert ("replace" in found["lacks"]) == ("--people" not in options)
+    program, *arguments = shlex.split(found["command"])
+    assert (program, arguments[0]) == ("voirdire", verb)
+    ran(*arguments, *(["--method", "map"] if verb == "fit" else []))
+
+
 def test_one_file_is_not_the_answers_of_judges_and_of_people(tmp_path: Path) -> None:
     path = tmp_path / "v.csv"
     path.write_text("judge,item,score\na,x,1\nb,x,2\n")

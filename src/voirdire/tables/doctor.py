@@ -6,24 +6,25 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from voirdire.errors import InputError
 from voirdire.notices import listening
-from voirdire.tables.columns import find_roles
 from voirdire.tables.detect import read_table
 from voirdire.tables.encode import name_of
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.formats.suggestions import sample, suggestions
+from voirdire.tables.formats.tables import column_roles
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.run_folders import run_folder
+from voirdire.tables.verbs import command_for, lacking_verbs
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _FEW_CLASSES = 30
-_FITTED = {"rankings": "votes"}  # what a kind of table is fitted as, where that is another
 
 
 @dataclass(frozen=True)
@@ -121,16 +122,15 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
             found = read_as(name, how)
             _check(found)
     except InputError as error:
-        command = (
-            " ".join(["voirdire fit", _quoted(name), *(one.options for one in likely)]) if likely else ""
-        )
+        command = " ".join(["voirdire fit", quote(name), *(one.options for one in likely)]) if likely else ""
         return Findings(name, "table", wrapping, columns, {}, 0, 0, {}, tuple(notes), str(error), command)
     tool = next(iter(found.formats.values()))
     frames = {kind: frame for kind in found.kinds if (frame := getattr(found, kind)) is not None}
-    notes += [note for note in (*heard, *found.notes) if note not in notes]
+    notes = list(dict.fromkeys((*notes, *heard, *found.notes)))
     notes += [sentence for kind, frame in frames.items() for sentence in _stands_out(kind, frame)]
     if refused := found.counts.get("refused", 0):
         notes.append(f"{refused:,} rows are refused: {'; '.join(_reasons(found))}")
+    lacks = lacking_verbs(frames, how)
     return Findings(
         name,
         tool,
@@ -139,10 +139,10 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
         dict(found.counts),
         len({judge for frame in frames.values() for judge in frame["judge"]}),
         len({item for frame in frames.values() for item in _items(frame)}),
-        _lacks(frames),
+        lacks,
         tuple(notes),
         None,
-        _command(name, how, frames),
+        command_for(name, how, frames, lacks),
     )
 
 
@@ -155,17 +155,11 @@ def _check(found: Imported) -> None:
 
 
 def _columns(source: Source, how: Reading) -> tuple[ColumnRead, ...]:
-    given = {name: column for column, name in (how.map or {}).items()}
-    free = [name for name in source.columns() if name not in given]
-    known = {
-        name: column
-        for column, name in find_roles(free, given.values()).items()
-        if column not in given.values()
-    }
-    return tuple(
-        ColumnRead(one.name, given.get(one.name) or known.get(one.name), one.told, one.empty)
-        for one in sample(source)
-    )
+    try:
+        roles = column_roles(source, how.asked)
+    except InputError:  # which is told as the error of the table
+        roles = {}
+    return tuple(ColumnRead(one.name, roles.get(one.name), one.told, one.empty) for one in sample(source))
 
 
 def _items(frame: pd.DataFrame) -> list[Any]:
@@ -244,53 +238,6 @@ def _twins(names: Sequence[object]) -> list[str]:
         if isinstance(text, str):
             by_plain.setdefault(" ".join(text.split()).casefold(), {})[text] = None
     return [" and ".join(map(repr, same)) for same in by_plain.values() if len(same) > 1]
-
-
-def _lacks(frames: dict[str, pd.DataFrame]) -> dict[str, str]:
-    """What verbs lack of a file; verbs that are not named can be used."""
-    found: dict[str, str] = {}
-    kinds = list(frames)
-    if "rankings" in kinds and len(kinds) == 1:
-        return dict.fromkeys(
-            ("fit", "board", "agree", "metaeval", "replace"),
-            "another table: --table votes reads rankings as votes",
-        )
-    if len(kinds) > 1:
-        found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
-    judges = max(len(set(frame["judge"])) for frame in frames.values())
-    if judges < 2:
-        found["agree"] = "a second judge"
-    scores = frames.get("scores")
-    found["metaeval"] = "scores" if scores is None else "people's scores (--humans FILE, or --human NAME)"
-    labels = frames.get("labels")
-    if labels is not None and not {"context", "system"} <= set(labels):
-        found["board"] = "columns context and system, which say whose answers the labels are of"
-    found["replace"] = "people's answers (--humans FILE, or --people NAMES)"
-    return found
-
-
-def _command(name: str, how: Reading, frames: dict[str, pd.DataFrame]) -> str:
-    """What to type to fit the file, with the options that it was read by."""
-    options = []
-    for option, value in how.given.items():
-        flag = {"tool": "from"}.get(option, option)
-        if isinstance(value, dict):
-            joined = ",".join(f"{one}={two}" for one, two in value.items())
-            options.append(f"--{flag} {_quoted(joined)}")
-        elif value is True:
-            options.append(f"--{flag}")
-        else:
-            options.append(f"--{flag} {_quoted(value if isinstance(value, str) else ','.join(value))}")
-    kinds = list(frames)
-    if how.table is None and (len(kinds) > 1 or kinds == ["rankings"]):
-        options.append(f"--table {_FITTED.get(kinds[0], kinds[0])}")
-    return " ".join(["voirdire fit", _quoted(name), *options])
-
-
-def _quoted(text: str) -> str:
-    import shlex
-
-    return shlex.quote(text)
 
 
 def write_reading(path: str | os.PathLike[str], how: Reading) -> str:

@@ -12,11 +12,11 @@ from voirdire.tables.columns import ANSWERS, check_targets, find_roles, kind_of,
 from voirdire.tables.formats.example_table import alike_columns, answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
-from voirdire.tables.formats.ranking_table import ranking_columns, ranking_rows
+from voirdire.tables.formats.ranking_table import columns_taken, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Note, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import chosen_judges, suggest
-from voirdire.tables.formats.wide_table import wide_rows
+from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
 from voirdire.tables.problems import nearest
 
 
@@ -47,6 +47,25 @@ def repeats_rows(source: Source) -> bool:
 def is_known(source: Source, asked: Asked) -> bool:
     """Whether the columns of a file, or what they hold, say what kind of table it is."""
     return _reader(source, asked) is not None
+
+
+def column_roles(source: Source, asked: Asked) -> dict[str, str]:
+    """What each column of a table is taken for; columns that stay as they are are not named."""
+    used, given = roles_of(source, asked)
+    roles = {name: column for column, name in used.items()}
+    first = _first(source)
+    if asked.wide in WIDE:
+        return wide_roles(source, asked, given)
+    if kind_of(used) in (None, "rankings") and (
+        how := ranking_columns(source.columns(), first, given.get("rank"))
+    ):
+        about = {
+            name: column for name, column in roles.items() if column not in ("first", "second", "winner")
+        }
+        return about | dict.fromkeys(columns_taken(how), "rankings")
+    if long_kind(source, asked, used) is None and (answers := answer_columns(source.columns())):
+        return wide_roles(source, replace(asked, wide="judge", columns=answers), given)
+    return {name: column for column, name in used.items()}
 
 
 def in_layout(source: Source, roles: Mapping[str, str]) -> bool:

@@ -60,6 +60,18 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
     return _of_answers(source, asked, places, columns, wide)
 
 
+def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
+    """What each column of a wide table is taken for; columns that stay as they are are not named."""
+    wide = asked.wide or ""
+    places = _places(source, given, wide, asked.columns)
+    if wide == "counts":
+        columns = list(asked.columns) or [name for name in source.columns() if name not in places.values()]
+    else:
+        columns = _answer_columns(source, asked, places, wide)
+    what = {"judge": "a judge", "criterion": "a criterion", "counts": "a count"}[wide]
+    return {name: column for column, name in places.items()} | dict.fromkeys(columns, what)
+
+
 def _places(source: Source, given: Mapping[str, str], wide: str, chosen: Sequence[str]) -> dict[str, str]:
     """Columns that say what a row is about; the item is the first column where nothing names it."""
     names = source.columns()

@@ -1,0 +1,119 @@
+"""Verbs that a file can be given to: what each lacks, and the command to type."""
+
+from __future__ import annotations
+
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from voirdire.tables.reading import Reading
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FITTED = {"rankings": "votes"}  # what a kind of table is fitted as, where that is another
+
+
+def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, str]:
+    """What verbs lack of a file; verbs that are not named can be used.
+
+    Parameters
+    ----------
+    frames : dict of str to DataFrame
+        Tables by their kind.
+    how : Reading
+        How they were read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> labels = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": "yes"})
+    >>> lacking_verbs({"labels": labels}, Reading(people=("a",)))["fit"]
+    "a second label: only 'yes' occurs; --levels names all there may be"
+    """
+    found: dict[str, str] = {}
+    kinds = list(frames)
+    if kinds == ["rankings"]:
+        return dict.fromkeys(
+            ("fit", "board", "agree", "metaeval", "replace"),
+            "another table: --table votes reads rankings as votes",
+        )
+    if len(kinds) > 1:
+        found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
+    elif lack := _lack_of_fit(kinds[0], frames[kinds[0]], how):
+        found = dict.fromkeys(("fit", "board"), lack)
+    judges = max(len(set(frame["judge"])) for frame in frames.values())
+    if judges < 2:
+        found["agree"] = "a second judge"
+    elif len(how.people) == 1:
+        found["agree"] = "two people or more as experts (--people), or none"
+    if "scores" not in frames:
+        found["metaeval"] = "scores"
+    elif not how.people:
+        found["metaeval"] = "people's scores (--humans FILE, or --people NAMES)"
+    labels = frames.get("labels")
+    if labels is not None and not {"context", "system"} <= set(labels):
+        found["board"] = "columns context and system, which say whose answers the labels are of"
+    if not how.people:
+        found["replace"] = "people's answers (--humans FILE, or --people NAMES)"
+    return found
+
+
+def _lack_of_fit(kind: str, frame: pd.DataFrame, how: Reading) -> str:
+    """What a fit would refuse a table for: one value alone, or criteria that not all items are scored by."""
+    if kind == "votes":
+        return ""
+    answer = kind.removesuffix("s")
+    values = list(dict.fromkeys(map(str, frame[answer])))
+    if how.levels is None and len(values) == 1:
+        what = "label" if kind == "labels" else "level of scores"
+        return f"a second {what}: only {values[0]!r} occurs; --levels names all there may be"
+    if kind == "scores" and (item := _half_scored(frame)) is not None:
+        return (
+            f"every item under every criterion: {item[0]!r} has no score under {item[1]!r}; "
+            f"--where criterion={item[1]} takes one"
+        )
+    return ""
+
+
+def _half_scored(frame: pd.DataFrame) -> tuple[str, str] | None:
+    """An item and a criterion under which it has no score; None where there is none."""
+    if "criterion" not in frame or frame["criterion"].isna().any():
+        return None
+    pairs = frame[["item", "criterion"]].drop_duplicates()
+    per_item = pairs.groupby("item", sort=False)["criterion"].agg(list)
+    criteria = list(dict.fromkeys(pairs["criterion"]))
+    for item, own in per_item.items():
+        if len(own) < len(criteria):
+            return str(item), str(next(one for one in criteria if one not in set(own)))
+    return None
+
+
+def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks: dict[str, str]) -> str:
+    """What to type, with the options that the file was read by: to fit it, or what it is ready for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frames = {"scores": pd.DataFrame({"judge": ["a"], "item": "x", "score": 1})}
+    >>> command_for("a b.csv", Reading(wide="judge"), frames, {})
+    "voirdire fit 'a b.csv' --wide judge"
+    """
+    options = []
+    for option, value in how.given.items():
+        flag = {"tool": "from"}.get(option, option)
+        if isinstance(value, dict):
+            joined = ",".join(f"{one}={two}" for one, two in value.items())
+            options.append(f"--{flag} {quote(joined)}")
+        elif value is True:
+            options.append(f"--{flag}")
+        else:
+            options.append(f"--{flag} {quote(value if isinstance(value, str) else ','.join(value))}")
+    kinds = list(frames)
+    if how.table is None and (len(kinds) > 1 or kinds == ["rankings"]):
+        options.append(f"--table {_FITTED.get(kinds[0], kinds[0])}")
+        return " ".join(["voirdire fit", quote(name), *options])
+    if "--where criterion=" in lacks.get("fit", "") and how.where is None:
+        criterion = str(frames["scores"]["criterion"].iloc[0])
+        return " ".join(["voirdire fit", quote(name), *options, f"--where {quote(f'criterion={criterion}')}"])
+    ready = [verb for verb in ("fit", "agree", "replace") if verb not in lacks]
+    return " ".join([f"voirdire {ready[0]}", quote(name), *options]) if ready else ""

@@ -122,3 +122,26 @@ def test_judges_of_one_ending_are_read_together_or_not_at_all(tmp_path: Path) ->
 def test_what_is_answered_may_stand_before_who_answers(tmp_path: Path, columns: tuple[str, str]) -> None:
     path = written(tmp_path, f"id,{columns[0]},{columns[1]}\n1,1,0\n2,1,\n")
     assert read(path).scores["judge"].tolist() == [columns[0], columns[1], columns[0]]
+
+
+def test_one_cell_that_is_no_number_does_not_make_labels_of_scores(tmp_path: Path) -> None:
+    path = written(tmp_path, "item_id,rater_id,rating\n1,A,3\n1,B,NA\n2,A,4\n2,B,3\n")
+    with pytest.raises(InputError, match=r"t\.csv:3: rating 'NA' is no number.*--table labels"):
+        read(path)
+    assert read(path, table="labels").counts == {"labels": 4}
+    words = written(tmp_path, "item_id,rater_id,rating\n1,A,good\n1,B,bad\n2,A,3\n", "w.csv")
+    assert read(words).counts == {"labels": 3}
+
+
+def test_doctor_proposes_all_answers_of_examples(tmp_path: Path) -> None:
+    path = written(tmp_path, "id,gpt_score,human_score,bert_score\n1,3,4,.8\n2,2,2,.7\n")
+    assert set(as_proposed(path).scores["judge"]) == {"gpt_score", "human_score", "bert_score"}
+
+
+def test_winners_by_known_words_are_proposed(tmp_path: Path) -> None:
+    text = "id,model_a,model_b,judge_winner,human_winner\n1,x,y,model_a,model_b\n2,x,z,model_a,tie\n"
+    votes = as_proposed(written(tmp_path, text)).votes
+    assert votes["winner"].tolist() == ["first", "first"]
+    with pytest.raises(InputError) as caught:
+        read(written(tmp_path, "id,judge_label,label\n1,a,b\n2,b,b\n", "l.csv"))
+    assert "is it winner" not in str(caught.value)

@@ -32,6 +32,7 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS, OUTCOMES, said_words
 
 #: Who is taken to have answered where no column says it.
 NAMELESS = "judge"
+_SHOWN = 20  # cells that are no numbers, of which are told
 _FIELDS: dict[str, Any] = {"votes": Vote, "scores": Score, "labels": Label, "rankings": Ranking}
 
 
@@ -49,7 +50,8 @@ def long_kind(source: Source, asked: Asked, used: dict[str, str]) -> str | None:
     if not {"winner", "label", "rank"} & have.keys():
         column = have.get("score") or _either(source.columns(), have)
         if column is not None and plain(column) != "score":
-            _take_answer(have, used, "scores" if all_numbers(source, column) else "labels", column)
+            scores = asked.table != "labels" and _holds_scores(source, column)
+            _take_answer(have, used, "scores" if scores else "labels", column)
     found = kind_of(have)
     if asked.table in (None, found) or found == "rankings":
         return found
@@ -125,6 +127,37 @@ def _either(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
     """The first column that may hold answers of either kind."""
     free = [name for name in columns if name not in used.values()]
     return next((name for want in EITHER for name in free if plain(name) == want), None)
+
+
+def _holds_scores(source: Source, column: str) -> bool:
+    """Whether all cells of an answer are numbers.
+
+    Raises
+    ------
+    InputError
+        Most are, and others are not.
+    """
+    numbers = texts = 0
+    odd = []
+    for place, record in source.records([column]):
+        cell = record.get(column) if isinstance(record, dict) else None
+        if cell in (None, ""):
+            continue
+        if number(cell) is None:
+            texts += 1
+            odd += [f"{place}: {column} {cell!r}"] if len(odd) < _SHOWN else []
+        else:
+            numbers += 1
+    if 0 < texts < numbers:
+        more = f" (and {texts - len(odd)} more)" if texts > len(odd) else ""
+        raise InputError(
+            [
+                f"{one}{more} is no number, as most others of its column are; mend it, or leave it empty, or read all "
+                "as labels (--table labels)"
+                for one in odd
+            ]
+        )
+    return numbers > 0 and not texts
 
 
 def all_numbers(source: Source, column: str) -> bool:

@@ -10,10 +10,10 @@ from shlex import quote
 from typing import Any
 
 from voirdire.tables.columns import ANSWERS, NEEDED, find_roles, plain
-from voirdire.tables.formats.example_table import judge_columns
+from voirdire.tables.formats.example_table import alike_columns, answer_columns, judge_columns
 from voirdire.tables.formats.rows import number
 from voirdire.tables.formats.source import Source
-from voirdire.tables.vote_columns import OUTCOMES
+from voirdire.tables.vote_columns import OUTCOME_WORDS
 
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
@@ -201,7 +201,9 @@ def _chosen(some: Sequence[Held], free: Sequence[Held]) -> str:
 
 def _judges(free: Sequence[Held]) -> list[Held]:
     """Columns that are called by who answers and hold answers of one kind."""
-    names = judge_columns([one.name for one in free])
+    columns = [one.name for one in free]
+    names = answer_columns(columns)
+    names = [*names, *alike_columns(columns, names)] if names else judge_columns(columns)
     found = [
         one for one in free if one.name in names and one.filled and (one.numeric or len(one.values) <= _FEW)
     ]
@@ -254,9 +256,11 @@ def _votes(
     asked = [by_name[roles["winner"]]] if "winner" in roles else [one for one in free if one not in pair]
     for one in sorted(asked, key=lambda one: _CHOSEN.search(one.name) is None):
         items = {value for side in pair for value in side.values}
-        named_items = set(one.values) <= items | set(OUTCOMES)
+        named_items = {value.lower() for value in one.values} <= {*map(str.lower, items), *OUTCOME_WORDS}
         words = None if items and named_items else _words(one)
         if words is None and not (items and one.few and named_items):
+            continue
+        if not pair and not _CHOSEN.search(one.name):
             continue
         if one.numeric and (len(pair) != 2 or is_key(one.name) or _COUNTED.search(one.name)):
             continue

@@ -473,3 +473,29 @@ class TestPeopleOfJudgeBench:
         assert "2 means and majorities of people are left out" in found.notes[1]
         assert "of 'quality' lower is better (1 is best)" in found.notes[2]
         assert read(path, set={"questions": ["new"]}).counts == {"scores": 1, "labels": 1, "refused": 1}
+
+
+@pytest.mark.parametrize("tool", ["mturk", "toloka"])
+def test_sides_of_two_items_that_were_shown_are_votes_where_that_is_said_and_never_labels(
+    tmp_path: Path, tool: str
+) -> None:
+    if tool == "mturk":
+        head = [
+            "HITId",
+            "WorkerId",
+            "AssignmentStatus",
+            "Input.model_a",
+            "Input.model_b",
+            "Answer.preference",
+        ]
+        rows = [["H1", "W1", "Approved", "x", "y", "A"], ["H1", "W2", "Approved", "x", "y", "B"]]
+    else:
+        head = ["INPUT:left", "INPUT:right", "OUTPUT:result", "ASSIGNMENT:worker_id", "ASSIGNMENT:status"]
+        rows = [["x", "y", "A", "W1", "APPROVED"], ["x", "y", "B", "W2", "APPROVED"]]
+    path = tmp_path / "t.tsv"
+    path.write_text("".join("\t".join(row) + "\n" for row in [head, *rows]))
+    with pytest.raises(InputError, match="--winners A=first,B=second"):
+        read(path)
+    votes = read(path, winners={"A": "first", "B": "second"}).votes
+    assert votes is not None
+    assert votes[["first", "second", "winner"]].values.tolist() == [["x", "y", "first"], ["x", "y", "second"]]

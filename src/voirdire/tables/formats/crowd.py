@@ -30,6 +30,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.vote_columns import OUTCOME_WORDS
 
+_SIDES = ("a", "b")  # answers that name one of two items by its side
 _ID = ("id", "uid", "key")  # inputs that name what was shown
 
 
@@ -67,7 +68,10 @@ class Work:
 
 
 def rows_of_work(
-    name: str, work: Callable[[], Iterator[Work | Refused]], questions: Sequence[str] = ()
+    name: str,
+    work: Callable[[], Iterator[Work | Refused]],
+    questions: Sequence[str] = (),
+    winners: Mapping[str, str] | None = None,
 ) -> Iterator[Row]:
     """The rows of all work that counts, and why the rest does not.
 
@@ -79,8 +83,10 @@ def rows_of_work(
         Goes through all work; it is gone through twice.
     questions : sequence of str
         Those that are wanted; empty for all.
+    winners : mapping of str to str, optional
+        What answers say of two items that were shown: first, second or tie.
     """
-    sheet = _Sheet(questions)
+    sheet = _Sheet(questions, winners or {})
     unreviewed = hinted = 0
     for one in work():
         if isinstance(one, Work) and one.refused is None:
@@ -109,8 +115,9 @@ def rows_of_work(
 class _Sheet:
     """What the columns of answers hold."""
 
-    def __init__(self, questions: Sequence[str]) -> None:
+    def __init__(self, questions: Sequence[str], winners: Mapping[str, str]) -> None:
         self.questions = questions
+        self.winners = winners
         self._cells: dict[str, Counter[str]] = {}
         self._seen: Counter[tuple[Any, ...]] = Counter()
         self._roles: dict[tuple[str, ...], dict[str, str]] = {}
@@ -122,7 +129,7 @@ class _Sheet:
             if self._wanted(question):
                 counts = self._cells.setdefault(question, Counter())
                 if not _empty(said):
-                    counts[_kind(said, pair)] += 1
+                    counts[_kind(said, pair, self.winners)] += 1
 
     @cached_property
     def kinds(self) -> dict[str, str]:
@@ -167,10 +174,14 @@ class _Sheet:
         roles = self._named(work)
         if kind == "votes":
             pair = self._pair(work)
-            outcome = None if pair is None else _outcome(said, pair)
+            outcome = None if pair is None else _outcome(said, pair, self.winners)
             if pair is None or outcome is None:
                 raise Odd(f"{said!r} is none of the two items, first, second or tie")
             return Vote(None, *pair, outcome, criterion, _cell(work, roles.get("context")))
+        if isinstance(said, str) and said.strip().lower() in _SIDES and self._pair(work) is not None:
+            raise Odd(
+                f"{said!r} is none of the two items that were shown (--winners A=first,B=second says which)"
+            )
         item = _item(work, roles)
         context = _cell(work, roles.get("context"))
         context = None if context == item else context
@@ -194,14 +205,16 @@ class _Sheet:
         return (first, second) if first and second else None
 
 
-def _kind(said: Any, pair: tuple[str, str] | None) -> str:
-    if pair is not None and _outcome(said, pair) is not None:
+def _kind(said: Any, pair: tuple[str, str] | None, winners: Mapping[str, str]) -> str:
+    if pair is not None and _outcome(said, pair, winners) is not None:
         return "votes"
     is_number = not isinstance(said, bool | list) and number(said) is not None
     return "scores" if is_number else "labels"
 
 
-def _outcome(said: Any, pair: tuple[str, str]) -> str | None:
+def _outcome(said: Any, pair: tuple[str, str], winners: Mapping[str, str]) -> str | None:
+    if not isinstance(said, bool | list) and str(said) in winners:
+        return winners[str(said)]
     if not isinstance(said, str):
         return None
     if said in pair:

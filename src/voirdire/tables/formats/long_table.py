@@ -138,7 +138,7 @@ def _holds_scores(source: Source, column: str) -> bool:
         Most are, and others are not.
     """
     numbers = texts = 0
-    odd = []
+    odd: list[str] = []
     for place, record in source.records([column]):
         cell = record.get(column) if isinstance(record, dict) else None
         if cell in (None, ""):

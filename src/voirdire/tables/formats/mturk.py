@@ -26,7 +26,7 @@ def _detect(head: Head) -> bool:
 
 
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from rows_of_work(source.name, lambda: _work(source), asked.questions)
+    yield from rows_of_work(source.name, lambda: _work(source), asked.questions, asked.winners)
     if _STATUS not in source.head.keys:
         yield Note(f"{source.name}: there is no column {_STATUS}: rejected work cannot be told from other")
 
@@ -111,4 +111,4 @@ def _part(answer: Any) -> Any:
     return next((answer[key] for key in ("label", "labels") if key in answer), answer)
 
 
-FORMAT = Format("mturk", "Mechanical Turk", (), _detect, _rows, ("questions",))
+FORMAT = Format("mturk", "Mechanical Turk", (), _detect, _rows, ("questions", "winners"))

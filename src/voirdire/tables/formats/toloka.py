@@ -29,7 +29,7 @@ def _detect(head: Head) -> bool:
 
 
 def _rows(source: Source, asked: Asked) -> Iterator[Row]:
-    yield from rows_of_work(source.name, lambda: _work(source), asked.questions)
+    yield from rows_of_work(source.name, lambda: _work(source), asked.questions, asked.winners)
     if _STATUS not in source.head.keys:
         yield Note(f"{source.name}: there is no column {_STATUS}: rejected work cannot be told from other")
 
@@ -69,4 +69,4 @@ def _under(record: Record, prefix: str) -> dict[str, Any]:
     return {key.removeprefix(prefix): said for key, said in record.items() if key.startswith(prefix)}
 
 
-FORMAT = Format("toloka", "Toloka", (), _detect, _rows, ("questions",))
+FORMAT = Format("toloka", "Toloka", (), _detect, _rows, ("questions", "winners"))

@@ -18,7 +18,7 @@ from voirdire.tables.vote_columns import OUTCOME_WORDS
 _ROWS = 500  # rows that are looked at
 _FEW = 12  # distinct values up to which a column holds classes
 _NEEDED = frozenset(name for names in NEEDED.values() for name in names)
-_CHOSEN = re.compile("winn|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
+_CHOSEN = re.compile("winner|won|prefer|choice|chosen|pick|better|verdict|vote", re.IGNORECASE)
 _COUNTED = re.compile(
     r"^(?:n|num|counts?|wins?|ties|losses)[_ .-]|[_ .-](?:n|counts?|votes|wins)$|^(?:wins|ties|losses)$",
     re.IGNORECASE,

@@ -145,3 +145,8 @@ def test_winners_by_known_words_are_proposed(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read(written(tmp_path, "id,judge_label,label\n1,a,b\n2,b,b\n", "l.csv"))
     assert "is it winner" not in str(caught.value)
+
+
+def test_doctor_names_no_part_of_columns_in_a_table_that_is_not_read(tmp_path: Path) -> None:
+    found = examine(written(tmp_path, "prompt,response,help,truth\np,r,4,4\np,s,2,1\n"))
+    assert [column.read_as for column in found.columns] == ["context", None, None, None]

@@ -63,9 +63,12 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
             name: column for name, column in roles.items() if column not in ("first", "second", "winner")
         }
         return about | dict.fromkeys(columns_taken(how), "rankings")
-    if long_kind(source, asked, used) is None and (answers := answer_columns(source.columns())):
+    completed = dict(used)
+    if long_kind(source, asked, completed) is not None:
+        return {name: column for column, name in completed.items()}
+    if answers := answer_columns(source.columns()):
         return wide_roles(source, replace(asked, wide="judge", columns=answers), given)
-    return {name: column for column, name in used.items()}
+    return roles
 
 
 def in_layout(source: Source, roles: Mapping[str, str]) -> bool:

@@ -13,7 +13,8 @@ import voirdire
 from voirdire import InputError, read
 from voirdire.notices import listening
 from voirdire.tables.detect import read_table
-from voirdire.tables.reading import BESIDE
+from voirdire.tables.formats.folder import import_files
+from voirdire.tables.reading import BESIDE, Reading
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -171,6 +172,20 @@ def test_rankings(tmp_path: Path, text: str) -> None:
     votes = quietly(read(path, table="votes"))
     assert votes.order_unknown
     assert votes.row_outcome.tolist() == [0, 0, 2]
+    out = tmp_path / "out"
+    assert import_files([path], out, Reading(table="votes")).counts == {"votes": 3}
+    assert sorted(file.name for file in out.iterdir()) == ["votes.csv"]
+    again = quietly(out / "votes.csv")
+    assert again.order_unknown
+    assert again.row_outcome.tolist() == [0, 0, 2]
+
+
+def test_further_columns_of_rankings_stay_with_their_votes_or_are_refused(tmp_path: Path) -> None:
+    head = "judge,context,item,rank,topic\n"
+    votes = read(written(tmp_path, "r.csv", head + "a,p,x,1,art\na,p,y,2,art\n"), table="votes").votes
+    assert rows(votes[["first", "second", "winner", "topic"]]) == [["x", "y", "first", "art"]]
+    with pytest.raises(InputError, match=r"column 'topic' differs .* ranking of judge 'a', context 'p'"):
+        read(written(tmp_path, "r.csv", head + "a,p,x,1,art\na,p,y,2,law\n"), table="votes")
 
 
 def test_rankings_by_columns_and_best_worst(tmp_path: Path) -> None:

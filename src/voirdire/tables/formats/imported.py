@@ -11,10 +11,7 @@ from voirdire.notices import notice
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
-from voirdire.tables.formats.ranking_pairs import votes_of_rankings
-from voirdire.tables.formats.rows import (
-    Refused,
-)
+from voirdire.tables.formats.rows import Refused
 from voirdire.tables.formats.table_rows import Rows
 from voirdire.tables.problems import nearest
 
@@ -77,9 +74,7 @@ class Imported:
 
     @property
     def votes(self) -> pd.DataFrame | None:
-        """The votes; of rankings, where votes are asked for, the pairs of each."""
-        if self._are_pairs:
-            return votes_of_rankings(self.rows["rankings"].frame())
+        """The votes; those of rankings, too, where votes are asked for."""
         return self.rows["votes"].frame()
 
     @property
@@ -111,11 +106,6 @@ class Imported:
         return {name: rows.count for name, rows in self.rows.items() if rows.count} | self.known.counts
 
     @property
-    def _are_pairs(self) -> bool:
-        """Whether votes are asked for, and there are rankings."""
-        return self.kind == "votes" and not self.rows["votes"].count and self.rows["rankings"].count > 0
-
-    @property
     def kinds(self) -> list[str]:
         """Tables that there are, or the one that is meant.
 
@@ -127,7 +117,7 @@ class Imported:
         names = [name for name in ANSWERS if self.rows[name].count]
         if self.kind is None:
             return names
-        if self.kind not in names and not self._are_pairs:
+        if self.kind not in names:
             raise InputError(f"{self.called} holds {' and '.join(names)}, not {self.kind}")
         return [self.kind]
 
@@ -205,10 +195,6 @@ class Imported:
                 notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
             notice(note)
-        if self._are_pairs:
-            notice(
-                "Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other."
-            )
         if refused := self.rows["refused"].rows:
             first = "; ".join(f"{row[0]}: {row[1]}" for row in refused[:_SHOWN])
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"

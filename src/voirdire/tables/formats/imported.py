@@ -13,12 +13,14 @@ from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
 from voirdire.tables.formats.rows import Refused
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import by_nearness
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _SHOWN = 3
+#: What can be done about a table in which something cannot be read, beside mending it.
+TAKE_THE_REST = "mend what cannot be read, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
 
 
 @dataclass
@@ -133,7 +135,7 @@ class Imported:
         Raises
         ------
         InputError
-            There are several, or a row of a long table cannot be read.
+            There are several, or something in a table cannot be read.
         """
         return self._of_judges(self._frame(None))
 
@@ -155,9 +157,10 @@ class Imported:
         frame = self._frame(None)
         judges = sorted(set(frame["judge"]))
         if strange := [name for name in self.people if name not in judges]:
+            near = by_nearness(strange[0], judges)
             raise InputError(
-                f"people: {strange[0]!r} is no judge of the table{nearest(strange[0], judges)}"
-                f"; its judges are {', '.join(judges[:8])}{', ...' if len(judges) > 8 else ''}"
+                f"people: {strange[0]!r} is no judge of the table; its judges are {', '.join(near[:8])}"
+                f"{', ...' if len(judges) > 8 else ''}; people= (--people) names those of them who are people"
             )
         if len(set(self.people)) == len(judges):
             raise InputError(
@@ -169,7 +172,7 @@ class Imported:
 
     def _frame(self, kind: str | None) -> pd.DataFrame:
         if self.faults:
-            raise InputError(list(self.faults))
+            raise InputError([*self.faults, TAKE_THE_REST])
         kinds = self.kinds
         if kind is not None and kind not in kinds:
             raise InputError(f"{self.called} holds {' and '.join(kinds)}, not {kind}")

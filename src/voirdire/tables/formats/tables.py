@@ -13,7 +13,7 @@ from voirdire.tables.formats.example_table import answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_table import is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import ranking_columns, ranking_rows
-from voirdire.tables.formats.rows import Note, Row
+from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import suggest
 from voirdire.tables.formats.wide_table import wide_rows
@@ -65,7 +65,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _reader(source, asked)
     if found is None:
         raise InputError(unknown(source))
-    return found()
+    return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
 def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:

@@ -123,7 +123,7 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
         raise InputError(strange)
     if len(set(experts)) < max(2, len(experts)):
         raise InputError(
-            f"experts {list(experts)!r} must be two or more different judges of the table's, {known_names(ratings.judges)}; "
+            f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
             "against= (--against NAME) compares each judge with one"
         )
     return others_than(ratings.judges, experts, "an expert", judges)

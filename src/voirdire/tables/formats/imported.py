@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 3
 #: What can be done about a table in which something cannot be read, beside mending it.
-TAKE_THE_REST = "mend what cannot be read, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
+TAKE_THE_REST = (
+    "mend it, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
+)
 
 
 @dataclass

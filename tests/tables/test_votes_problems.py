@@ -362,7 +362,8 @@ def test_a_corrupt_parquet_file(csv_file, tmp_path: Path) -> None:
     path = tmp_path / "good.parquet"
     frame().to_parquet(path)
     content = path.read_bytes()
-    for bad in (content[: len(content) // 2], b"judge,first\n", content[:4] + b"\xff" * 60 + content[64:]):
+    ends = content[:4] + b"\xff" * 60 + content[64:]
+    for bad in (content[: len(content) // 2], b"judge,first\n", ends, b"PAX1" + content[4:]):
         (found,) = problems_of(csv_file(bad, "votes.parquet"))
         assert found.startswith(
             f"votes: file {str(tmp_path / 'votes.parquet')!r} cannot be read as Parquet: "

@@ -38,7 +38,7 @@ def votes_of_rankings(rankings: pd.DataFrame | None) -> Iterator[Vote | Extended
     """
     assert rankings is not None
     keys = [name for name in _ABOUT if name in rankings]
-    further = [name for name in rankings if name not in (*keys, "item", "rank")]
+    further = [str(name) for name in rankings if name not in (*keys, "item", "rank")]
     if taken := [name for name in further if name in Vote._fields]:
         raise InputError(
             f"rankings: column {taken[0]!r} would be one of the votes that they are read as; rename it or leave it out"

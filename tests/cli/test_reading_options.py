@@ -67,7 +67,8 @@ def test_a_mapping_may_name_columns_of_any_table_of_the_command(votes: Path, tmp
     people.write_text("one,other,better\nx,y,A\n")
     both = [*NAMED[:1], NAMED[1], *NAMED[2:]]
     done = ran("fit", votes, *both, "--anchors", people, "--method", "map", code=1)
-    assert "column 'first' is missing" in done.stderr
+    assert "columns 'first', 'second' and 'winner' are missing" in done.stderr
+    assert "(--map first=one,second=other,winner=better)" in done.stderr
     done = ran("fit", votes, "--map", "judge=nobody", *NAMED[2:], code=1)
     assert "no column 'nobody' (for judge)" in done.stderr
 

@@ -74,7 +74,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (
             "judge,first,second,pick\nann,x,y,x\n",
-            "votes: column 'winner' is missing; the other columns are 'pick'",
+            "votes: column 'winner' is missing; the columns are 'judge', 'first', 'second', 'pick' (--map winner=pick)",
         ),
         (
             f"{HEADER}\nann,x,y,best\n",

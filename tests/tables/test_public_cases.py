@@ -16,14 +16,6 @@ from typer.testing import CliRunner
 from voirdire.cli import app
 
 
-@pytest.fixture
-def cases(shared: Path) -> Path:
-    folder = shared / "cases"
-    if not folder.is_dir():
-        pytest.skip(f"cases of public trackers not found: {folder} is no folder")
-    return folder
-
-
 def imported(folder: Path, *arguments: object) -> tuple[dict[str, int], Path]:
     done = CliRunner().invoke(app, ["import", *map(str, arguments), "--out", str(folder / "out"), "--json"])
     assert done.exit_code == 0, done.output

@@ -13,7 +13,8 @@ import voirdire
 from voirdire import InputError, read
 from voirdire.notices import listening
 from voirdire.tables.detect import read_table
-from voirdire.tables.reading import BESIDE
+from voirdire.tables.formats.folder import import_files
+from voirdire.tables.reading import BESIDE, Reading
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -144,10 +145,12 @@ def test_counts_of_labels(tmp_path: Path) -> None:
         ("3", "pos"): 2,
     }
     wrong = written(tmp_path, "w.csv", "item,neg,pos\n1,0.5,3\n2,-1,1\n3,1,2\n")
-    assert read(wrong, wide="counts").refused["reason"].tolist() == [
-        "neg '0.5' is no count of answers, a whole number from 0",
-        "neg '-1' is no count of answers, a whole number from 0",
+    assert rows(read(wrong, wide="counts").refused) == [
+        ["w.csv:2: neg", "'0.5' is no count of answers, a whole number from 0"],
+        ["w.csv:3: neg", "'-1' is no count of answers, a whole number from 0"],
     ]
+    with pytest.raises(InputError, match=r"w\.csv:2: neg: '0\.5' is no count"):
+        quietly(read(wrong, wide="counts"))
 
 
 @pytest.mark.parametrize(
@@ -171,6 +174,20 @@ def test_rankings(tmp_path: Path, text: str) -> None:
     votes = quietly(read(path, table="votes"))
     assert votes.order_unknown
     assert votes.row_outcome.tolist() == [0, 0, 2]
+    out = tmp_path / "out"
+    assert import_files([path], out, Reading(table="votes")).counts == {"votes": 3}
+    assert sorted(file.name for file in out.iterdir()) == ["votes.csv"]
+    again = quietly(out / "votes.csv")
+    assert again.order_unknown
+    assert again.row_outcome.tolist() == [0, 0, 2]
+
+
+def test_further_columns_of_rankings_stay_with_their_votes_or_are_refused(tmp_path: Path) -> None:
+    head = "judge,context,item,rank,topic\n"
+    votes = read(written(tmp_path, "r.csv", head + "a,p,x,1,art\na,p,y,2,art\n"), table="votes").votes
+    assert rows(votes[["first", "second", "winner", "topic"]]) == [["x", "y", "first", "art"]]
+    with pytest.raises(InputError, match=r"column 'topic' differs .* ranking of judge 'a', context 'p'"):
+        read(written(tmp_path, "r.csv", head + "a,p,x,1,art\na,p,y,2,law\n"), table="votes")
 
 
 def test_rankings_by_columns_and_best_worst(tmp_path: Path) -> None:
@@ -239,6 +256,32 @@ def test_a_file_is_not_read_twice(tmp_path: Path) -> None:
             read([path, again])
 
 
+@pytest.mark.parametrize(
+    ("text", "how", "place"),
+    [
+        ("item,g,h\n1,3,4\n2,4,x\n3,n/a,2\n4,1,2\n", {"wide": "judge"}, "t.csv:3: h: 'x' is no number"),
+        ("prompt,response,help,tone\np,r,1,2\np,s,2,x\n", {"wide": "criterion", "columns": "help,tone"}, "3: tone"),
+        ("item,neg,pos\n1,2,1\n2,many,1\n", {"wide": "counts"}, "t.csv:3: neg: 'many'"),
+        ("item,judge_passed,human_passed\n1,a;b,yes\n2,no,no\n", {}, "t.csv:2.*2 labels: a, b"),
+        ("judge,context,ranking\na,p,x>y\na,q,x>x\n", {"table": "votes"}, "t.csv:3: item 'x' stands twice"),
+    ],
+)  # fmt: skip
+def test_a_cell_that_cannot_be_read_is_an_error_in_every_layout(
+    tmp_path: Path, text: str, how: dict[str, Any], place: str
+) -> None:
+    """No verb goes on with fewer answers; what `import` writes has the rest, and the reasons."""
+    path = written(tmp_path, "t.csv", text)
+    found = read(path, **how)
+    assert len(found.refused) == text.count("x\n3") + 1
+    with pytest.raises(InputError, match=place):
+        quietly(found)
+    out = tmp_path / "out"
+    import_files(
+        [path], out, Reading(**how | ({"columns": how["columns"].split(",")} if "columns" in how else {}))
+    )
+    assert len(pd.read_csv(out / "refused.csv")) == len(found.refused)
+
+
 def test_a_row_that_cannot_be_read_is_an_error_of_every_verb(tmp_path: Path) -> None:
     """`import` lists it, a fit of the rest would lose it without a word."""
     path = written(tmp_path, "s.csv", "who,item,score\na,x,1\na,y,high\nb,x,1_0\nb,y,\n")
@@ -246,7 +289,8 @@ def test_a_row_that_cannot_be_read_is_an_error_of_every_verb(tmp_path: Path) -> 
     assert found.counts == {"scores": 1, "refused": 3}
     with pytest.raises(InputError) as caught:
         quietly(found)
-    assert len(caught.value.problems) == 3
+    assert len(caught.value.problems) == 4
+    assert "voirdire import FILE --out DIR" in caught.value.problems[-1]
 
 
 @pytest.mark.parametrize(("first", "second"), [("B", "A"), ("A", "b")])

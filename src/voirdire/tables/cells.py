@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.columns import ANSWERS, absent
+from voirdire.tables.problems import Problems
 
 Cells = dict[str, Sequence[object]]
 
@@ -41,9 +42,9 @@ def choose(
     if optional is None:
         optional = [name for name in dict.fromkeys(present) if name not in required]
     missing = [name for name in required if name not in present]
-    spare = [name for name in present if name not in required and name not in optional]
-    for name in missing:
-        problems.table(f"column {name!r} is missing{_instead(name, spare)}")
+    if missing:
+        spare = [name for name in present if name not in required and name not in optional]
+        problems.table(absent(missing, present, spare, may_map=bool(set(ANSWERS.values()) & {*required})))
     for sentence in repeated(present):
         problems.table(sentence)
     return [name for name in [*required, *optional] if name in present]
@@ -63,12 +64,6 @@ def repeated(names: Sequence[str]) -> list[str]:
         for name, count in counts.items()
         if name and count > 1
     ]
-
-
-def _instead(name: str, spare: Sequence[str]) -> str:
-    shown = ", ".join(repr(column) for column in spare[:8])
-    others = f"; the other columns are {shown}{', ...' if len(spare) > 8 else ''}" if spare else ""
-    return nearest(name, spare) or others
 
 
 def frame_of(table: object, problems: Problems) -> tuple[Any, list[str]]:

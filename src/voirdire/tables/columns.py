@@ -213,3 +213,60 @@ def lacking(columns: Sequence[str]) -> str:
     if "judge" in roles or "item" in roles:
         return f"{seen} lack one of answers (winner, score, label or rank)"
     return f"{seen} are those of no known format"
+
+
+def absent(missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool) -> str:
+    """Which columns a table lacks, those that it has, and which of these are plausibly meant.
+
+    Parameters
+    ----------
+    missing, present, spare : sequence of str
+        Columns that are required and not there, those that are, and those of them that stand for nothing else.
+    may_map : bool
+        Whether a mapping says which column stands for which.
+
+    Examples
+    --------
+    >>> absent(["winner"], ["judge", "Winer"], ["Winer"], may_map=True)
+    "column 'winner' is missing; did you mean 'Winer'? The columns are 'judge', 'Winer' (--map winner=Winer)"
+    >>> absent(["first", "second"], ["judge", "gpt", "llama"], ["gpt", "llama"], may_map=True)
+    "columns 'first' and 'second' are missing; the columns are 'judge', 'gpt', 'llama' (--map first=gpt,second=llama)"
+    >>> absent(["family"], ["judge"], [], may_map=False)
+    "column 'family' is missing; the columns are 'judge'"
+    """
+    named = " and ".join(part for part in (", ".join(map(repr, missing[:-1])), repr(missing[-1])) if part)
+    said = f"column{'s' if len(missing) > 1 else ''} {named} {'are' if len(missing) > 1 else 'is'} missing"
+    if not present:
+        return f"{said}; there is no column"
+    near = nearest(missing[0], spare) if len(missing) == 1 else ""
+    seen = f"{' The' if near else '; the'} columns are {listed(present)}"
+    if not may_map:
+        return said + near + seen
+    likely = _likely(missing, spare)
+    pairs = ",".join(f"{name}={likely.get(name, 'COLUMN')}" for name in missing)
+    return f"{said}{near}{seen} (--map {pairs})"
+
+
+def _likely(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:
+    """Columns that are plausibly meant: by a name that is near, one that holds another name, or as they are left."""
+    free = list(spare)
+    found = {}
+    for likes in (_is_near, _holds_name):
+        for name in missing:
+            if (
+                name not in found
+                and (one := next((one for one in free if likes(name, one)), None)) is not None
+            ):
+                found[name] = one
+                free.remove(one)
+    rest = [name for name in missing if name not in found]
+    return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})
+
+
+def _is_near(name: str, column: str) -> bool:
+    return bool(nearest(name, [column]))
+
+
+def _holds_name(name: str, column: str) -> bool:
+    """Whether a column's name holds voirdire's, or one that is known for it."""
+    return any(other in plain(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)

@@ -94,6 +94,8 @@ def degrees(cells: Sequence[object], problems: Problems) -> Floats:
             found[row] = np.nan
         if not 0.5 <= found[row] <= 1.0:
             problems.rows(
-                [row + 1], f"degree {cell!r} is no number from 0.5 to 1, how sure the judge is of the winner"
+                [row + 1],
+                f"degree {cell!r} is no number from 0.5 to 1, how sure the judge is of the winner; leave the cell "
+                "empty where that is not known, and rename the column if it says something else",
             )
     return found

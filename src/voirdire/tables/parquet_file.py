@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from voirdire.errors import InputError
 from voirdire.tables.formats import bounds
 from voirdire.tables.formats.failures import library
 
 _FETCHED = 10_000  # rows that come together
+_BEGIN = b"PAR1"
 _CELL = 8  # bytes that a cell takes at least
 
 
@@ -71,7 +73,18 @@ def parquet(path: str, folder: str | Path) -> str:
 
 
 def parquet_columns(connection: Any, path: str, folder: str | Path) -> list[InFile]:
-    """The columns of a Parquet file, in its order."""
+    """The columns of a Parquet file, in its order.
+
+    Raises
+    ------
+    InputError
+        It does not begin as such a file does.
+    """
+    with open(path, "rb") as stream:
+        if stream.read(len(_BEGIN)) != _BEGIN:
+            raise InputError(
+                f"file {path!r} cannot be read as Parquet: it does not begin as one does; write it anew"
+            )
     found = connection.execute(f"DESCRIBE SELECT * FROM {parquet(path, folder)}").fetchall()
     tree = connection.execute(f"SELECT name, num_children FROM parquet_schema({exact(path, folder)})")
     names, below = [], 0  # how many of those that come next are parts of the last column

@@ -104,6 +104,25 @@ def nearest(name: str, among: Sequence[str]) -> str:
     return f"; did you mean {plain[near[0]]!r}?" if near else ""
 
 
+def by_nearness(name: str, among: Sequence[str]) -> list[str]:
+    """Names in the order of how near they are to one that was given.
+
+    Examples
+    --------
+    >>> by_nearness("anna", ["ben", "Ann"])
+    ['Ann', 'ben']
+    """
+    from difflib import SequenceMatcher
+
+    plain = SequenceMatcher(b=name.strip().lower())
+
+    def near(other: str) -> float:
+        plain.set_seq1(other.strip().lower())
+        return plain.ratio()
+
+    return sorted(among, key=near, reverse=True)
+
+
 def _place(unit: str, numbers: list[int]) -> str:
     ordered = sorted(set(numbers))
     if len(ordered) == 1:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voirdire.tables.cells import Cells
+from voirdire.tables.columns import KNOWN, absent
 from voirdire.tables.encode import (
     UNREAD,
     Column,
@@ -22,7 +23,7 @@ from voirdire.tables.encode import (
     same_letters,
 )
 from voirdire.tables.problems import Problems
-from voirdire.tables.read import read_columns
+from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import TIME, times
 
 ONLY_CRITERION = "overall"
@@ -194,7 +195,11 @@ def read_rated(
         problems.table(f"there are no {value}s")
     has_items = "item" in cells
     if not has_items and not {"context", "system"} <= cells.keys():
-        problems.table("column 'item' is missing; give it, or both 'context' and 'system'")
+        present = columns_among(table, None, problems)
+        spare = [name for name in present if name not in KNOWN]
+        problems.table(
+            f"{absent(['item'], present, spare, may_map=True)}; or give both 'context' and 'system'"
+        )
     named = {name: _or_nothing(of) if name in more else of for name, of in cells.items() if name != value}
     columns = {name: encode(of, name, problems) for name, of in named.items()}
     for name in columns:

@@ -129,8 +129,8 @@ def _own_names(table: object, problems: Problems) -> tuple[str, ...]:
     return own_names(os.fspath(table))
 
 
-def columns_among(table: object, among: Sequence[str], problems: Problems) -> list[str]:
-    """Those of some columns that a table has, without reading its rows where that can be done.
+def columns_among(table: object, among: Sequence[str] | None, problems: Problems) -> list[str]:
+    """Those of some columns (None: of all) that a table has, without reading its rows where that can be done.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def columns_among(table: object, among: Sequence[str], problems: Problems) -> li
         known = _in_layout(table, found)
         if known is not None:
             return choose(imported_names(known), [], among, problems)
-        under = {name: column for column, name in wanted_roles(found, [], among).items()}
+        under = {name: column for column, name in wanted_roles(found, [], among or ()).items()}
         return choose([under.get(name, name) for name in found], [], among, problems)
     path = os.fspath(table)
     run = run_folder(path)

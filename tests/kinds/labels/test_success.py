@@ -126,6 +126,37 @@ def test_sensitivity_is_of_the_success() -> None:
     np.testing.assert_allclose(right, turned[:, ::-1], atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "classes",
+    [
+        ("good", "excellent"), ("pass", "distinction"), ("relevant", "highly relevant"), ("ok", "great"),
+        ("accept", "strong accept"), ("yes", "definitely yes"), ("safe", "harmless"), ("helpful", "very helpful"),
+    ],
+)  # fmt: skip
+def test_a_word_is_not_known_where_the_other_label_may_be_better(classes: tuple[str, str]) -> None:
+    assert known_success(classes) is None
+    assert known_success(classes[::-1]) is None
+
+
+@pytest.mark.parametrize(
+    ("classes", "success"),
+    [
+        (("helpful", "Not_helpful"), "helpful"),
+        (("no pass", "pass"), "pass"),
+        (("grounded", "ungrounded"), None),
+        (("hallucinated", "correct"), "correct"),
+        (("acceptable", "not acceptable", "unsure"), "acceptable"),
+    ],
+)
+def test_a_word_is_known_beside_its_negation(classes: tuple[str, ...], success: str | None) -> None:
+    assert known_success(classes) == success
+
+
+def test_the_remedy_can_be_typed_where_a_label_holds_blanks() -> None:
+    with pytest.raises(InputError, match="--positive 'not toxic' or --positive toxic "):
+        voirdire.fit(answered("not toxic", "toxic"), method="map").board()
+
+
 @pytest.mark.parametrize("word", [*PAIRS, *SHORT])
 def test_every_word_is_told_from_its_failures(word: str) -> None:
     for failure in (PAIRS | SHORT)[word]:

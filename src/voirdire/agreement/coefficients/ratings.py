@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
+from voirdire.tables.problems import by_nearness
 from voirdire.tables.rated import known_names
 
 
@@ -129,15 +130,16 @@ class Ratings:
 
 
 def unknown(what: str, names: Iterable[str], known: Sequence[str], plural: str = "") -> list[str]:
-    """A problem for each name that is not in the table.
+    """A problem for each name that is not in the table, with those that are there, the nearest first.
 
     Examples
     --------
-    >>> unknown("judge", ["a", "z"], ["a", "b"])
-    ["judge 'z' is not in the table; its judges are 'a', 'b'"]
+    >>> unknown("judge", ["a", "anna"], ["a", "ben", "ann"])
+    ["judge 'anna' is not in the table; its judges are 'ann', 'a', 'ben'"]
     """
     return [
-        f"{what} {one!r} is not in the table; its {plural or what.split()[0] + 's'} are {known_names(known)}"
+        f"{what} {one!r} is not in the table; its {plural or what.split()[0] + 's'} are "
+        + known_names(by_nearness(one, known))
         for one in dict.fromkeys(names)
         if one not in known
     ]

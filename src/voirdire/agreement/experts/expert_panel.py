@@ -14,13 +14,14 @@ import numpy as np
 
 from voirdire.agreement.coefficients.majority import majority, share_agreeing, with_tie
 from voirdire.agreement.coefficients.match import Repeats, match
-from voirdire.agreement.coefficients.ratings import Ratings, others_than
+from voirdire.agreement.coefficients.ratings import Ratings, others_than, unknown
 from voirdire.agreement.coefficients.rows import Row, Task, frame_of, rows_of
 from voirdire.agreement.coefficients.two import agreement_rate
 from voirdire.agreement.engine.resampling import Resampling, Settings
 from voirdire.agreement.engine.statistic import share_of
 from voirdire.errors import InputError
 from voirdire.tables.detect import read_table
+from voirdire.tables.rated import known_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -118,8 +119,13 @@ def expert_names(ratings: Ratings, experts: Sequence[str], judges: Sequence[str]
     >>> expert_names(ratings_from_matrix([["a", "b", "c"]], judges=["e1", "e2", "gpt"]), ["e1", "e2"], None)
     ['gpt']
     """
+    if strange := unknown("judge", experts, ratings.judges):
+        raise InputError(strange)
     if len(set(experts)) < max(2, len(experts)):
-        raise InputError(f"experts {list(experts)!r} must be two or more different judges")
+        raise InputError(
+            f"experts {list(experts)!r} must be two or more different judges of {known_names(ratings.judges)}; "
+            "against= (--against NAME) compares each judge with one"
+        )
     return others_than(ratings.judges, experts, "an expert", judges)
 
 

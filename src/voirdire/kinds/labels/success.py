@@ -1,12 +1,15 @@
 """Which class counts as a success, where labels are rates of something: the class that was named, or a known word.
 
 A word is known where it has one meaning: of the labels one is a word of success, and every other one is a word of
-failure or of neither, or there are two labels. Single letters and numbers need their counterpart (C and I, 1 and 0).
-Labels that name a thing (spam, toxic) are no known words: whether more of it is better is not in them.
+failure or of neither, or its own negation. Of two labels the other may be any where nothing is better than the word
+(right, made up), but not where something may be (good, excellent; safe, harmless). Single letters and numbers need
+their counterpart (C and I, 1 and 0). Labels that name a thing (spam, toxic) are no known words: whether more of it is
+better is not in them.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from voirdire.errors import InputError
@@ -40,6 +43,8 @@ PAIRS = {
     "helpful": ("unhelpful", "not helpful"),
     "satisfied": ("unsatisfied", "not satisfied"),
 }
+#: Words of success than which no label is better.
+BEST = ("right", "correct", "yes", "true", "success", "successful", "succeeded", "solved")
 #: Letters and numbers of success, with those that must stand beside them.
 SHORT = {"c": ("i",), "p": ("f",), "y": ("n",), "t": ("f",), "w": ("l",), "1": ("0", "-1"), "+": ("-",)}
 #: Words of neither success nor failure; in Inspect's scores P is partial, N no answer.
@@ -65,7 +70,7 @@ def known_success(classes: Sequence[str]) -> str | None:
     words = {name: _plain(name) for name in classes}
     found = [name for name, word in words.items() if word in PAIRS]
     others = [word for word in words.values() if word not in PAIRS]
-    if len(found) == 1 and (len(classes) == 2 or all(word in FAILURE or word in NEITHER for word in others)):
+    if len(found) == 1 and all(_is_worse(word, words[found[0]], len(others) == 1) for word in others):
         return found[0]
     if found:
         return None
@@ -127,14 +132,22 @@ def unknown_success(classes: Sequence[str]) -> InputError:
     >>> str(unknown_success(["ham", "spam"]))[:84]
     "a board ranks systems by how often they succeed, and of the classes 'ham', 'spam' no"
     """
-    shown = [name for name in classes if " " not in name][:4] or ["CLASS"]
-    options = " or ".join(f"--positive {name}" for name in shown)
+    options = " or ".join(f"--positive {shlex.quote(name)}" for name in classes[:4])
     numbers = all(name.isdecimal() for name in classes)
     grade = f"; or that they are grades: --levels {','.join(classes)}" if numbers else ""
     return InputError(
         f"a board ranks systems by how often they succeed, and of the classes {known_names(classes)} none is known to "
         f"be the better one; say which counts as a success: {options} (in Python positive={classes[0]!r}){grade}"
     )
+
+
+def _is_worse(word: str, success: str, alone: bool) -> bool:
+    """Whether a label is worse than a word of success, or neither, by its words."""
+    if word in FAILURE or word in NEITHER:
+        return True
+    if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:
+        return True
+    return alone and success in BEST and success not in word.split()
 
 
 def _plain(name: str) -> str:

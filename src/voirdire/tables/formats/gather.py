@@ -16,6 +16,7 @@ from voirdire.tables.formats.copies import Copies
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
 from voirdire.tables.formats.rows import (
@@ -26,6 +27,7 @@ from voirdire.tables.formats.rows import (
     Known,
     Note,
     Refused,
+    Row,
     UnknownOrder,
 )
 from voirdire.tables.formats.source import Source, opened
@@ -55,50 +57,65 @@ def gather(
     if not paths:
         raise InputError("no file is given; name one or more")
     said = asked or Asked()
-    rows = {name: Rows(name, None if folder is None else folder / f"{name}.csv") for name in COLUMNS}
+    places = {name: None if folder is None else folder / f"{name}.csv" for name in COLUMNS}
+    rows = {name: Rows(name, place) for name, place in places.items()}
+    if said.table == "votes":
+        rows["rankings"].path = None  # kept until it is known whether they are to be votes
     notes: dict[str, None] = {}
     formats: dict[str, str] = {}
     unknown = False
     reasons: Counter[str] = Counter()
     known = Anchors()
     faults: list[Refused] = []
-    filtering = RowChoice(where or {})
+    filtering, copies = RowChoice(where or {}), Copies()
+    sources: list[Source] = []
+
+    def take(found: Row) -> None:
+        nonlocal unknown
+        row = known.add(found) if isinstance(found, Known) else found
+        if row is None:
+            return
+        if isinstance(row, Note):
+            notes.setdefault(str(row))
+            unknown = unknown or isinstance(row, UnknownOrder)
+        elif isinstance(row, Columns):
+            rows[row.table].declare(row.names)
+        elif isinstance(row, Refused):
+            rows["refused"].add(Refused(*row))
+            reasons[row.reason] += 1
+            if isinstance(row, Fault) and len(faults) < _MOST:
+                faults.append(row)
+        elif filtering.keeps(row):
+            if len(sources) > 1:
+                copies.add(row)
+            rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+
     with ExitStack() as stack:
         _check_twice(paths)
-        sources = [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
+        sources += [stack.enter_context(_opened(path, sep, sheet)) for path in paths]
         check_judges(judges or {}, [source.path for source in sources])
         for source in sources:
             source.siblings = sources
             notes.update(dict.fromkeys(source.notes))
         chosen = [(source, format_of(source, _of_file(said, judges, source), tool)) for source in sources]
         _check_options(said, [one for _, one in chosen])
-        copies = Copies() if len(sources) > 1 else None
         for source, one in chosen:
             formats[source.path] = one.name
             for found in one.read(source, _of_file(said, judges, source)):
-                row = known.add(found) if isinstance(found, Known) else found
-                if row is None:
-                    continue
-                if isinstance(row, Note):
-                    notes.setdefault(str(row))
-                    unknown = unknown or isinstance(row, UnknownOrder)
-                elif isinstance(row, Columns):
-                    rows[row.table].declare(row.names)
-                elif isinstance(row, Refused):
-                    rows["refused"].add(Refused(*row))
-                    reasons[row.reason] += 1
-                    faults += [row] if isinstance(row, Fault) and len(faults) < _MOST else []
-                elif filtering.keeps(row):
-                    if copies is not None:
-                        copies.add(row)
-                    rows[TABLES[type(row.row if isinstance(row, Extended) else row)]].add(row)
+                take(found)
             filtering.check_columns(source.name)
-            if copies is not None:
-                copies.end(source.path)
+            copies.end(source.path)
     names = ", ".join(source.name for source in sources)
     if not any(rows[name].count for name in TABLES.values()):
         filtering.check_any(names)
         raise InputError(f"{names}: no vote, score or label is in it{_why(reasons)}")
+    rankings = rows["rankings"]
+    if said.table == "votes" and rankings.count and not rows["votes"].count:
+        filtering, rows["rankings"] = RowChoice({}), Rows("rankings")  # the rows have been chosen
+        for vote in votes_of_rankings(rankings.frame()):
+            take(vote)
+    else:
+        rankings.path = places["rankings"]
     for table in rows.values():
         table.flush()
     if known.counts:

@@ -11,17 +11,18 @@ from voirdire.notices import notice
 from voirdire.tables.columns import ANSWERS
 from voirdire.tables.formats.anchors import Anchors
 from voirdire.tables.formats.long_table import NAMELESS
-from voirdire.tables.formats.ranking_pairs import votes_of_rankings
-from voirdire.tables.formats.rows import (
-    Refused,
-)
+from voirdire.tables.formats.rows import Refused
 from voirdire.tables.formats.table_rows import Rows
-from voirdire.tables.problems import nearest
+from voirdire.tables.problems import by_nearness
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _SHOWN = 3
+#: What can be done about a table in which something cannot be read, beside mending it.
+TAKE_THE_REST = (
+    "mend it, or take the rest: `voirdire import FILE --out DIR` lists in refused.csv what it leaves out"
+)
 
 
 @dataclass
@@ -77,9 +78,7 @@ class Imported:
 
     @property
     def votes(self) -> pd.DataFrame | None:
-        """The votes; of rankings, where votes are asked for, the pairs of each."""
-        if self._are_pairs:
-            return votes_of_rankings(self.rows["rankings"].frame())
+        """The votes; those of rankings, too, where votes are asked for."""
         return self.rows["votes"].frame()
 
     @property
@@ -111,11 +110,6 @@ class Imported:
         return {name: rows.count for name, rows in self.rows.items() if rows.count} | self.known.counts
 
     @property
-    def _are_pairs(self) -> bool:
-        """Whether votes are asked for, and there are rankings."""
-        return self.kind == "votes" and not self.rows["votes"].count and self.rows["rankings"].count > 0
-
-    @property
     def kinds(self) -> list[str]:
         """Tables that there are, or the one that is meant.
 
@@ -127,7 +121,7 @@ class Imported:
         names = [name for name in ANSWERS if self.rows[name].count]
         if self.kind is None:
             return names
-        if self.kind not in names and not self._are_pairs:
+        if self.kind not in names:
             raise InputError(f"{self.called} holds {' and '.join(names)}, not {self.kind}")
         return [self.kind]
 
@@ -143,7 +137,7 @@ class Imported:
         Raises
         ------
         InputError
-            There are several, or a row of a long table cannot be read.
+            There are several, or something in a table cannot be read.
         """
         return self._of_judges(self._frame(None))
 
@@ -165,9 +159,10 @@ class Imported:
         frame = self._frame(None)
         judges = sorted(set(frame["judge"]))
         if strange := [name for name in self.people if name not in judges]:
+            near = by_nearness(strange[0], judges)
             raise InputError(
-                f"people: {strange[0]!r} is no judge of the table{nearest(strange[0], judges)}"
-                f"; its judges are {', '.join(judges[:8])}{', ...' if len(judges) > 8 else ''}"
+                f"people: {strange[0]!r} is no judge of the table; its judges are {', '.join(near[:8])}"
+                f"{', ...' if len(judges) > 8 else ''}; people= (--people) names those of them who are people"
             )
         if len(set(self.people)) == len(judges):
             raise InputError(
@@ -179,7 +174,7 @@ class Imported:
 
     def _frame(self, kind: str | None) -> pd.DataFrame:
         if self.faults:
-            raise InputError(list(self.faults))
+            raise InputError([*self.faults, TAKE_THE_REST])
         kinds = self.kinds
         if kind is not None and kind not in kinds:
             raise InputError(f"{self.called} holds {' and '.join(kinds)}, not {kind}")
@@ -205,10 +200,6 @@ class Imported:
                 notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
             notice(note)
-        if self._are_pairs:
-            notice(
-                "Each ranking of n items is read as n (n - 1) / 2 votes, which are not independent of each other."
-            )
         if refused := self.rows["refused"].rows:
             first = "; ".join(f"{row[0]}: {row[1]}" for row in refused[:_SHOWN])
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"

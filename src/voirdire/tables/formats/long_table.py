@@ -12,12 +12,10 @@ from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
     Extended,
-    Fault,
     Label,
     Note,
     Odd,
     Ranking,
-    Refused,
     Row,
     Score,
     Vote,
@@ -211,8 +209,7 @@ def long_rows(
         rest = further_cells(record, kept, objects)
         yield Extended(row, rest) if rest else row
 
-    for row in each(source, one):
-        yield Fault(*row) if isinstance(row, Refused) else row
+    yield from each(source, one)
     taken = [
         f"{name!r} as {column}" for column, name in used.items() if name != column and column not in given
     ]

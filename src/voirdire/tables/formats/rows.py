@@ -91,7 +91,7 @@ class Refused(NamedTuple):
 
 
 class Fault(Refused):
-    """A row of a long table that cannot be read: verbs take such a table as a whole or not at all."""
+    """A cell or a row of a table that cannot be read: verbs take tables as a whole or not at all."""
 
 
 class Note(str):

@@ -13,7 +13,7 @@ from voirdire.tables.formats.example_table import alike_columns, answer_columns
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import columns_taken, ranking_columns, ranking_rows
-from voirdire.tables.formats.rows import Note, Row
+from voirdire.tables.formats.rows import Fault, Note, Refused, Row
 from voirdire.tables.formats.source import Head, Source
 from voirdire.tables.formats.suggestions import chosen_judges, suggest
 from voirdire.tables.formats.wide_table import WIDE, wide_roles, wide_rows
@@ -87,7 +87,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
     found = _reader(source, asked)
     if found is None:
         raise InputError(unknown(source))
-    return found()
+    return (Fault(*row) if isinstance(row, Refused) else row for row in found())
 
 
 def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:

@@ -159,7 +159,7 @@ def _of_answers(
             try:
                 row = _ROWS[kind](**about, item=item, **{ANSWERS[kind]: _READ[kind](said)})
             except Odd as odd:
-                yield Refused(f"{source.name} {item} {name}", str(odd))
+                yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
                 yield Extended(row, more) if more else row
 
@@ -244,7 +244,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
             cell = record.get(name)
             count = 0 if cell in (None, "") else number(cell)
             if count is None or isinstance(cell, bool) or count < 0 or count != int(count):
-                yield Refused(place, f"{name} {cell!r} is no count of answers, a whole number from 0")
+                yield Refused(f"{place}: {name}", f"{cell!r} is no count of answers, a whole number from 0")
                 continue
             for _ in range(int(count)):
                 rater += 1

@@ -42,6 +42,19 @@ KNOWN = (
 )  # fmt: skip
 #: What is ranked, where no column is called item or system.
 RANKED = ("response", "completion", "output", "candidate", "option")
+#: Columns that say how often an answer was given, in tables that do not say by whom.
+COUNT_NAMES = (
+    "count",
+    "counts",
+    "n",
+    "freq",
+    "frequency",
+    "times",
+    "votes",
+    "number",
+    "nvotes",
+    "nannotators",
+)
 #: An answer of either kind: a score where all its cells are numbers, else a label.
 EITHER = ("value", "response", "rating", "grade", "points")
 
@@ -260,6 +273,7 @@ def _likely(missing: Sequence[str], spare: Sequence[str]) -> dict[str, str]:
                 found[name] = one
                 free.remove(one)
     rest = [name for name in missing if name not in found]
+    free = [name for name in free if plain(name) not in COUNT_NAMES]
     return found | (dict(zip(rest, free, strict=True)) if len(rest) == len(free) else {})
 
 

@@ -11,6 +11,7 @@ from voirdire.tables.columns import find_roles
 from voirdire.tables.files import header, read_file, relation_columns
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.long_counts import count_column
 from voirdire.tables.formats.long_table import NAMELESS, is_nameless, nameless_note
 from voirdire.tables.formats.tables import in_layout
 from voirdire.tables.formats.taken import (
@@ -113,7 +114,8 @@ def _read_frame(
 def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
     """A dataframe in another layout than one row an answer; None where its columns are those of answers, or unknown."""
     roles = find_roles(names)
-    if roles.get("score", "score") == "score" and set(ANSWERS) & roles.keys():
+    plain = roles.get("score", "score") == "score" and set(ANSWERS) & roles.keys()
+    if plain and count_column(names, roles) is None:
         return None
     with opened_frame(table) as source:
         known = in_layout(source, roles)

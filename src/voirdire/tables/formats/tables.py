@@ -11,6 +11,7 @@ from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, check_targets, find_roles, kind_of, lacking
 from voirdire.tables.formats.example_table import alike_columns, answer_columns
 from voirdire.tables.formats.format import Asked, Format
+from voirdire.tables.formats.long_counts import count_column, long_counts
 from voirdire.tables.formats.long_table import all_numbers, is_ambiguous, long_kind, long_rows, roles_of
 from voirdire.tables.formats.ranking_table import columns_taken, ranking_columns, ranking_rows
 from voirdire.tables.formats.rows import Fault, Note, Refused, Row
@@ -73,6 +74,8 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
 
 def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
     """Whether a table is known, but not by the names of its columns alone: by its layout, or what an answer holds."""
+    if count_column(source.columns(), roles) is not None:
+        return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
         return False
     return is_known(source, Asked())
@@ -119,6 +122,8 @@ def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
         how := ranking_columns(columns, _first(source), given.get("rank"))
     ):
         return partial(ranking_rows, source, asked, how, given)
+    if counts := count_column(columns, used):
+        return partial(long_counts, source, asked, used, counts)
     kind = long_kind(source, asked, used)
     if kind is None and (answers := answer_columns(columns)):
         return partial(_examples, source, replace(asked, wide="judge", columns=answers), given)

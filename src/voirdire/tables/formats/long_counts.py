@@ -1,0 +1,87 @@
+"""Counts of labels, one row an item and a label: each answer that was counted is a row, of raters who are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from voirdire.errors import InputError
+from voirdire.tables.columns import COUNT_NAMES, plain
+from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.long_table import crossed_name
+from voirdire.tables.formats.records import Record
+from voirdire.tables.formats.rows import (
+    Columns,
+    Extended,
+    Label,
+    Note,
+    Odd,
+    Row,
+    further_cells,
+    named,
+    number,
+)
+from voirdire.tables.formats.source import Source
+
+_FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))
+
+
+def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
+    """The column that says how often a label was given, of a table without judges; None where there is none.
+
+    Examples
+    --------
+    >>> count_column(["item", "label", "n"], {"item": "item", "label": "label"})
+    'n'
+    """
+    about = {"item"} <= used.keys() or {"context", "system"} <= used.keys()
+    if "judge" in used or "label" not in used or not about:
+        return None
+    free = [name for name in columns if name not in used.values() and plain(name) in COUNT_NAMES]
+    return free[0] if len(free) == 1 else None
+
+
+def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: str) -> Iterator[Row]:
+    """A label for each answer that was counted.
+
+    Raises
+    ------
+    InputError
+        Who answered is named, or is not to be, though several answers are counted.
+    """
+    if asked.judge is not None or asked.unnamed:
+        remedy = (
+            "write a row for each answer"
+            if asked.unnamed
+            else "leave --set judge out, so that raters are numbered"
+        )
+        raise InputError(
+            f"{source.name}: column {counts!r} counts the answers of several: {remedy}, or rename the column"
+        )
+    places = {name: used[name] for name in _FIELDS if name in used}
+    known = (*places.values(), used["label"], counts)
+    rest = {name: name for name in source.columns() if name not in known}
+    raters: dict[tuple[object, ...], int] = {}
+    crossed: dict[str, tuple[str, str]] = {}
+    objects: set[str] = set()
+
+    def one(record: Record, place: str) -> Iterator[Row]:
+        about = {name: named(record.get(column)) or None for name, column in places.items()}
+        if "item" not in about:
+            about["item"] = crossed_name(about["context"], about["system"], crossed)
+        count = number(record.get(counts))
+        if count is None or count < 0 or count != int(count):
+            raise Odd(f"{counts} {record.get(counts)!r} is no count of answers, a whole number from 0")
+        label = named(record.get(used["label"])) or None
+        further = further_cells(record, rest, objects)
+        key = tuple(about.values())
+        for _ in range(int(count)):
+            raters[key] = raters.get(key, 0) + 1
+            row = Label(f"rater {raters[key]}", label=label, **about)
+            yield Extended(row, further) if further else row
+
+    yield Columns("labels", ("judge", *places, "label", *rest))
+    yield from each(source, one)
+    yield Note(
+        f"{source.name}: column {counts!r} counts answers; who answered is not told, so that raters are numbered "
+        "within each item and say nothing of single judges"
+    )

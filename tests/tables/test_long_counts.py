@@ -1,0 +1,62 @@
+"""Counts of labels in rows: an item, a label and how often it was given are that many answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import voirdire
+from voirdire import InputError
+from voirdire.cli import app
+
+COUNTS = pd.DataFrame({"item": list("xxyy"), "label": ["yes", "no"] * 2, "count": [3, 1, 0, 4]})
+SAID = ["yes"] * 3 + ["no"] + ["no"] * 4
+
+
+@pytest.mark.parametrize("name", ["count", "n", "votes", "frequency"])
+def test_counts_are_that_many_answers(tmp_path: Path, name: str) -> None:
+    table = COUNTS.rename(columns={"count": name})
+    table.to_csv(tmp_path / "counts.csv", index=False)
+    for given in (tmp_path / "counts.csv", table):
+        found = voirdire.read(given)
+        assert found.table["label"].tolist() == SAID
+        assert found.table["judge"].tolist() == [f"rater {k}" for k in (1, 2, 3, 4) * 2]
+        assert any("counts answers" in note for note in found.notes)
+
+
+def test_one_command_without_options(tmp_path: Path) -> None:
+    COUNTS.to_csv(tmp_path / "counts.csv", index=False)
+    result = CliRunner().invoke(
+        app, ["agree", str(tmp_path / "counts.csv"), "--measures", "fleiss_kappa", "--json"]
+    )
+    assert result.exit_code == 0
+    expected = voirdire.agreement.agreement(
+        voirdire.read(COUNTS, wide=None).table, measures="fleiss_kappa", seed=0
+    )
+    assert json.loads(result.stdout)["rows"][0]["value"] == pytest.approx(expected["value"].iloc[0])
+
+
+@pytest.mark.parametrize("count", ["2.5", "-1", "some"])
+def test_what_is_no_count_is_refused_with_its_place(tmp_path: Path, count: str) -> None:
+    file = tmp_path / "counts.csv"
+    file.write_text(f"item,label,count\nx,yes,1\nx,no,{count}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=rf"counts.csv:3.*count '?{count}'? is no count of answers"):
+        voirdire.fit(str(file), method="map")
+
+
+def test_counts_are_not_those_of_one_judge(tmp_path: Path) -> None:
+    file = tmp_path / "counts.csv"
+    COUNTS.to_csv(file, index=False)
+    with pytest.raises(
+        InputError, match="column 'count' counts the answers of several: leave --set judge out"
+    ):
+        voirdire.read(file, set={"judge": "panel"})
+
+
+def test_a_judge_is_no_count() -> None:
+    with pytest.raises(InputError, match=r"column 'judge' is missing; .* \(--map judge=COLUMN\)"):
+        voirdire.fit(pd.DataFrame({"item": ["x"], "score": [1], "count": [2]}))

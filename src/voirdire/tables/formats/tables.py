@@ -64,6 +64,8 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
             name: column for name, column in roles.items() if column not in ("first", "second", "winner")
         }
         return about | dict.fromkeys(columns_taken(how), "rankings")
+    if counts := count_column(source.columns(), used):
+        return roles | {counts: "counts"}
     completed = dict(used)
     if long_kind(source, asked, completed) is not None:
         return {name: column for column, name in completed.items()}

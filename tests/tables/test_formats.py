@@ -257,8 +257,11 @@ def test_wide_tables_and_what_is_no_number(tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     path.write_text("item,a,b\nx,1,2\ny,,n/a\n")
     found = read(path, wide="judge")
-    assert found.table.values.tolist() == [["a", "x", 1], ["b", "x", 2]]
-    assert found.refused["reason"].tolist() == ["'n/a' is no number"]
+    with pytest.raises(InputError, match=r"wide.csv:3: b: 'n/a' is no number; leave a cell empty"):
+        _ = found.table
+    path.write_text("item,a,b\nx,1,2\ny,,3\n")
+    found = read(path, wide="judge")
+    assert found.table.values.tolist() == [["a", "x", 1], ["b", "x", 2], ["b", "y", 3]]
     assert any("1 empty cells" in note for note in found.notes)
 
 

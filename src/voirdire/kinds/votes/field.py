@@ -20,7 +20,7 @@ from voirdire.infer.nested.latent import flat_of, groups_of, latent_of
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.kinds.votes.layout import VotesLayout
 from voirdire.kinds.votes.people import are_apart, cells_of_people, set_apart
-from voirdire.kinds.votes.vote_terms import terms_of
+from voirdire.kinds.votes.vote_terms import criteria_terms, people_terms, vote_terms
 from voirdire.model.density import Data
 from voirdire.model.design import COMMON, Cells, Places, design, stacked
 from voirdire.model.family.sharpness import sharpness
@@ -42,20 +42,17 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     """
     groups, hypers = groups_of(density, TOLD)
     places = Places(density)
-    tables: dict[str, tuple[Cells, Floats]] = {
-        table: _cells(density, data[table]) for table in ("votes", "criteria") if table in data
-    }
+    tables = [
+        (terms(density), *_cells(density, data[table]))
+        for table, terms in (("votes", vote_terms), ("criteria", criteria_terms))
+        if table in data
+    ]
     people = data["anchors"] if density.anchors else None
-    if people is not None:
-        tables["anchors"] = cells_of_people(density, people)
     apart = people is not None and are_apart(density, people)
-    found = stacked(
-        [
-            design(terms_of(density, name, one_coin=apart), cells, places)
-            for name, (cells, _) in tables.items()
-        ]
-    )
-    counts = np.concatenate([counts for _, counts in tables.values()])
+    if people is not None:
+        tables.append((people_terms(density, one_coin=apart), *cells_of_people(density, people)))
+    found = stacked([design(terms, cells, places) for terms, cells, _ in tables])
+    counts = np.concatenate([counts for _, _, counts in tables])
     family = two_coin(density.ties) if density.coins else sharpness(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
     alike = Answers(family.log_chances, outcomes, family.closed_form)

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 SCRIPT = """
-import resource, sys
+import re, sys
+from pathlib import Path
 import numpy as np, pandas as pd, voirdire
 
 rng = np.random.default_rng(0)
@@ -30,7 +31,7 @@ else:
     table = pd.DataFrame({"judge": judge, "item": [f"i{k}" for k in item], **answer})
     table = table.drop_duplicates(["judge", "item"])
 voirdire.fit(table, method="map").as_dict()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
 """
 
 

@@ -225,7 +225,8 @@ print(size, peak() - before, memory(size, 4000))
 
 @pytest.mark.slow
 def test_peak_memory_stays_within_what_is_promised() -> None:
-    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    for _ in range(2):  # what the first compiles is kept: the promise is of fits that compile nothing
+        done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
     size, taken, promised = map(int, done.stdout.split())
     assert size > 1100
     assert taken <= promised

@@ -27,6 +27,7 @@ _NEEDED = {
     "votes": ("judge", "criterion", "first", "second", "counts"),
     "rated": ("judge", "criterion", "item"),
 }
+WITHOUT_DRAWS = ("map", "adam")  # methods that give a mode alone
 _OUTCOMES = 3  # first won, second won, tie
 _PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_sides", "details_group", "details_time")
 
@@ -41,7 +42,7 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
     tables : mapping
         Names that the codes of each table stand for.
     method : str
-        How the fit was made; only by ``map`` it has no draws.
+        How the fit was made; by some there are no draws.
 
     Examples
     --------
@@ -73,8 +74,8 @@ def _numbers(arrays: Mapping[str, Any], method: str) -> Iterator[str]:
     centre, draws = arrays["centre"], arrays.get("draws")
     if not np.isfinite(centre).all():
         yield "centre holds numbers that are none"
-    if (draws is None) != (method == "map"):
-        yield f"draws are {'missing' if draws is None else 'there'}, of a fit by {method}"
+    if draws is None and method not in WITHOUT_DRAWS:
+        yield f"draws are missing, of a fit by {method}"
     if draws is not None:
         if draws.ndim != 3 or draws.shape[2:] != centre.shape or draws.size == 0:
             yield f"draws have the shape {draws.shape}, of {centre.size} parameters"

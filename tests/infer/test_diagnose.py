@@ -105,6 +105,17 @@ def test_draws_that_do_not_move_are_never_fine(stuck: str) -> None:
     assert level["ess_bulk"][0] == "warn"
 
 
+def test_two_values_as_far_from_the_median_are_no_reason_to_be_silent() -> None:
+    """Their distances from the median are all alike, so that folded draws have no R-hat."""
+    draws = free()
+    draws[:, :, 2] = np.random.default_rng(1).choice([-1.0, 1.0], (CHAINS, DRAWS))
+    fine = diagnose(PROGRAM, draws, STILL, energies())
+    assert fine["rhat"] < 1.01
+    draws[0, 10:, 2] = 1.0
+    draws[1, 10:, 2] = -1.0
+    assert diagnose(PROGRAM, draws, STILL, energies())["rhat"] > 1.1
+
+
 def test_a_value_that_is_zero_by_definition_is_left_out() -> None:
     """One judge's log discrimination sums to zero, so it is zero."""
     density = VotesDensity(load_model("bt-sigma"), judges=1, criteria=1, items=3, ties=False)

@@ -17,7 +17,7 @@ COUNTS = pd.DataFrame({"item": list("xxyy"), "label": ["yes", "no"] * 2, "count"
 SAID = ["yes"] * 3 + ["no"] + ["no"] * 4
 
 
-@pytest.mark.parametrize("name", ["count", "n", "votes", "frequency"])
+@pytest.mark.parametrize("name", ["count", "n", "votes", "Frequency"])
 def test_counts_are_that_many_answers(tmp_path: Path, name: str) -> None:
     table = COUNTS.rename(columns={"count": name})
     table.to_csv(tmp_path / "counts.csv", index=False)
@@ -40,11 +40,11 @@ def test_one_command_without_options(tmp_path: Path) -> None:
     assert json.loads(result.stdout)["rows"][0]["value"] == pytest.approx(expected["value"].iloc[0])
 
 
-@pytest.mark.parametrize("count", ["2.5", "-1", "some"])
+@pytest.mark.parametrize("count", ["2.5", "-1", "some", ""])
 def test_what_is_no_count_is_refused_with_its_place(tmp_path: Path, count: str) -> None:
     file = tmp_path / "counts.csv"
     file.write_text(f"item,label,count\nx,yes,1\nx,no,{count}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=rf"counts.csv:3.*count '?{count}'? is no count of answers"):
+    with pytest.raises(InputError, match=rf"counts.csv:3.*count ('{count}' is no count of answers|is empty)"):
         voirdire.fit(str(file), method="map")
 
 
@@ -60,3 +60,19 @@ def test_counts_are_not_those_of_one_judge(tmp_path: Path) -> None:
 def test_a_judge_is_no_count() -> None:
     with pytest.raises(InputError, match=r"column 'judge' is missing; .* \(--map judge=COLUMN\)"):
         voirdire.fit(pd.DataFrame({"item": ["x"], "score": [1], "count": [2]}))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_rows_are_no_counts(first: int) -> None:
+    table = pd.DataFrame({"item": list("xyz"), "label": ["yes", "no", "yes"], "n": range(first, first + 3)})
+    with pytest.raises(InputError, match="column 'n' numbers the rows, so that it counts no answers"):
+        voirdire.read(table)
+
+
+@pytest.mark.parametrize("wide", [None, "counts"])
+def test_more_answers_than_can_be_rows_are_refused_before_they_are(wide: str | None) -> None:
+    table = COUNTS.assign(count=[3, 1, 10**12, 4])
+    if wide:
+        table = table.pivot(index="item", columns="label", values="count").reset_index()
+    with pytest.raises(InputError, match="counts more than 1,000,000 answers, each of which would be a row"):
+        voirdire.read(table, wide=wide)

@@ -54,7 +54,8 @@ def _of_some(draws: Floats) -> Convergence:
     far = _scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
     quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
     low, high = (_ess(_split((draws <= quantile).astype(float))) for quantile in quantiles)
-    return Convergence(np.maximum(_rhat(scores), _rhat(far)), _ess(scores), np.minimum(low, high))
+    # distances that are all the same say nothing
+    return Convergence(np.fmax(_rhat(scores), _rhat(far)), _ess(scores), np.minimum(low, high))
 
 
 def _split(draws: Floats) -> Floats:

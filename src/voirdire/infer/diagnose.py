@@ -52,8 +52,8 @@ def diagnose(
     useless = _useless(every)
     told = convergence(np.where(useless, 0.0, every))
     found: dict[str, float | str] = {}
-    found["rhat"], found["rhat_of"] = _worst(-np.where(useless, np.inf, told.rhat), of)
-    found["rhat"] = -float(found["rhat"])
+    rhat, found["rhat_of"] = _worst(-np.where(useless | np.isnan(told.rhat), np.inf, told.rhat), of)
+    found["rhat"] = -rhat
     for kind, ess in (("bulk", told.ess_bulk), ("tail", told.ess_tail)):
         found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(np.where(useless, 0.0, ess), of)
     found["divergences"] = float(diverging.sum())

@@ -43,18 +43,7 @@ KNOWN = (
 #: What is ranked, where no column is called item or system.
 RANKED = ("response", "completion", "output", "candidate", "option")
 #: Columns that say how often an answer was given, in tables that do not say by whom.
-COUNT_NAMES = (
-    "count",
-    "counts",
-    "n",
-    "freq",
-    "frequency",
-    "times",
-    "votes",
-    "number",
-    "nvotes",
-    "nannotators",
-)
+COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "votes", "nvotes", "nannotators")
 #: An answer of either kind: a score where all its cells are numbers, else a label.
 EITHER = ("value", "response", "rating", "grade", "points")
 

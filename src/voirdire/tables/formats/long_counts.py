@@ -1,4 +1,4 @@
-"""Counts of labels, one row an item and a label: each answer that was counted is a row, of raters who are numbered."""
+"""Counts of labels: each answer that was counted is a row, of raters who are numbered within their item."""
 
 from __future__ import annotations
 
@@ -22,7 +22,43 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source
 
+MOST = 1_000_000  # answers of a file that are counted: each becomes a row
 _FIELDS = tuple(name for name in Label._fields if name not in ("judge", "label"))
+
+
+class Counted:
+    """Counts of a file, of which each answer becomes a row.
+
+    Examples
+    --------
+    >>> Counted("a.csv").read("3"), Counted("a.csv").read("")
+    (3, 0)
+    """
+
+    def __init__(self, called: str) -> None:
+        self._called = called
+        self._all = 0
+
+    def read(self, cell: object) -> int:
+        """The number in a cell; an empty one counts nothing.
+
+        Raises
+        ------
+        Odd
+            It is no count.
+        InputError
+            The file counts more than `MOST` answers.
+        """
+        count = 0 if cell in (None, "") else number(cell)
+        if count is None or isinstance(cell, bool) or count < 0 or count != int(count):
+            raise Odd(f"{cell!r} is no count of answers, a whole number from 0")
+        self._all += int(count)
+        if self._all > MOST:
+            raise InputError(
+                f"{self._called}: it counts more than {MOST:,} answers, each of which would be a row; take some of the "
+                "items (--where)"
+            )
+        return int(count)
 
 
 def count_column(columns: Sequence[str], used: Mapping[str, str]) -> str | None:
@@ -60,7 +96,8 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
     places = {name: used[name] for name in _FIELDS if name in used}
     known = (*places.values(), used["label"], counts)
     rest = {name: name for name in source.columns() if name not in known}
-    raters: dict[tuple[object, ...], int] = {}
+    _check_numbers(source, counts)
+    counted, raters = Counted(source.name), dict[tuple[object, ...], int]()
     crossed: dict[str, tuple[str, str]] = {}
     objects: set[str] = set()
 
@@ -68,13 +105,17 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
         about = {name: named(record.get(column)) or None for name, column in places.items()}
         if "item" not in about:
             about["item"] = crossed_name(about["context"], about["system"], crossed)
-        count = number(record.get(counts))
-        if count is None or count < 0 or count != int(count):
-            raise Odd(f"{counts} {record.get(counts)!r} is no count of answers, a whole number from 0")
+        cell = record.get(counts)
+        if cell in (None, ""):
+            raise Odd(f"{counts} is empty; write 0 where nobody gave the label")
+        try:
+            count = counted.read(cell)
+        except Odd as odd:
+            raise Odd(f"{counts} {odd}") from None
         label = named(record.get(used["label"])) or None
         further = further_cells(record, rest, objects)
         key = tuple(about.values())
-        for _ in range(int(count)):
+        for _ in range(count):
             raters[key] = raters.get(key, 0) + 1
             row = Label(f"rater {raters[key]}", label=label, **about)
             yield Extended(row, further) if further else row
@@ -85,3 +126,13 @@ def long_counts(source: Source, asked: Asked, used: Mapping[str, str], counts: s
         f"{source.name}: column {counts!r} counts answers; who answered is not told, so that raters are numbered "
         "within each item and say nothing of single judges"
     )
+
+
+def _check_numbers(source: Source, counts: str) -> None:
+    """Raise where a column numbers the rows."""
+    cells = [number(record.get(counts)) for _, record in source.records([counts]) if isinstance(record, dict)]
+    if len(cells) > 2 and any(cells == list(range(start, start + len(cells))) for start in (0, 1)):
+        raise InputError(
+            f"{source.name}: column {counts!r} numbers the rows, so that it counts no answers; rename it, and say who "
+            "judged (--map judge=COLUMN, or --set judge=NAME)"
+        )

@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.long_counts import Counted
 from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
@@ -227,6 +228,7 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
     rest, lost = _further(source, places, columns, Label._fields)
     crossed: dict[str, tuple[str, str]] = {}
     objects: set[str] = set()
+    counted = Counted(source.name)
 
     def one(record: Record, place: str) -> Iterator[Row]:
         about = {name: named(record.get(column)) or None for name, column in places.items()}
@@ -241,12 +243,12 @@ def _of_counts(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterat
         more = further_cells(record, rest, objects)
         rater = 0
         for name in columns:
-            cell = record.get(name)
-            count = 0 if cell in (None, "") else number(cell)
-            if count is None or isinstance(cell, bool) or count < 0 or count != int(count):
-                yield Refused(f"{place}: {name}", f"{cell!r} is no count of answers, a whole number from 0")
+            try:
+                count = counted.read(record.get(name))
+            except Odd as odd:
+                yield Refused(f"{place}: {name}", str(odd))
                 continue
-            for _ in range(int(count)):
+            for _ in range(count):
                 rater += 1
                 row = Label(f"rater {rater}", label=name, **about)
                 yield Extended(row, more) if more else row

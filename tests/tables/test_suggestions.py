@@ -7,8 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import voirdire
 from voirdire import InputError, read
 from voirdire.tables.doctor import examine
 from voirdire.tables.formats.imported import Imported
@@ -150,3 +152,14 @@ def test_winners_by_known_words_are_proposed(tmp_path: Path) -> None:
 def test_doctor_names_no_part_of_columns_in_a_table_that_is_not_read(tmp_path: Path) -> None:
     found = examine(written(tmp_path, "prompt,response,help,truth\np,r,4,4\np,s,2,1\n"))
     assert [column.read_as for column in found.columns] == ["context", None, None, None]
+
+
+def test_fit_proposes_what_doctor_does(tmp_path: Path) -> None:
+    """Answers under a known name beside columns under none: one message, with the columns of the file."""
+    rows = pd.DataFrame({"model_x": ["gpt", "llama"], "model_y": ["llama", "gpt"], "preferred": ["A", "B"]})
+    rows.to_csv(tmp_path / "p.csv", index=False)
+    command = "--map first=model_x,second=model_y,winner=preferred --winners A=first,B=second"
+    for table in (str(tmp_path / "p.csv"), rows):
+        with pytest.raises(InputError, match=command) as told:
+            voirdire.fit(table, method="map")
+        assert "COLUMN" not in str(told.value)

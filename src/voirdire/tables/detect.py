@@ -9,16 +9,17 @@ from typing import Any
 
 from voirdire.errors import InputError
 from voirdire.notices import notice
-from voirdire.tables.columns import KNOWN, kind_of
+from voirdire.tables.columns import ANSWERS, KNOWN, find_roles, kind_of
 from voirdire.tables.counts import Votes
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.long_table import is_nameless
 from voirdire.tables.formats.source import opened
 from voirdire.tables.formats.tables import unknown
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated
-from voirdire.tables.read import columns_among
+from voirdire.tables.read import columns_among, names_of
 from voirdire.tables.scores import Scores, read_scores
 from voirdire.tables.votes import read_votes
 
@@ -90,6 +91,8 @@ def read_table(
             "these are rankings, of which no model is made; --table votes (table='votes') reads each as the votes "
             "between its items"
         )
+    if len(found) == 1 and _is_half_known(names_of(table, problems), found[0]):
+        raise InputError(_unknown(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
     if not found and (not votes or set(shown) <= {"item", "judge"}):
         raise InputError(_unknown(table))
@@ -99,6 +102,13 @@ def read_table(
             f"tool's file, --table {found[0]} takes one, and `voirdire import` writes each into a table of its own)"
         )
     return readers[found[0] if found else Votes.data](table)
+
+
+def _is_half_known(names: Sequence[str], kind: str) -> bool:
+    """Whether the answers stand under another name, and other columns that they need under none that is known."""
+    roles = find_roles(names)
+    known = ANSWERS[kind] in names or kind_of(roles) is not None or is_nameless(names, roles)
+    return bool(names) and not known
 
 
 def _only_kind(table: object, problems: Problems) -> str | None:

@@ -65,7 +65,7 @@ def read_columns(
     >>> read_columns(pd.DataFrame({"judge": ["a"], "note": ["x"]}), ["judge"], ["run"], Problems("votes"))
     {'judge': ['a']}
     """
-    names = () if "judge" not in required else _own_names(table, problems)
+    names = () if "judge" not in required else names_of(table, problems)
     if not is_nameless(names, find_roles(names)):
         return _read(table, required, optional, problems)
     cells = _read(table, [name for name in required if name != "judge"], optional, problems)
@@ -122,7 +122,7 @@ def _in_layout(table: object, names: Sequence[str]) -> Imported | None:
     return read_as(table, Reading()) if known else None
 
 
-def _own_names(table: object, problems: Problems) -> tuple[str, ...]:
+def names_of(table: object, problems: Problems) -> tuple[str, ...]:
     """The columns of a dataframe or of a file that is a table, under their own names."""
     if isinstance(table, Imported):
         return ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -162,3 +164,26 @@ def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
     flat = field.flat(latent, hyper)
     expected = float(density.log_likelihood(density.values(flat, np), data, np))
     assert float(field.answers.both(field.predictors(latent, hyper))[0]) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("severe", [0.0, 1.0])
+def test_intervals_cover_beside_human_scores(severe: float) -> None:
+    """Eight human scores, of people as severe as the judges or more so; without shared errors intervals cover 0.65."""
+    covered, widths = [], {True: [], False: []}
+    for seed in range(12):
+        table, rng = panel(seed, 2.0), np.random.default_rng(seed)
+        truth = table.groupby("item")["truth"].first()
+        seen = truth.iloc[:8].to_numpy() + rng.logistic(size=8) - severe
+        level = (seen[:, None] > np.linspace(-3, 3, 6)).sum(axis=1) + 1
+        people = pd.DataFrame({"item": truth.index[:8], "score": level})
+        for beside in (True, False):
+            how: dict[str, Any] = {"families": FAMILIES, "levels": list(range(1, 8)), "method": "laplace"}
+            how |= {"anchors": people} if beside else {}
+            found = voirdire.fit(table[["judge", "item", "score"]], **how).ranking().set_index("item")
+            found = found.loc[truth.index]
+            widths[beside].append((found["high"] - found["low"]).mean())
+            if beside:
+                covered.append(((found["low"] <= truth) & (truth <= found["high"])).mean())
+    assert 0.83 < np.mean(covered) < 0.95
+    assert np.mean(widths[True]) < np.mean(widths[False])

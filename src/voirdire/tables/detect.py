@@ -91,7 +91,7 @@ def read_table(
             "these are rankings, of which no model is made; --table votes (table='votes') reads each as the votes "
             "between its items"
         )
-    if len(found) == 1 and _is_half_known(names_of(table, problems), found[0]):
+    if len(found) == 1 and _is_half_known(table, found[0], problems):
         raise InputError(_unknown(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
     if not found and (not votes or set(shown) <= {"item", "judge"}):
@@ -104,11 +104,12 @@ def read_table(
     return readers[found[0] if found else Votes.data](table)
 
 
-def _is_half_known(names: Sequence[str], kind: str) -> bool:
+def _is_half_known(table: object, kind: str, problems: Problems) -> bool:
     """Whether the answers stand under another name, and other columns that they need under none that is known."""
-    roles = find_roles(names)
-    known = ANSWERS[kind] in names or kind_of(roles) is not None or is_nameless(names, roles)
-    return bool(names) and not known
+    names = names_of(table, problems)
+    if not names or ANSWERS[kind] in names or is_nameless(names, find_roles(names)):
+        return False
+    return kind_of(columns_among(table, list(KNOWN), problems)) is None
 
 
 def _only_kind(table: object, problems: Problems) -> str | None:

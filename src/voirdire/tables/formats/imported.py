@@ -200,8 +200,9 @@ class Imported:
                 notice(f"{path} is read as a file of {tool}.")
         for note in self.notes:
             notice(note)
-        if refused := self.rows["refused"].rows:
-            first = "; ".join(f"{row[0]}: {row[1]}" for row in refused[:_SHOWN])
+        if len(refused := self.refused):
+            shown = refused.head(_SHOWN)
+            first = "; ".join(f"{place}: {why}" for place, why in zip(shown["place"], shown["reason"], strict=True))
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
             notice(
                 f"{are} in no table ({first}{'; ...' if len(refused) > _SHOWN else ''}); `voirdire import` lists each "

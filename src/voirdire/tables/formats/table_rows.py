@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any
 
 from voirdire.tables.formats.rows import (
@@ -38,7 +40,9 @@ class Rows:
     def __init__(self, name: str, path: Path | None = None) -> None:
         self.name, self.path, self.count = name, path, 0
         self.fields: list[str] = list(COLUMNS[name])
-        self.rows: list[Any] = []
+        self._rows: list[Any] = []
+        self._parts: list[tuple[int, dict[str, list[Any]]]] = []  # rows, by column
+        self._filled: set[str] = set()
         self._names, self._further = set(self.fields), list[str]()
         self._kept: set[str] = set(self.fields[:_NEEDED])
         self._header: tuple[str, ...] = ()
@@ -61,40 +65,47 @@ class Rows:
             if not self._names.issuperset(row.further):
                 self.declare_fields(row.further)
             row = (*row.row, *map(row.further.get, self._further))
-        self.rows.append(row)
-        if self.path is not None and len(self.rows) >= _FLUSH:
-            self.flush()
+        self._rows.append(row)
+        if len(self._rows) >= _FLUSH:
+            self._fold()
+            if self.path is not None:
+                self.flush()
+
+    def _fold(self) -> None:
+        """Keep the rows at hand as columns, where a cell takes a tenth of the memory: each text is kept once."""
+        if not self._rows:
+            return
+        width = len(self.fields)
+        columns = zip(*[(*row, *(None,) * (width - len(row))) for row in self._rows], strict=True)
+        part = {
+            name: [intern(cell) if type(cell) is str else cell for cell in cells]
+            for name, cells in zip(self.fields, columns, strict=True)
+            if name in self._kept or any(cell is not None for cell in cells)
+        }
+        self._runs.update(part.get("run", [None]))
+        self._filled.update(part)
+        self._parts.append((len(self._rows), part))
+        self._rows.clear()
 
     def filled(self) -> tuple[str, ...]:
-        """The columns that the rows at hand fill, those that are in the file, and those that there are to be."""
-        place = self.fields.index("run") if "run" in self.fields and "run" not in self._kept else None
-        if place is not None:
-            self._runs.update(row[place] for row in self.rows)
-        return tuple(
-            name
-            for at, name in enumerate(self.fields)
-            if name in self._kept
-            or name in self._header
-            or (
-                len(self._runs) > 1
-                if at == place
-                else any(len(row) > at and row[at] is not None for row in self.rows)
-            )
-        )
+        """The columns that rows fill, and those that there are to be; one of runs where there are several."""
+        self._fold()
+        left_out = {"run"} if len(self._runs) < 2 and "run" not in self._kept else set()
+        kept = (self._kept | self._filled) - left_out | set(self._header)
+        return tuple(name for name in self.fields if name in kept)
 
     def flush(self) -> None:
         """Write what is at hand; the file is written anew where it lacks a column."""
-        if self.path is None or not self.rows:
-            return
         columns = self.filled()
+        if self.path is None or not self._parts:
+            return
         if columns != self._header:
             self._widen(columns)
-        places = [self.fields.index(name) for name in columns]
         with self.path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerows(
-                [[row[at] if at < len(row) else None for at in places] for row in self.rows]
-            )
-        self.rows.clear()
+            for length, part in self._parts:
+                cells = [part.get(name) or [None] * length for name in columns]
+                csv.writer(stream, lineterminator="\n").writerows(zip(*cells, strict=True))
+        self._parts.clear()
 
     def _widen(self, columns: tuple[str, ...]) -> None:
         assert self.path is not None
@@ -114,9 +125,12 @@ class Rows:
         """The rows as a dataframe; None where there are none."""
         import pandas as pd
 
-        if not self.rows:
+        columns = self.filled()
+        if not self._parts:
             return None
-        width = len(self.fields)
-        rows = [(*row, *(None,) * (width - len(row))) for row in self.rows]
-        cells = dict(zip(self.fields, zip(*rows, strict=True), strict=True))
-        return pd.DataFrame({name: list(cells[name]) for name in self.filled()})
+        return pd.DataFrame(
+            {
+                name: list(chain.from_iterable(part.get(name) or [None] * size for size, part in self._parts))
+                for name in columns
+            }
+        )

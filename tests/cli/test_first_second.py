@@ -110,7 +110,7 @@ def test_signals_are_heard_before_anything_heavy_is_imported(project: Path, fold
     assert not {"numpy", "pandas", "typer", "scipy", "jax"} & set(command.imported)
 
 
-@pytest.mark.parametrize("tries", [12, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tries", [6, pytest.param(40, marks=pytest.mark.slow)])
 def test_a_signal_in_the_first_second_prints_one_line(project: Path, folder: Path, tries: int) -> None:
     rng = np.random.default_rng(tries)
     whole = {verb: written(project, folder, verb) for verb in ("fit", "import")}

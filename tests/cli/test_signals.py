@@ -174,7 +174,7 @@ def test_a_signal_ends_a_verb(zygote: Zygote, verb: str, moment: float | str, nu
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("signals", [40, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("signals", [20, pytest.param(200, marks=pytest.mark.long)])
 def test_signals_at_any_moment(zygote: Zygote, signals: int) -> None:
     rng = np.random.default_rng(0)
     seen = 0

@@ -73,7 +73,8 @@ def test_the_mode_recovers_every_reliability(panel: str, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("panel", ["60 to 100%", pytest.param("10 to 100%", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("panel", ["60 to 100%", "10 to 100%"])
 def test_nuts_recovers_every_reliability_and_converges(panel: str) -> None:
     """Plain NUTS mixes the two mirrored modes of the second panel and puts every judge at one half."""
     result = fitted(panel, 0, "nuts")

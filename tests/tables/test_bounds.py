@@ -181,8 +181,14 @@ def test_packed_texts_of_gigabytes(tmp_path: Path, pack: Callable[..., Path]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SLOW)
-@pytest.mark.parametrize("pack", [gzipped, zstandard])
+@pytest.mark.parametrize(
+    ("pack", "name"),
+    [
+        pytest.param(pack, name, marks=[pytest.mark.long] * (pack is zstandard and name == "rows"))
+        for pack in (gzipped, zstandard)
+        for name in SLOW
+    ],
+)
 def test_packed_rows_of_gigabytes(tmp_path: Path, pack: Callable[..., Path], name: str) -> None:
     refused_within_memory([pack(tmp_path / "table", *SLOW[name])])
 

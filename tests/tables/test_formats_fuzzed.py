@@ -335,7 +335,8 @@ def test_damaged_spreadsheets_and_parquet_end_in_a_table_or_an_error(tmp_path: P
 
 
 @pytest.mark.slow
-def test_many_damaged_spreadsheets_and_parquet(tmp_path: Path) -> None:
-    found, read = damaged_tables(tmp_path, 400)
+@pytest.mark.parametrize("count", [80, pytest.param(400, marks=pytest.mark.long)])
+def test_many_damaged_spreadsheets_and_parquet(tmp_path: Path, count: int) -> None:
+    found, read = damaged_tables(tmp_path, count)
     assert not found, f"{len(found)}: " + "\n".join(found[:5])
     assert read > 0

@@ -146,7 +146,10 @@ def test_known_items_add_nothing_to_matrices_of_each_rater_of_dices(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("count", "joint", "cut"), [(20, 0.6842, 0.6963), (60, 0.6799, 0.6967)])
+@pytest.mark.parametrize(
+    ("count", "joint", "cut"),
+    [pytest.param(20, 0.6842, 0.6963, marks=pytest.mark.long), (60, 0.6799, 0.6967)],
+)
 def test_matrices_from_known_items_alone_beat_joint_ones_on_dices(
     dices: tuple[pd.DataFrame, pd.Series], count: int, joint: float, cut: float
 ) -> None:

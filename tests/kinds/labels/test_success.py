@@ -79,7 +79,7 @@ def test_the_best_is_first_whatever_the_words(good: str, bad: str, others: tuple
     )
 
 
-@pytest.mark.parametrize(("good", "bad"), [("ham", "spam"), ("2", "1")])
+@pytest.mark.parametrize(("good", "bad"), [("ham", "spam"), pytest.param("2", "1", marks=pytest.mark.slow)])
 def test_unknown_words_are_refused_and_named_ones_taken(good: str, bad: str) -> None:
     table = answered(good, bad)
     fit = voirdire.fit(table, model="hierarchical-dawid-skene", method="laplace")

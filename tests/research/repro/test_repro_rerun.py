@@ -31,6 +31,7 @@ class Fresh:
     replicates: int
     seed: int
     slow: bool = True
+    long: bool = False
     panels: tuple[str, ...] = ()
     optimiser: str = ""
     model: str = ""
@@ -80,7 +81,7 @@ def path_of(study: str) -> str | Path:
 FRESH = [
     Fresh("rq1", 2, 1001, slow=False, panels=("60-100",), optimiser="map"),
     Fresh("rq1", 3, 1002, panels=("10-100", "0-90"), optimiser="map"),
-    Fresh("rq1", 2, 1003, optimiser="adam", only="eta"),
+    Fresh("rq1", 2, 1003, long=True, optimiser="adam", only="eta"),
     Fresh("ablation", 4, 1004),
     Fresh(
         "rq3", 3, 1005, model="maple", added=("random", "always-first", "always-second"), counts=(2, 5)
@@ -97,14 +98,18 @@ FRESH = [
         "maple/position", 2, 1009, model="maple", added=("always-second",), counts=(4,), designs=("fixed order",),
         panels=("coins 0.60 to 0.90", "coins 0.70 to 0.95", "coins 0.80 to 0.95"),
     ),
-    Fresh("maple/targets", 2, 1007),
+    Fresh("maple/targets", 2, 1007, long=True),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     "fresh",
     [
-        pytest.param(one, marks=[pytest.mark.slow] if one.slow else [], id=f"{one.study}-{one.seed}")
+        pytest.param(
+            one,
+            marks=[pytest.mark.slow] * one.slow + [pytest.mark.long] * one.long,
+            id=f"{one.study}-{one.seed}",
+        )
         for one in FRESH
     ],
 )

@@ -274,6 +274,7 @@ def test_faults_are_named(tmp_path, old: str, new: str, message: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_right_models_of_labels_pass(study: Study) -> None:
     """As for votes. Posteriors under confusion matrices are too far from normal for Laplace draws with eight judges."""
     spec = load_model("one-coin-label")

@@ -19,6 +19,7 @@ _FIRST = {
     "criteria": ("judge", "first", "second", "winner", "run"),
     "scores": ("judge", "item", "criterion", "score", "context", "system", "run", "phase", "group"),
     "labels": ("judge", "item", "criterion", "label", "context", "system", "run", "phase", "group"),
+    "rankings": ("judge", "criterion", "context", "item", "rank", "run", "phase", "group"),
     "texts": ("judge", "kind", "item", "text", "run", "phase", "group"),
     "missing": ("judge", "key", "reason"),
 }

@@ -17,7 +17,7 @@ Key: TypeAlias = tuple[str | int, ...]
 Logprobs: TypeAlias = tuple[tuple[str, tuple[tuple[str, float], ...]], ...]
 
 #: The tables that a run writes.
-TABLES = ("votes", "decisions", "criteria", "scores", "labels", "texts", "missing")
+TABLES = ("votes", "decisions", "criteria", "scores", "labels", "rankings", "texts", "missing")
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Row:
     ----------
     table : str
         ``votes``, ``decisions`` (votes after a protocol's own rules), ``criteria`` (votes on criteria), ``scores``,
-        ``labels``, ``texts`` or ``missing``.
+        ``labels``, ``rankings``, ``texts`` or ``missing``.
     values : mapping
         The cells by column.
 

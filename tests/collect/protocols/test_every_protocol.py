@@ -23,6 +23,7 @@ CRITERIA = {"style": "How it reads.", "sense": "What it says."}
 OPTIONS: dict[str, dict[str, Any]] = {
     "maple": {"rubric": "Good texts are good.", "order": "swap"},
     "pairwise": {"ties": True, "repeats": 2},
+    "ranking": {"rounds": 2, "wanted": "best-worst"},
     "masa": {"summarizers": ("j",), "reference": "k"},
     "maj-eval": {"documents": ("Parents want fun.", "Teachers want sense."), "criteria": CRITERIA},
     "simple-role": {"roles": {"Teachers": "You teach.", "Parents": "You care."}, "criteria": CRITERIA},

@@ -54,6 +54,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "debate": [{"strength": strength} for strength in ("plain", "weak", "moderate")],
     "mareval": [{"moderate": False, "plan": False}],
     "pairwise": [{"rubric": "R", "task": "T"}],
+    "ranking": [{"rubric": "R", "task": "T", "wanted": "ranking"}],
     "maple": [{"audience": "A", "constraints": "C", "task": "T"}],
 }
 

@@ -23,6 +23,7 @@ from voirdire.tables.votes import read_votes
 OPTIONS: dict[str, dict[str, Any]] = {
     "maple": {"rubric": "Good texts are good.", "levels": 0},
     "pairwise": {"order": "swap"},
+    "ranking": {"wanted": "best-worst", "rounds": 2},
     "masa": {"summarizers": ["j"], "reference": "k", "runs": 2},
     "maj-eval": {"documents": ["Parents want fun.", "Teachers want sense."]},
     "simple-role": {"roles": {"Teachers": "You teach."}},
@@ -72,7 +73,10 @@ def smallest(part: dict[str, Any], rng: np.random.Generator) -> Any:
 def fitting(request: dict[str, Any]) -> Any:
     """A random answer that fits the schema, the same whenever the request is."""
     digest = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).digest()
-    return smallest(schema(request), np.random.default_rng(list(digest)))
+    said = smallest(schema(request), np.random.default_rng(list(digest)))
+    if fields(request) == ("best", "worst"):  # two different texts
+        said["worst"] = next(one for one in ("Text 1", "Text 2") if one != said["best"])
+    return said
 
 
 def run(

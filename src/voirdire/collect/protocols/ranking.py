@@ -1,0 +1,158 @@
+"""Ranking: every judge puts the texts of a context in order, or names the best and the worst of them.
+
+Source: rankings of several items are the answers of Plackett (1975), Applied Statistics 24; the best and the worst of a
+list those of Louviere, Flynn and Marley (2015), Best-Worst Scaling.
+
+Inputs: texts, a rubric (optional), the task. Decision rule: the judge's order; an answer that is not one of all texts
+shown is missing. Output: ``rankings``, rank 1 for the best; of best and worst 1 and 3, all others 2. Texts are shown in
+an order drawn for each judge, context and run. A context of more than ``size`` texts is cut into lists anew in each
+round. With K judges and contexts of N texts there are K ceil(N / size) questions for each context and round.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from voirdire.collect.protocol import Answer, Ask, Calls, Item, Key, Question, Row, Setting, missing
+from voirdire.collect.protocols.pairing import by_context, generator
+from voirdire.collect.protocols.roles import takers, uneven, unknown
+from voirdire.collect.protocols.schemas import Schema, choice, record, several
+from voirdire.collect.protocols.scoring import at_least
+
+LARGEST, SMALLEST = 10, 3  # texts of a list
+
+
+@dataclass(frozen=True)
+class RankingOptions:
+    """Options of ranking.
+
+    Attributes
+    ----------
+    judges : tuple of str
+        Judges of the panel that take part; none named: all.
+    wanted : "ranking" or "best-worst"
+        What is asked for.
+    size : int
+        Most texts of a list, 3 to 10.
+    rounds : int
+        How often each judge ranks all texts of a context.
+    task : str
+        What the texts were written for.
+    rubric : str
+        The holistic rubric.
+
+    Examples
+    --------
+    >>> RankingOptions().size
+    10
+    """
+
+    judges: tuple[str, ...] = ()
+    wanted: Literal["ranking", "best-worst"] = "ranking"
+    size: int = LARGEST
+    rounds: int = 1
+    task: str = ""
+    rubric: str = ""
+
+
+class Ranking:
+    """The protocol ``ranking``."""
+
+    name: ClassVar[str] = "ranking"
+    Options: ClassVar[type[Any]] = RankingOptions
+
+    def problems(self, setting: Setting) -> list[str]:
+        """Unknown judges, lists that are too long or too short."""
+        options: RankingOptions = setting.options
+        found = [*unknown(setting, {"judges": options.judges}), *uneven(setting.items, ["context"])]
+        if not SMALLEST <= options.size <= LARGEST:
+            found.append(f"option size is {options.size}; give a whole number from {SMALLEST} to {LARGEST}")
+        for context, items in by_context(setting.items).items():
+            if len(items) < 2:
+                where = "items" if context is None else f"context {context!r}"
+                found.append(f"{where}: there is one item; give at least two to rank")
+        return found + at_least(options, rounds=1)
+
+    def calls(self, setting: Setting) -> Calls:
+        """The lists of each judge."""
+        options: RankingOptions = setting.options
+        lists = sum(-(-len(items) // options.size) for items in by_context(setting.items).values())
+        counts = dict.fromkeys(takers(setting, options.judges), lists * options.rounds)
+        return Calls(counts, counts)
+
+    async def run(self, setting: Setting, ask: Ask) -> list[Row]:
+        """All lists at once."""
+        questions = [
+            _ranked(setting, ask, judge, shown, run)
+            for judge in takers(setting, setting.options.judges)
+            for context, items in by_context(setting.items).items()
+            for run, shown in enumerate(lists(setting, judge, context or "", items), start=1)
+        ]
+        return [row for part in await asyncio.gather(*questions) for row in part]
+
+
+def lists(setting: Setting, judge: str, context: str, items: Sequence[Item]) -> list[list[Item]]:
+    """The lists that one judge ranks in one context, in the order in which their texts are shown.
+
+    Examples
+    --------
+    >>> items = [Item(name, "text") for name in "abcdefg"]
+    >>> found = lists(Setting((), (), RankingOptions(size=3)), "ann", "", items)
+    >>> [len(one) for one in found], sorted(item.id for one in found for item in one) == list("abcdefg")
+    ([3, 2, 2], True)
+    """
+    options: RankingOptions = setting.options
+    rng = generator(setting.seed, "ranking", judge, context)
+    parts = -(-len(items) // options.size)
+    return [
+        [items[place] for place in part]
+        for _ in range(options.rounds)
+        for part in np.array_split(rng.permutation(len(items)), parts)
+    ]
+
+
+async def _ranked(setting: Setting, ask: Ask, judge: str, items: Sequence[Item], run: int) -> list[Row]:
+    """The rows of one list."""
+    options: RankingOptions = setting.options
+    names = [f"Text {place + 1}" for place in range(len(items))]
+    context, sources = items[0].context, {item.source for item in items}
+    shown = {
+        "task": options.task,
+        "rubric": options.rubric,
+        "whole": options.wanted == "ranking",
+        "context": context,
+        "source": items[0].source if len(sources) == 1 else None,
+        "sources": [item.source or "" for item in items] if len(sources) > 1 else [],
+        "texts": [item.text for item in items],
+    }
+    key: Key = ("rank", context or "", *(item.id for item in items), run)
+    answer = await ask(Question(judge, "ranking/rank", shown, key, _schema(options, names)))
+    own: dict[str, Any] = {"judge": judge} | ({} if context is None else {"context": context}) | {"run": run}
+    ranks = {} if answer.content is None else _ranks(answer.content, names)
+    if len(ranks) < len(names):
+        lost = answer if answer.content is None else Answer(None, "not every text is named once")
+        return [missing(key, lost, table="rankings", **own)]
+    return [
+        Row("rankings", {**own, "item": item.id, "rank": ranks[name]})
+        for name, item in zip(names, items, strict=True)
+    ]
+
+
+def _schema(options: RankingOptions, names: Sequence[str]) -> Schema:
+    if options.wanted == "ranking":
+        return record(ranking=several(choice(names), len(names), len(names)))
+    return record(best=choice(names), worst=choice(names))
+
+
+def _ranks(content: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
+    """Ranks by name; fewer than there are names where the answer is no order."""
+    if "ranking" in content:
+        return {name: place for place, name in enumerate(content["ranking"], start=1)}
+    if content["best"] == content["worst"]:
+        return {}
+    return dict.fromkeys(names, 2) | {content["best"]: 1, content["worst"]: 3}

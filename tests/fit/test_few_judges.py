@@ -32,7 +32,9 @@ def drawn(judges: int, rng: np.random.Generator) -> tuple[Floats, pd.DataFrame]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("judges", [1, 2, 3])
+@pytest.mark.parametrize(
+    "judges", [pytest.param(1, marks=pytest.mark.long), 2, pytest.param(3, marks=pytest.mark.long)]
+)
 def test_claims_of_a_few_judges_are_right(judges: int) -> None:
     """Pairs told apart at P > 0.95 are wrong in at most 5%; draws of one orientation would claim more."""
     claims = wrong = folded = 0

@@ -45,6 +45,7 @@ def test_the_examples_of_a_page_give_what_they_show(
     assert found.failed == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_first_page_runs(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

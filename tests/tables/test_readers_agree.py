@@ -237,8 +237,11 @@ def test_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_two_thousand_random_tables_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    agree(tmp_path, monkeypatch, 2000)
+@pytest.mark.parametrize("count", [250, pytest.param(2000, marks=pytest.mark.long)])
+def test_many_random_tables_are_read_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    agree(tmp_path, monkeypatch, count)
 
 
 HEAD = "judge,first,second,winner\n"
@@ -366,8 +369,9 @@ def test_a_path_is_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.slow
-def test_a_thousand_paths_are_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    paths(tmp_path, monkeypatch, 1000)
+@pytest.mark.parametrize("count", [120, pytest.param(1000, marks=pytest.mark.long)])
+def test_many_paths_are_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    paths(tmp_path, monkeypatch, count)
 
 
 def test_a_path_that_is_missing_is_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,7 @@ def suggested(x: np.ndarray, seed: int) -> np.ndarray:
     return asked["first"].str[1:4].astype(int).to_numpy()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("draws", [40])
 @pytest.mark.parametrize(

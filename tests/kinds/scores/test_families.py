@@ -167,7 +167,7 @@ def test_human_scores_leave_shared_errors_in(table: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("severe", [0.0, 1.0])
+@pytest.mark.parametrize("severe", [pytest.param(0.0, marks=pytest.mark.long), 1.0])
 def test_intervals_cover_beside_human_scores(severe: float) -> None:
     """Eight human scores, of people as severe as the judges or more so; without shared errors intervals cover 0.65."""
     covered, widths = [], {True: [], False: []}

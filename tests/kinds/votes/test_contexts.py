@@ -275,9 +275,10 @@ def random_table(seed: int) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped() -> None:
+@pytest.mark.parametrize("tables", [20, pytest.param(60, marks=pytest.mark.long)])
+def test_small_tables_of_every_shape_are_fitted_and_say_where_the_search_stopped(tables: int) -> None:
     """The search of spreads stops where a mode of latent values ends: of coin-flippers, whose signs are open."""
-    stopped, tables = 0, 60
+    stopped = 0
     for seed in range(tables):
         table = random_table(seed)
         model = "maple-contexts" if "criterion" in table else "crowd-bt-contexts"

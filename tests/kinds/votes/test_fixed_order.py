@@ -70,6 +70,7 @@ def test_human_answers_tell_position_from_strength() -> None:
     assert "cannot be told" not in " ".join(fit.checks()["message"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_what_cannot_be_told_is_left_out_with_its_reason_once(capsys: pytest.CaptureFixture[str]) -> None:
     one, both = (

@@ -158,6 +158,7 @@ def test_the_mode_is_that_of_laplace_at_every_scale_in_sparse_tables(learned: An
     assert abs(log_spread(problem) - scales[np.argmax(marginal)]) < 0.4 * width
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_judge_that_tells_hardly_anything_is_not_trusted_for_its_many_votes() -> None:
     """Near items and a good judge, or items far apart and one that tosses coins: NUTS is at both ends of this ridge.

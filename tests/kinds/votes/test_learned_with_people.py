@@ -93,7 +93,7 @@ def test_a_wrong_panel_is_turned(mode: str | None) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sd", [pytest.param(0.7, marks=pytest.mark.long), 2.0])
-@pytest.mark.parametrize("right", [GOOD, WRONG], ids=["good", "wrong"])
+@pytest.mark.parametrize("right", [GOOD, pytest.param(WRONG, marks=pytest.mark.long)], ids=["good", "wrong"])
 def test_scores_are_covered_where_the_scale_is_not_that_of_the_prior(sd: float, right: list[float]) -> None:
     inside = []
     for seed in range(4):

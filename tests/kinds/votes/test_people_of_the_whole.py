@@ -128,6 +128,7 @@ def test_they_teach_weights_and_the_scale_is_learned() -> None:
     assert not any("given" in note for note in found.notes)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_scores_and_judges_are_covered_where_the_scale_is_not_that_of_the_prior() -> None:
     """In contexts four tables tell too little: see benchmarks/people_of_the_whole.py."""

@@ -58,6 +58,7 @@ def test_sharp_judges_are_told_from_blunt_ones() -> None:
     assert np.corrcoef(np.log(judges["discrimination"]), sharp)[0, 1] > 0.95
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_items_closer_together_than_a_given_scale_says_are_covered() -> None:
     scores, judges = [], []

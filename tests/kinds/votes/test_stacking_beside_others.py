@@ -39,7 +39,7 @@ def llmbar(shared) -> tuple[np.ndarray, np.ndarray]:
         (10, 6, 0.0),
         pytest.param(10, 30, 0.877, marks=pytest.mark.slow),
         pytest.param(20, 30, 0.890, marks=pytest.mark.slow),
-        pytest.param(40, 30, 0.8995, marks=pytest.mark.slow),
+        pytest.param(40, 30, 0.8995, marks=[pytest.mark.slow, pytest.mark.long]),
     ],
 )
 def test_log_loss_is_not_behind_ridge_s(llmbar, size: int, draws: int, accuracy: float) -> None:
@@ -65,7 +65,7 @@ SHARED = {"apart": (0.0, 0.0), "others alike": (0.5, 0.0), "all alike": (0.0, 0.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("draws", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("draws", [20, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("mistakes", SHARED)
 def test_one_judge_far_ahead_is_not_lost(mistakes: str, draws: int) -> None:
     """Seven judges, right on 76% and 60 to 65% of 350 pairs; mistakes of the six, or of all, may be shared.

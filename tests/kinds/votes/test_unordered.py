@@ -84,6 +84,7 @@ def test_the_scale_is_learned() -> None:
     assert errors[0] < 0.6 * errors[1]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_contexts_are_told_from_judges() -> None:
     """Where items are worth more in some contexts than in others, judges are not called unreliable for it.

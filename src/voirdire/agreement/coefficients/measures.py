@@ -16,6 +16,7 @@ from voirdire.agreement.coefficients.icc import intraclass_correlation
 from voirdire.agreement.coefficients.majority import share_agreeing
 from voirdire.agreement.coefficients.pairwise import CORRELATIONS
 from voirdire.agreement.coefficients.panel import fleiss_kappa, gwet_ac, panel_agreement
+from voirdire.agreement.coefficients.ranks import kendall_w, rank_correlation
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.coefficients.two import agreement_rate, cohen_kappa, scott_pi
 from voirdire.agreement.coefficients.winrate import Ties
@@ -41,7 +42,7 @@ class Measure:
         Its name in tables and on the command line.
     of : {"pair", "panel", "both"}
         Whether it compares two judges, a whole panel, or either.
-    needs : {"nominal", "ordered", "numbers"}
+    needs : {"nominal", "ordered", "numbers", "ranks"}
         What the answers must be.
     build : callable
         Makes the statistic from the ratings of those judges.
@@ -49,7 +50,7 @@ class Measure:
 
     name: str
     of: Literal["pair", "panel", "both"]
-    needs: Literal["nominal", "ordered", "numbers"]
+    needs: Literal["nominal", "ordered", "numbers", "ranks"]
     build: Build
 
 
@@ -105,6 +106,16 @@ _OTHERS = [
 
 MEASURES = {measure.name: measure for measure in [*_OTHERS, *_CORRELATIONS]}
 
+#: Of rankings only.
+OF_RANKINGS = {
+    measure.name: measure
+    for measure in (
+        Measure("kendall_w", "panel", "ranks", lambda r: kendall_w(r)),
+        Measure("kendall_tau_b", "both", "ranks", lambda r: rank_correlation(r, "kendall_tau_b")),
+        Measure("spearman", "both", "ranks", lambda r: rank_correlation(r, "spearman")),
+    )
+}
+
 #: Of votes only, per judge and item; ties are left out, not won, or half won.
 WIN_RATES: dict[str, Ties] = {
     "win_rate": "left out",
@@ -115,8 +126,13 @@ WIN_RATES: dict[str, Ties] = {
 _AT_LEAST = re.compile(r"at_least_(\d+)_agree")
 
 
-def find_measure(name: str) -> Measure:
+def find_measure(name: str, *, ranked: bool = False) -> Measure:
     """Look a measure up by name; ``at_least_3_agree`` and the like are made for any number.
+
+    Parameters
+    ----------
+    ranked : bool
+        Whether it is to compare rankings.
 
     Raises
     ------
@@ -132,8 +148,17 @@ def find_measure(name: str) -> Measure:
     ...
     voirdire.errors.InputError: measure 'kappa' is not known; did you mean 'cohen_kappa'?
     """
+    if ranked:
+        if name not in OF_RANKINGS:
+            raise InputError(
+                f"measure {name!r} does not compare rankings; take {', '.join(OF_RANKINGS)}, or compare the votes "
+                "between their items (--table votes)"
+            )
+        return OF_RANKINGS[name]
     if name in MEASURES:
         return MEASURES[name]
+    if name in OF_RANKINGS:
+        raise InputError(f"measure {name!r} compares rankings, and these are none")
     found = _AT_LEAST.fullmatch(name)
     if found:
         return Measure(name, "panel", "nominal", lambda r: share_agreeing(r, int(found[1])))

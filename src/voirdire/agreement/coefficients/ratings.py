@@ -46,6 +46,8 @@ class Ratings:
         Whether which item of a pair comes first is arbitrary, so that coefficients average over both orders.
     notes : dict of str to str
         What was done to a judge's answers on the way, such as combining repeated ones.
+    ranks : tuple of float array, shape (items, judges) each, or None
+        Of rankings what each judge made of each unit, which is a list of items: ranks, NaN for items left out.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Ratings:
     items: tuple[str, ...] = ()
     mirrored: bool = False
     notes: dict[str, str] = field(default_factory=dict)
+    ranks: tuple[FloatArray, ...] | None = None
 
     @property
     def rated(self) -> NDArray[np.bool_]:
@@ -92,7 +95,8 @@ class Ratings:
         if problems:
             raise InputError(problems)
         columns = [self.judges.index(one) for one in judges]
-        return replace(self, judges=tuple(judges), codes=self.codes[:, columns])
+        ranks = None if self.ranks is None else tuple(one[:, columns] for one in self.ranks)
+        return replace(self, judges=tuple(judges), codes=self.codes[:, columns], ranks=ranks)
 
     def keep(self, units: NDArray[np.bool_]) -> Ratings:
         """Keep some units."""
@@ -103,6 +107,7 @@ class Ratings:
             contexts=None if contexts is None else contexts.astype(np.int64),
             units=tuple(name for name, kept in zip(self.units, units, strict=True) if kept),
             pairs=None if self.pairs is None else self.pairs[units],
+            ranks=None if self.ranks is None else tuple(self.ranks[u] for u in np.flatnonzero(units)),
         )
 
     def flipped(self) -> Ratings:

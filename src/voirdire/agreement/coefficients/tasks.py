@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from voirdire.agreement.coefficients.majority import majority, with_tie
-from voirdire.agreement.coefficients.measures import WIN_RATES, Measure, find_measure, fits, statistic_of
+from voirdire.agreement.coefficients.measures import (
+    OF_RANKINGS,
+    WIN_RATES,
+    Measure,
+    find_measure,
+    fits,
+    statistic_of,
+)
 from voirdire.agreement.coefficients.ratings import Ratings, unknown
 from voirdire.agreement.coefficients.rows import Task
 from voirdire.agreement.coefficients.winrate import win_rate
@@ -70,7 +77,8 @@ def plan(
     with_pairs = len(chosen) <= _MANY_JUDGES if pairs is None else pairs
     work = []
     for ratings, voted in zip(matched, votes or matched, strict=True):
-        known = [find_measure(name) for name in names if name not in WIN_RATES]
+        ranked = ratings.ranks is not None
+        known = [find_measure(name, ranked=ranked) for name in names if name not in WIN_RATES]
         if against is not None:
             tasks = _against(ratings, known, against)
         else:
@@ -101,6 +109,10 @@ def _judges(
     chosen = ratings.judges if named is None else tuple(dict.fromkeys(named))
     problems = unknown("judge", chosen, ratings.judges)
     if against == MAJORITY:
+        if ratings.ranks is not None:
+            problems.append(
+                "a majority of rankings is none; name a judge to compare with, or read them as votes (--table votes)"
+            )
         if MAJORITY in ratings.judges:
             problems.append(
                 "against 'majority' may mean the majority or the judge of that name; rename the judge"
@@ -130,7 +142,7 @@ def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | N
                 problems.append(f"{name} counts votes on pairs, and these are not votes")
             continue
         try:
-            measure = find_measure(name)
+            measure = find_measure(name, ranked=matched[0].ranks is not None)
         except InputError as error:
             problems += error.problems
             continue
@@ -146,6 +158,8 @@ def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | N
 
 def _suitable(matched: Sequence[Ratings]) -> list[str]:
     """Measures that suit the answers, the chance-corrected ones for what the answers are."""
+    if matched[0].ranks is not None:
+        return list(OF_RANKINGS)
     numeric = all(ratings.values is not None for ratings in matched)
     few = max(len(ratings.levels) for ratings in matched) <= _MANY_LEVELS
     ordered = all(ratings.ordered and ratings.tie is None for ratings in matched)

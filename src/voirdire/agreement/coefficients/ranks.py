@@ -1,0 +1,145 @@
+"""Agreement of judges who rank: Kendall's W, tau-b and Spearman's rho within each list, averaged over lists.
+
+A list is what judges order together: the items of one context. Of judge j let d_ji be the mid-ranks of its items less
+their mean, c_jk = sum_i d_ji d_ki over the items of the list, and n_jk = sum_{i<l} sign(d_ji - d_jl) sign(d_ki - d_kl).
+
+    Spearman's rho   c_jk / sqrt(c_jj c_kk)
+    Kendall's tau-b  n_jk / sqrt(n_jj n_kk)                                 (Kendall, Biometrika 33, 1945)
+    Kendall's W      sum_jk c_jk / (m sum_j c_jj),   m judges               (Kendall and Babington Smith,
+                     Annals of Mathematical Statistics 10, 1939)
+
+W is the textbook's, corrected for ties: m sum_j c_jj is (m^2 (n^3 - n) - m sum_j T_j) / 12. Two judges are compared on
+the items that both ranked, a panel's W on those that all of its judges ranked, ranks being those among these items. A
+list counts where the coefficient is defined in it: two items or more, not all of them tied by a judge. Of resampled
+judges, copies of one are not compared with each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import CountStatistic, FloatArray, PanelStatistic, ratio
+
+
+def rank_correlation(ratings: Ratings, name: str) -> CountStatistic | PanelStatistic:
+    """The mean over lists of Kendall's tau-b or of Spearman's rho: of two judges, or over the pairs of a panel.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of rankings.
+    name : {"kendall_tau_b", "spearman"}
+
+    Returns
+    -------
+    CountStatistic or PanelStatistic
+        Undefined where two judges ranked no two items of a list both.
+
+    Examples
+    --------
+    >>> ratings = ratings_from_ranks([[[1, 1], [2, 3], [3, 2]], [[1, 1], [2, 2], [3, 3]]])
+    >>> tau = rank_correlation(ratings, "kendall_tau_b")
+    >>> tau.values(np.ones((1, 2))).round(4).tolist()
+    [0.6667]
+    """
+    assert ratings.ranks is not None
+    products = _signs if name == "kendall_tau_b" else _covariances
+    judges = len(ratings.judges)
+    found = np.full((len(ratings.ranks), judges, judges), np.nan)
+    for place, ranks in enumerate(ratings.ranks):
+        for j in range(judges):
+            for k in range(j):
+                both = ~np.isnan(ranks[:, [j, k]]).any(axis=1)
+                first, second = products(ranks[both][:, [j, k]])
+                found[place, j, k] = found[place, k, j] = ratio(first[1:], np.sqrt(first[:1] * second[1:]))[0]
+    if judges == 2:
+        pair = found[:, 0, 1]
+        known = ~np.isnan(pair)
+        return CountStatistic(np.column_stack([known, np.where(known, pair, 0.0)]).astype(float), _mean)
+    known = ~np.isnan(found)
+    value = np.where(known, found, 0.0)
+
+    def features(weights: FloatArray) -> FloatArray:
+        pairs, total = (np.einsum("rj,ujk,rk->ru", weights, part, weights) for part in (known, value))
+        each = np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+        return np.stack([pairs > 0, each], axis=-1, dtype=np.float64)
+
+    return PanelStatistic(judges, features, _mean)
+
+
+def kendall_w(ratings: Ratings) -> PanelStatistic:
+    """The mean over lists of Kendall's coefficient of concordance.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of rankings.
+
+    Returns
+    -------
+    PanelStatistic
+        Undefined where no list has two items that all judges ranked.
+
+    Examples
+    --------
+    >>> w = kendall_w(ratings_from_ranks([[[1, 2, 1], [2, 1, 2], [3, 3, 3]]]))
+    >>> w.fixed().values(np.ones((1, 1))).round(4).tolist()
+    [0.7778]
+    """
+    assert ratings.ranks is not None
+    judges = len(ratings.judges)
+    found = np.zeros((len(ratings.ranks), judges, judges))
+    for place, ranks in enumerate(ratings.ranks):
+        found[place] = _covariances(ranks[~np.isnan(ranks).any(axis=1)])
+    own = np.diagonal(found, axis1=1, axis2=2)
+    others = found * (1.0 - np.eye(judges))
+
+    def features(weights: FloatArray) -> FloatArray:
+        number = weights.sum(axis=1, keepdims=True)
+        pairs = number**2 - (weights**2).sum(axis=1, keepdims=True)
+        selves = weights @ own.T
+        shared = ratio(np.einsum("rj,ujk,rk->ru", weights, others, weights), pairs) * number * (number - 1.0)
+        known = (selves > 0) & (pairs > 0)
+        each = np.divide(selves + shared, number * selves, out=np.zeros_like(selves), where=known)
+        return np.stack([known, each], axis=-1, dtype=np.float64)
+
+    return PanelStatistic(judges, features, _mean)
+
+
+def _mean(totals: FloatArray) -> FloatArray:
+    return ratio(totals[..., 1], totals[..., 0])
+
+
+def _covariances(ranks: FloatArray) -> FloatArray:
+    """c_jk of some items that all judges ranked, shape (judges, judges)."""
+    from scipy.stats import rankdata
+
+    centred = rankdata(ranks, axis=0) - (len(ranks) + 1) / 2 if len(ranks) else ranks
+    return np.asarray(centred.T @ centred)
+
+
+def _signs(ranks: FloatArray) -> FloatArray:
+    """n_jk of some items that all judges ranked, shape (judges, judges)."""
+    first, second = np.triu_indices(len(ranks), 1)
+    signs = np.sign(ranks[first] - ranks[second])
+    return np.asarray(signs.T @ signs)
+
+
+def ratings_from_ranks(lists: object) -> Ratings:
+    """Ratings of lists of ranks.
+
+    Parameters
+    ----------
+    lists : sequence of array-like, shape (items, judges) each
+        Ranks, 1 for the best; NaN where a judge did not rank an item.
+
+    Examples
+    --------
+    >>> ratings_from_ranks([[[1, 2], [2, 1]]]).rated.tolist()
+    [[True, True]]
+    """
+    ranks = tuple(np.asarray(one, float) for one in lists)  # type: ignore[attr-defined]
+    codes = np.array([np.where(np.isnan(one).all(axis=0), -1, 0) for one in ranks], np.int64)
+    names = tuple(str(j + 1) for j in range(codes.shape[1]))
+    return Ratings(names, codes, ("ranked",), units=tuple(str(u + 1) for u in range(len(ranks))), ranks=ranks)

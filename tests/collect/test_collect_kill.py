@@ -92,7 +92,10 @@ def test_a_run_that_is_killed_at_random_moments_ends_as_one_that_was_not(
         folder, kept, grew = tmp_path / "killed", set(), 0
         for _ in range(KILLS):
             process = tell({"run": run | {"out": str(folder)}})
-            asked, until = rng.integers(16), time.monotonic() + 60  # moments of the run, whatever the machine does
+            asked, until = (
+                rng.integers(16),
+                time.monotonic() + 60,
+            )  # moments of the run, whatever the machine does
             while len(server.requests) < asked and time.monotonic() < until:
                 time.sleep(0.001)
             time.sleep(rng.uniform(0.0, 0.02))

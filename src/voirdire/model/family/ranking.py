@@ -16,8 +16,8 @@ nothing. So a choice of one, the best k and best-worst are rankings with ties, a
 a comparison of Bradley and Terry.
 
 With u = exp(-exp(x)) the integral is one over x of a smooth density, which the trapezoidal rule gives to some 1e-10 of
-itself, however many are tied. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x by the integrand, log P
-has the slopes E g_i by eta_i - log W and the second derivatives E h_i [i = j] + Cov(g_i, g_j),
+itself, however many are tied. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x by the integrand,
+log P has the slopes E g_i by eta_i - log W and the second derivatives E h_i [i = j] + Cov(g_i, g_j),
 
     g = a / (exp(a) - 1),   h = g (1 - a - g).
 

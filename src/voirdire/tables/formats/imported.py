@@ -202,7 +202,9 @@ class Imported:
             notice(note)
         if len(refused := self.refused):
             shown = refused.head(_SHOWN)
-            first = "; ".join(f"{place}: {why}" for place, why in zip(shown["place"], shown["reason"], strict=True))
+            first = "; ".join(
+                f"{place}: {why}" for place, why in zip(shown["place"], shown["reason"], strict=True)
+            )
             are = "1 answer is" if len(refused) == 1 else f"{len(refused):,} answers are"
             notice(
                 f"{are} in no table ({first}{'; ...' if len(refused) > _SHOWN else ''}); `voirdire import` lists each "

@@ -258,7 +258,7 @@ def read_answers(
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows)
-    return read_table(table, levels=levels, votes=True, rows=rows, keep=keep)
+    return read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
 
 
 def _check_request(how: Method, prob: float, over: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.tables.details import Details
 from voirdire.tables.labels import Labels
+from voirdire.tables.rankings import Rankings
 from voirdire.tables.scores import Scores
 
 _CODES = ("judge", "criterion", "first", "second", "counts", "row_cell", "row_outcome", "row_context")
@@ -48,7 +49,7 @@ def unpack_votes(names: dict[str, Any], arrays: dict[str, Any], key: str) -> Vot
     return Votes(**content)
 
 
-def pack_rated(table: Labels | Scores, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Names and codes of a table of labels or scores.
 
     Examples

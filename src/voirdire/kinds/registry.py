@@ -8,13 +8,14 @@ from voirdire.errors import InputError
 from voirdire.kinds.joint.kind import JOINT
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.labels.kind import LABELS
+from voirdire.kinds.rankings.kind import RANKINGS
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model, load_model, model_names
 
-KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in (VOTES, LABELS, SCORES, JOINT)}
+KINDS: dict[str, Kind[Any, Any]] = {kind.name: kind for kind in (VOTES, LABELS, SCORES, RANKINGS, JOINT)}
 
 
 def kind_of(problem: Problem) -> Kind[Any, Any]:

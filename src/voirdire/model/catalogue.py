@@ -12,6 +12,7 @@ from voirdire.model.specs import SECTIONS, Model, load_model, model_names
 from voirdire.model.terms.parameters import Parameter
 
 _JUDGES = {
+    "absent": "all alike",
     "fixed": "all alike",
     "one-coin": "one coin",
     "pooled-one-coin": "one coin, of a learned population",

@@ -23,6 +23,30 @@ COMMON = -1  # the block of what all blocks share
 LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal likelihood
 
 
+class Scale(NamedTuple):
+    """How far the values of a term scatter about 0, normally.
+
+    Attributes
+    ----------
+    sd : float
+        Their standard deviation, where it is given.
+    rate : float or None
+        Where it is learned, of its exponential prior.
+    spread : str
+        Name of the parameter that is the logarithm of one that is learned.
+    rows : int
+        Number of leading factors of which each level has a standard deviation of its own.
+    zero_sum : bool
+        Whether the values sum to zero over the levels of the last factor.
+    """
+
+    sd: float = 1.0
+    rate: float | None = None
+    spread: str = ""
+    rows: int = 0
+    zero_sum: bool = False
+
+
 class Term(NamedTuple):
     """Latent values by the levels of some factors, added to one predictor.
 
@@ -41,6 +65,10 @@ class Term(NamedTuple):
         Factors that have one level in all cells.
     covariate : int or None
         Which of the cells' numbers the values are multiplied by.
+    apart : bool
+        Whether each item of a cell enters a predictor of its own, the first ``predictor``, the next the one after it.
+    scale : Scale or None
+        The prior; None where the density states it elsewhere.
     """
 
     name: str
@@ -50,6 +78,8 @@ class Term(NamedTuple):
     contrast: bool = True
     at: tuple[tuple[str, int], ...] = ()
     covariate: int | None = None
+    apart: bool = False
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +92,7 @@ class Cells:
     factors : dict of str to int array, shape (cells,)
         Levels; -1 for none.
     items : tuple of int array, shape (cells,)
-        One item, or the first and the second.
+        One item, the first and the second, or those at each place; -1 for none.
     numbers : array, shape (cells, covariates), or None
         Of comparisons the differences of both items.
     """
@@ -170,20 +200,19 @@ def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Float
     sides = range(len(cells.items)) if "item" in term.factors else (None,)
     found = []
     for side in sides:
+        predictor = term.predictor + (side or 0) * term.apart
         codes = _codes(term, cells, side) if term.name in places.start else None
         if codes is None:
-            found.append((*nothing, term.predictor))
+            found.append((*nothing, predictor))
             continue
         known = np.all([code >= 0 for code in codes], axis=0) if codes else np.ones(cells.number, dtype=bool)
         levels = [np.maximum(code, 0) for code in codes]
         place = places.of(term.name, *levels) if levels else np.full(cells.number, places.start[term.name])
-        sign = -term.sign if side == 1 and term.contrast else term.sign
+        sign = -term.sign if side == 1 and term.contrast and not term.apart else term.sign
         number = np.ones(cells.number)
         if term.covariate is not None:
             number = number * 0.0 if cells.numbers is None else cells.numbers[:, term.covariate]
-        found.append(
-            (np.where(known, place, places.size), np.where(known, sign * number, 0.0), term.predictor)
-        )
+        found.append((np.where(known, place, places.size), np.where(known, sign * number, 0.0), predictor))
     return found
 
 

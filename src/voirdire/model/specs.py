@@ -32,7 +32,7 @@ from voirdire.model.terms import (
 )
 from voirdire.model.terms.cutpoints import SharedCutpoints
 from voirdire.model.terms.severity import Severity
-from voirdire.model.terms.strength import LearnedStrength
+from voirdire.model.terms.strength import LearnedScale, LearnedStrength
 from voirdire.model.terms.structure import JudgeTaste
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
 
@@ -90,6 +90,15 @@ GRAMMARS = {
             "families": FAMILIES,
         },
         ("strength", "reliability", "weights"),
+    ),
+    "rankings": Grammar(
+        {
+            "strength": {LearnedScale.kind: STRENGTH[LearnedScale.kind]},
+            "context": CONTEXT,
+            "taste": {JudgeTaste.kind: TASTE[JudgeTaste.kind]},
+        },
+        ("strength",),
+        collapses=False,
     ),
     "joint": Grammar(
         {
@@ -343,7 +352,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
     if not grammar.collapses and content.get("criteria") == "collapse":
-        problems.append("models of votes and scores keep criteria = 'separate'")
+        problems.append(f"models of {content['data']} keep criteria = 'separate'")
     elif content.get("criteria") == "collapse" and "weights" in content:
         problems.append("[weights] needs criteria = 'separate'")
     if grammar.weighs and content.get("criteria") == "separate" and "weights" not in content:

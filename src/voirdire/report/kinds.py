@@ -78,6 +78,12 @@ _WORDS = {
         probability="probability of exceeding a level by the other scores",
         seen=" Method {method!r} has no draws to leave a score out with: here it has seen them all.",
     ),
+    "rankings": Words(
+        "Probability of ranking the better of two items above the worse, over all pairs: 0.5 is chance. Grey "
+        "diamonds: not told from chance.",
+        "“p right” is the probability of ranking the better of two items above the worse, over all pairs of items; "
+        "judges differ in it by their tastes.",
+    ),
     "joint": Words(
         "Probability of choosing the better of a typical pair in a vote: 0.5 is chance. Grey diamonds: not told "
         "from chance.",

@@ -18,6 +18,7 @@ from voirdire.tables.formats.source import opened
 from voirdire.tables.formats.tables import unknown
 from voirdire.tables.labels import Labels, read_labels
 from voirdire.tables.problems import Problems
+from voirdire.tables.rankings import Rankings, read_rankings
 from voirdire.tables.rated import Rated
 from voirdire.tables.read import columns_among, names_of
 from voirdire.tables.scores import Scores, read_scores
@@ -33,7 +34,8 @@ def read_table(
     votes: bool = False,
     rows: bool = True,
     keep: Sequence[str] = (),
-) -> Votes | Scores | Labels:
+    rankings: bool = False,
+) -> Any:
     """Read a table as votes, scores or labels, whichever it is.
 
     Parameters
@@ -50,10 +52,12 @@ def read_table(
 
     keep : sequence of str
         More columns of votes to keep as they are.
+    rankings : bool
+        Whether rankings are taken, too.
 
     Returns
     -------
-    Votes, Scores or Labels
+    Votes, Scores, Labels or Rankings
 
     Raises
     ------
@@ -66,14 +70,15 @@ def read_table(
     >>> type(read_table(pd.DataFrame({"judge": ["a"], "item": "x", "label": "yes"}))).__name__
     'Labels'
     """
-    readers: dict[str, Callable[..., Votes | Scores | Labels]] = {
+    readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, keep=keep),
         Scores.data: read_scores,
         Labels.data: partial(read_labels, levels=levels),
+        Rankings.data: read_rankings,
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:
-        return read_table(table, levels=table.levels, votes=votes, rows=rows, keep=keep)
-    if isinstance(table, Votes | Rated):
+        return read_table(table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings)
+    if isinstance(table, Votes | Rated) and (rankings or not isinstance(table, Rankings)):
         return readers[table.data](table)
     problems = Problems("votes" if votes else "table")
     found = [COLUMNS[column] for column in columns_among(table, list(COLUMNS), problems)]
@@ -87,10 +92,12 @@ def read_table(
             )
         found = found if only is None else [only]
     if not found and columns_among(table, ["rank"], problems):
-        problems.stop(
-            "these are rankings, of which no model is made; --table votes (table='votes') reads each as the votes "
-            "between its items"
-        )
+        if not rankings:
+            problems.stop(
+                "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes "
+                "between its items"
+            )
+        return read_rankings(table)
     if len(found) == 1 and _is_half_known(table, found[0], problems):
         raise InputError(_unknown(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)
@@ -127,7 +134,9 @@ def _unknown(table: object) -> str:
         return unknown(source)
 
 
-def read_new(table: object, *old: Votes | Scores | Labels, levels: Sequence[object] | None = None) -> Any:
+def read_new(
+    table: object, *old: Votes | Scores | Labels | Rankings, levels: Sequence[object] | None = None
+) -> Any:
     """Read new answers of the kind of one of the tables that are there.
 
     Raises
@@ -144,7 +153,7 @@ def read_new(table: object, *old: Votes | Scores | Labels, levels: Sequence[obje
     ...
     voirdire.errors.InputError: the new table has labels, but the fit is one of scores
     """
-    new = read_table(table, levels=levels, votes=True, rows=False)
+    new = read_table(table, levels=levels, votes=True, rows=False, rankings=True)
     have = [one.data for one in old]
     if new.data not in have:
         raise InputError(f"the new table has {new.data}, but the fit is one of {' and '.join(have)}")

@@ -14,6 +14,8 @@ from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.rated import Rated, read_rated
 
+WORDS = "; words go into a column 'label'"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores(Rated):
@@ -94,8 +96,8 @@ def read_scores(table: object, *, name: str = "scores", judge: str | None = None
     return Scores(score=score, **found)
 
 
-def numbers(values: Sequence[object], problems: Problems) -> NDArray[np.float64]:
-    """Read a column of scores, reporting every cell that is not a finite number.
+def numbers(values: Sequence[object], problems: Problems, column: str = "score") -> NDArray[np.float64]:
+    """Read a column of scores or ranks, reporting every cell that is not a finite number.
 
     Examples
     --------
@@ -121,7 +123,8 @@ def numbers(values: Sequence[object], problems: Problems) -> NDArray[np.float64]
                 read[value] = known
         result[row] = known
     for reason, rows in wrong.items():
-        problems.rows(rows, f"score {reason}")
+        words = reason.endswith("is not a number") and column == "score"
+        problems.rows(rows, f"{column} {reason}{WORDS if words else ''}")
     return result
 
 
@@ -139,5 +142,4 @@ def _number(value: object) -> float | str:
     try:
         return float(read_number(value))
     except ValueError as error:
-        words = "; words go into a column 'label'" if str(error).endswith("is not a number") else ""
-        return f"{error}{words}"
+        return str(error)

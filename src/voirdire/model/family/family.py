@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from voirdire.typing import Floats
 
 Chances = Callable[[Any, Any], list[tuple[Any, ...]]]
+Parts = Callable[[Any, Any, Any], list[tuple[Any, Any]]]
 Pairs = dict[tuple[int, int], Floats]
 
 
@@ -62,6 +63,11 @@ class ClosedForm(NamedTuple):
     bend: Callable[[Sequence[Floats], Any, Floats], Floats]
 
 
+def uncounted(eta: Any, xp: Any) -> list[tuple[Any, ...]]:
+    """Stand for the alternatives of a family that has too many of them."""
+    raise TypeError("what is answered is no count of a few alternatives")
+
+
 @dataclass(frozen=True)
 class Family:
     """A family of answers.
@@ -71,11 +77,14 @@ class Family:
     name : str
     predictors : tuple of str
         What each predictor is.
-    log_chances : callable
+    log_chances : callable, optional
         Of predictors, shape (..., predictors, cells), and the array namespace: for each question a tuple of the log
         probabilities of its alternatives, shape (..., cells) each. Those of a cell depend on its predictors alone.
     closed_form : ClosedForm, optional
         Derivatives; without them they are found by automatic differentiation.
+    parts : callable, optional
+        Where answers are no counts of a few alternatives: of predictors, what was answered, shape (..., cells), and the
+        array namespace, log probabilities, shape (..., cells), and how often each counts, shape (cells,).
 
     Examples
     --------
@@ -90,5 +99,24 @@ class Family:
 
     name: str
     predictors: tuple[str, ...]
-    log_chances: Chances
+    log_chances: Chances = uncounted
     closed_form: ClosedForm | None = None
+    parts: Parts | None = None
+
+    def log_parts(self, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
+        """Log probabilities of what was answered, shape (..., cells), each with how often it counts, shape (cells,).
+
+        Parameters
+        ----------
+        eta : array, shape (..., predictors, cells)
+        answers : array
+            Counts, shape (questions, alternatives, cells), or what :attr:`parts` reads.
+        xp : module
+        """
+        if self.parts is not None:
+            return self.parts(eta, answers, xp)
+        return [
+            (log, answers[question][alternative])
+            for question, chances in enumerate(self.log_chances(eta, xp))
+            for alternative, log in enumerate(chances)
+        ]

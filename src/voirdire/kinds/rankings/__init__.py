@@ -1,0 +1,1 @@
+"""Rankings: judges put items in order."""

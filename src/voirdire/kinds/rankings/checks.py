@@ -1,0 +1,96 @@
+"""What may be wrong with a fit of rankings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.rankings.problem import RankingsProblem
+from voirdire.model.check import Check, listed
+
+
+def all_checks(
+    problem: RankingsProblem,
+    posterior: Posterior,
+    judges: dict[str, Any],
+    found: list[Check],
+    seed: int = 0,
+    chosen: str | None = None,
+) -> list[Check]:
+    """Checks that every fit of rankings makes, after those of its method."""
+    return [*found, linked(problem), separated(problem), constant(problem)]
+
+
+def linked(problem: RankingsProblem) -> Check:
+    """Whether all items can be compared through the rankings.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import voirdire
+    >>> rows = {"judge": ["a", "a", "b", "b"], "item": list("wxyz"), "rank": [1, 2, 1, 2]}
+    >>> linked(voirdire.fit(pd.DataFrame(rows), method="map").problem).level
+    'warn'
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    table, count = problem.table, problem.table.count
+    items, cells = len(problem.items), len(problem.criteria) * len(problem.items)
+    node = count + table.criterion * items + table.item
+    edges = coo_array((np.ones(table.rows), (table.ranking, node)), shape=(count + cells,) * 2)
+    group = connected_components(edges, directed=False)[1]
+    for c in np.unique(table.criterion):
+        ranked = np.unique(table.item[table.criterion == c])
+        own = group[count + c * items + ranked]
+        parts, sizes = np.unique(own, return_counts=True)
+        if len(parts) > 1:
+            apart = [problem.items[i] for i in ranked[own == parts[sizes.argmin()]]]
+            where = f" under criterion {problem.criteria[c]!r}" if len(problem.criteria) > 1 else ""
+            message = (
+                f"Items fall into {len(parts)} groups{where}, e.g. {listed(apart, verb=False)} against the rest: no "
+                "ranking has items of both, so their relative strength is the prior's alone (wide intervals). Let "
+                "judges rank items of both together."
+            )
+            return Check("connectivity", "warn", float(len(parts)), message)
+    return Check(
+        "connectivity", "ok", 0.0, "Every item can be compared with every other through the rankings."
+    )
+
+
+def separated(problem: RankingsProblem) -> Check:
+    """Whether some items come first, or last, in every ranking."""
+    order, last = problem.order, problem.order.group.max(axis=0)
+    told, there = last > 0, order.row >= 0
+    item = order.at(problem.table.item)
+    names = set()
+    for at_end in (order.group == 0, order.group == last):
+        for c in range(len(problem.criteria)):
+            seen = there & told & (order.of(problem.table.criterion) == c)
+            always = np.bincount(item[seen], minlength=len(problem.items))
+            ends = np.bincount(item[seen & at_end], minlength=len(problem.items))
+            names |= {problem.items[i] for i in np.flatnonzero((always > 0) & (ends == always))}
+    if not names:
+        return Check("separation", "ok", 0.0, "No item comes first, or last, in every ranking.")
+    message = (
+        f"{listed(sorted(names))} first or last in every ranking (under some criterion): how far they stand out is "
+        "bounded by the prior, not by the rankings."
+    )
+    return Check("separation", "warn", float(len(names)), message)
+
+
+def constant(problem: RankingsProblem) -> Check:
+    """Judges whose rankings are all ties, or of one item."""
+    told = problem.order.group.max(axis=0) > 0
+    judge = problem.order.of(problem.table.judge)
+    says = np.bincount(judge[told], minlength=len(problem.judges))
+    names = [problem.judges[k] for k in np.flatnonzero((says == 0) & (problem.judge_votes > 0))]
+    if not names:
+        return Check("constant-judges", "ok", 0.0, "Every judge tells some items apart.")
+    message = (
+        f"{listed(names)} telling no items apart: rankings in which all items are tied, or of one item, say nothing. "
+        "Leave the judge out, or read its answers."
+    )
+    return Check("constant-judges", "warn", float(len(names)), message)

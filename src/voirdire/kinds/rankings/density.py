@@ -1,0 +1,81 @@
+"""The density of a model of rankings: Plackett and Luce's, of what an item is worth there and then.
+
+    eta = theta_c,i + u_c,i,x + v_k,i
+
+of item i, ranked by judge k under criterion c in context x: what the item is worth, what it is worth more in a context
+and to a judge (its taste). See :mod:`voirdire.model.family.ranking` for rankings and ties.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.panel import panel_field
+from voirdire.model.density import Data
+from voirdire.model.design import Scale, Term
+from voirdire.model.panel_density import PanelDensity
+from voirdire.model.specs import Model
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.rankings import Rankings
+
+
+def terms_of(model: Model, table: Rankings) -> tuple[Term, ...]:
+    """The terms of a model that a table has something to say of."""
+    rate = model.strength.numbers["rate"]
+    found = [
+        Term(
+            "strength",
+            ("criterion", "item"),
+            0,
+            scale=Scale(rate=rate, spread="log_spread", rows=1, zero_sum=True),
+        )
+    ]
+    if model.context is not None and no_contexts(table) is None:
+        scale = Scale(rate=model.context.numbers["rate"], spread="log_context_spread")
+        found.append(Term("context_strength", ("criterion", "item", "context"), 0, scale=scale))
+    if model.taste is not None and no_tastes(table) is None:
+        scale = Scale(rate=model.taste.numbers["rate"], spread="log_taste_spread")
+        found.append(Term("taste", ("judge", "item"), 0, scale=scale))
+    return tuple(term._replace(apart=True) for term in found)
+
+
+def no_contexts(table: Rankings) -> str | None:
+    """Why what items are worth in each context cannot be told, in words; None where it can."""
+    if table.context is None:
+        return "the table has no column context"
+    pairs = {*zip(table.item.tolist(), table.context.tolist(), strict=True)}
+    return None if len(pairs) > len({item for item, _ in pairs}) else "no item is ranked in two contexts"
+
+
+def no_tastes(table: Rankings) -> str | None:
+    """Why judges' tastes cannot be told, in words; None where they can."""
+    if len(table.judges) < 2:
+        return "there is one judge"
+    pairs = {*zip(table.judge.tolist(), table.item.tolist(), strict=True)}
+    return None if len(pairs) < table.rows else "no judge ranks an item twice"
+
+
+@dataclass(frozen=True)
+class RankingsDensity(PanelDensity):
+    """The density of one model of rankings.
+
+    Parameters
+    ----------
+    over : "new" or "these"
+        Whether scores are over contexts like those of the table, or over these alone.
+    """
+
+    over: str = "new"
+
+    def field(self, data: Data) -> Field:
+        """See :func:`.nested.panel.panel_field`."""
+        return panel_field(self, data)
+
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
+        if self.over == "new" or "context_strength" not in values:
+            return values["strength"]
+        these = values["strength"] + values["context_strength"].mean(axis=-1)
+        return these - these.mean(axis=-1, keepdims=True)

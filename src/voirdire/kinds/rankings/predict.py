@@ -1,0 +1,93 @@
+"""What a fit expects of rankings, and rankings drawn from a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.rankings.problem import RankingsProblem, cells_of, in_order
+from voirdire.model.family.ranking import draw as drawn_order
+from voirdire.model.terms.arrays import sigmoid
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.encode import positions
+from voirdire.tables.problems import Problems, nearest
+from voirdire.tables.rankings import Rankings, read_rankings
+
+
+def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Columns:
+    """Predict each ranking of a table: of each item the probability of the first place, and its expected rank.
+
+    Of an item i among others j, with w = exp(eta) (:mod:`.rankings.density`), the posterior means of w_i / sum w and of
+    1 + sum_j w_j / (w_i + w_j).
+
+    Parameters
+    ----------
+    table : path, dataframe or Rankings
+        Judges, items and criteria (and contexts, where the fit has some) that the fit knows; ``rank`` is read but not
+        used.
+
+    Returns
+    -------
+    dict of array, shape (rows,)
+        judge, criterion, item, p_first, expected_rank.
+
+    Raises
+    ------
+    InputError
+        An item, judge, criterion or context that the fit does not know.
+    """
+    problems, given = Problems("rankings"), read_rankings(table)
+    known = {"judge": "judges", "criterion": "criteria", "item": "items"}
+    if "context_strength" in posterior.central_values:
+        known["context"] = "contexts"
+        if given.context is None:
+            problems.stop("column 'context' is missing, and the fit has contexts")
+    codes = {}
+    for name, plural in known.items():
+        theirs, ours = getattr(given, plural), getattr(problem.table, plural)
+        place = positions(theirs, ours)
+        for level in np.flatnonzero(place < 0):
+            rows = np.flatnonzero(getattr(given, name) == level) + 1
+            problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
+        codes[name] = place[getattr(given, name)]
+    problems.raise_any()
+    order = in_order(given)
+    cells = cells_of(replace(given, **codes), order)
+    cells = replace(
+        cells, items=(*cells.items, *[cells.items[0] * 0 - 1] * (problem.density.sides - len(cells.items)))
+    )
+    if len(cells.items) > problem.density.sides:
+        problems.stop(
+            f"rankings of {len(cells.items)} items, but the longest that was fitted has {problem.density.sides}; "
+            "predict shorter ones"
+        )
+    first, rank = np.zeros((2, given.rows))
+    there, draws = order.row >= 0, some_draws(posterior)
+    for values in draws:
+        eta = problem.worth(values, cells)[: len(order.row)]
+        w = np.exp(eta - eta.max(axis=0))
+        first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
+        with np.errstate(invalid="ignore"):
+            beaten = sigmoid(eta[None] - eta[:, None], np)  # by the others, the item itself with 1 / 2
+        expected = 0.5 + np.where(there[None], beaten, 0.0).sum(axis=1)
+        rank[order.row[there]] += expected[there] / len(draws)
+    columns: Columns = {
+        name: np.array(getattr(problem, plural), dtype=object)[codes[name]]
+        for name, plural in known.items()
+        if name != "context"
+    }
+    return columns | {"p_first": first, "expected_rank": rank}
+
+
+def draw(problem: RankingsProblem, values: Values, rng: np.random.Generator) -> Rankings:
+    """The rankings of a problem, drawn anew under one set of values, with as many items tied at each place."""
+    cells, order = problem.cells(), problem.order
+    drawn = drawn_order(problem.worth(values, cells), rng)
+    there = order.row >= 0
+    rows = np.take_along_axis(order.row, drawn, axis=0)
+    rank = np.array(problem.table.rank)
+    rank[rows[there]] = rank[order.row[there]]
+    return replace(problem.table, rank=rank)

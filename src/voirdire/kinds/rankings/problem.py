@@ -1,0 +1,157 @@
+"""A table of rankings in the form its density needs: the items of each in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.rankings.density import RankingsDensity, no_contexts, terms_of
+from voirdire.model.design import Cells
+from voirdire.model.family.ranking import ranking, tied_places
+from voirdire.model.problem import Problem
+from voirdire.model.specs import Model
+from voirdire.tables.rankings import Rankings
+from voirdire.typing import Floats, Ints
+
+LARGEST = 4e8  # numbers that products of a ranking's values may take, all rankings together
+
+
+class Order(NamedTuple):
+    """Rankings as columns, each in its own order.
+
+    Attributes
+    ----------
+    row : int array, shape (places, rankings)
+        Row of the table at each place, best first; -1 where there are no more.
+    group : int array, shape (places, rankings)
+        0 of the best place, 1 of the next, ..., equal where items are tied; -1 where there are no more.
+    """
+
+    row: Ints
+    group: Ints
+
+    def of(self, column: Ints) -> Ints:
+        """What a column says of each ranking, shape (rankings,)."""
+        return np.asarray(column[self.row[0]])
+
+    def at(self, column: Ints) -> Ints:
+        """What a column says at each place, shape (places, rankings); -1 where there are no more items."""
+        return np.asarray(np.where(self.row >= 0, column[self.row], -1))
+
+
+def in_order(table: Rankings) -> Order:
+    """The rankings of a table, each in order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.rankings import read_rankings
+    >>> rows = {"judge": ["a", "a", "a", "b", "b"], "item": list("xyzxy"), "rank": [2, 5, 2, 2, 1]}
+    >>> order = in_order(read_rankings(pd.DataFrame(rows)))
+    >>> order.row.T.tolist(), order.group.T.tolist()
+    ([[0, 2, 1], [4, 3, -1]], [[0, 0, 1], [0, 1, -1]])
+    """
+    which, rank = table.ranking, table.rank
+    rows = np.lexsort((rank, which))
+    place = np.arange(len(rows)) - np.searchsorted(which[rows], which[rows])
+    later = np.append(False, rank[rows][1:] > rank[rows][:-1]) & (place > 0)
+    total = np.cumsum(later)
+    shape = (int(place.max()) + 1, table.count)
+    row, group = np.full(shape, -1), np.full(shape, -1)
+    row[place, which[rows]] = rows
+    group[place, which[rows]] = total - total[np.arange(len(rows)) - place]
+    return Order(row, group)
+
+
+@dataclass(frozen=True, eq=False)
+class RankingsProblem(Problem):
+    """One model and one table of rankings, ready for inference.
+
+    ``judge_votes`` is how many rankings each judge gave.
+
+    Attributes
+    ----------
+    table : Rankings
+    order : Order
+        Its rankings.
+    """
+
+    density: RankingsDensity
+    table: Rankings
+    order: Order
+
+    @property
+    def coords(self) -> dict[str, list[str]]:
+        """Names of the levels of each dimension."""
+        return super().coords | {"context": list(self.table.contexts)}
+
+    def cells(self) -> Cells:
+        """What each ranking is about, and the items at its places."""
+        return cells_of(self.table, self.order)
+
+    def worth(self, values: dict[str, Floats], cells: Cells) -> Floats:
+        """What items are worth where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
+        data = self.density.table(cells, None)
+        eta = np.asarray(self.density.predictors(values, data, np))
+        return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
+
+
+def cells_of(table: Rankings, order: Order) -> Cells:
+    """What each ranking of a table is about, and the items at its places."""
+    factors = {"judge": order.of(table.judge), "criterion": order.of(table.criterion)}
+    if table.context is not None:
+        factors["context"] = order.of(table.context)
+    return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
+
+
+def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> RankingsProblem:
+    """Bring a table of rankings into the form of a model.
+
+    Parameters
+    ----------
+    over : "new" or "these"
+        Whether scores are over contexts like those of the table, or over these alone.
+
+    Raises
+    ------
+    InputError
+        Rankings are so long that the matrices of their items would take too much memory.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.specs import load_model
+    >>> from voirdire.tables.rankings import read_rankings
+    >>> rows = {"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2, 1, 1]}
+    >>> table = read_rankings(pd.DataFrame(rows))
+    >>> pose_rankings(load_model("plackett-luce"), table).judge_votes.tolist()
+    [1, 1]
+    """
+    order, terms = in_order(table), terms_of(model, table)
+    places, count = order.row.shape
+    if (numbers := count * (places * len(terms)) ** 2) > LARGEST:
+        remedy = (
+            "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
+        )
+        raise InputError(
+            f"rankings: {count:,} rankings of up to {places:,} items under {model.name} would take "
+            f"{8 * numbers / 1e9:.2g} GB; {remedy}"
+        )
+    contexts = 0 if no_contexts(table) is not None else len(table.contexts)
+    sizes = (len(table.judges), len(table.criteria), len(table.items))
+    density = RankingsDensity(
+        model,
+        *sizes,
+        terms,
+        ranking(places, tied_places(order.group)),
+        places,
+        tuple(zip(("judge", "criterion", "item", "context"), (*sizes, contexts), strict=True)),
+        over,
+    )
+    data = density.table(cells_of(table, order), order.group)
+    judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
+    names = (table.judges, table.criteria, table.items)
+    return RankingsProblem(density, data, *names, judged, table, order)

@@ -1,0 +1,297 @@
+"""Rankings with ties: the items that are left are chosen from again and again, a tied group at once.
+
+With w_i = exp(eta_i) of the item at each place, the item that comes next is i with probability
+
+    w_i / (sum of w over i and all that come after it)
+
+(Luce 1959, Individual Choice Behavior; Plackett 1975, Applied Statistics 24). Of items that are tied it is not known
+which comes before which: a tied group S before the others B has the probability of all its orders together,
+
+    P(S before B) = sum over orders of S = int_0^1 prod_(i in S) (1 - u^(w_i / W)) du,   W = sum_B w
+
+(Kalbfleisch and Prentice 1973, Biometrika 60, of tied times; the integral is of DeLong, Guirguis and So 1994,
+Biometrika 81; of rankings Allison and Christakis 1994, Sociological Methodology 24). How many items share a place is
+given: over all rankings with as many items at each place probabilities sum to one. The group at the last place says
+nothing. So a choice of one, the best k and best-worst are rankings with ties, and two items one of which is chosen are
+a comparison of Bradley and Terry.
+
+With u = exp(-exp(x)) the integral is one over x of a smooth density, which the trapezoidal rule gives to some 1e-10 of
+itself, however many are tied. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x by the integrand,
+log P has the slopes E g_i by eta_i - log W and the second derivatives E h_i [i = j] + Cov(g_i, g_j),
+
+    g = a / (exp(a) - 1),   h = g (1 - a - g).
+
+The matrix of second derivatives is nowhere positive, for P is the mass of a log-concave density, of utilities with
+Gumbel noise, on a convex set (Prekopa 1973, Acta Scientiarum Mathematicarum 34): minus it is the information. The
+predictors are the values eta of the items in the order in which they were ranked. What was answered is the group of
+each, shape (places, cells): 0 of the best, 1 of the next, ... and -1 where a ranking has fewer items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
+from voirdire.typing import Floats, Ints
+
+ABSENT = -1e9  # value of an item that is not among those that are chosen from
+LOWEST = -25.0  # of x: what is left out below has exp(-25)
+STEEPEST = 40.0  # of z, beyond which g is 0
+FLATTEST = -80.0  # of z, below which exp(z) is 0 in single precision
+TURN = 1e-4  # of differences of the information of tied groups, in log-odds
+
+
+@lru_cache(maxsize=64)
+def ranking(places: int, tied: tuple[int, ...] = ()) -> Family:
+    """The family of rankings of so many items at most.
+
+    Parameters
+    ----------
+    places : int
+        Two or more.
+    tied : tuple of int
+        Places, from 0, at which a tied group before others begins in some ranking; see :func:`tied_places`.
+
+    Examples
+    --------
+    >>> family = ranking(3, tied=(0,))
+    >>> eta = np.log([[[1.0, 1.0], [1.0, 1.0], [2.0, 2.0]]]).reshape(3, 2)
+    >>> places = np.array([[0, 0], [1, 0], [2, 1]])  # in order; the first two tied before the third
+    >>> log = sum(weight * log for log, weight in family.log_parts(eta, places, np))
+    >>> np.exp(log).round(4).tolist()
+    [0.0833, 0.1667]
+    """
+    return Family(
+        "ranking",
+        tuple(f"value at place {place}" for place in range(1, places + 1)),
+        parts=partial(log_parts, tied),
+        closed_form=ClosedForm(
+            partial(_both, tied),
+            lambda sums, answers: _log_likelihood(tied, _stacked(sums), answers, np),
+            lambda sums, answers: list(np.moveaxis(_slope(tied, _stacked(sums), answers, np), -2, 0)),
+            partial(_curved, tied),
+            lambda sums, answers: {pair: -of for pair, of in _second(tied, _stacked(sums), answers).items()},
+            partial(_bend, tied),
+        ),
+    )
+
+
+def tied_places(answers: Ints) -> tuple[int, ...]:
+    """Places, from 0, at which a tied group before others begins in some ranking, of answers (places, rankings).
+
+    Examples
+    --------
+    >>> tied_places(np.array([[0, 0], [1, 0], [1, 1]]))  # x > y = z, and x = y > z
+    (0,)
+    """
+    return tuple(
+        place for place in range(len(answers) - 1) if np.asarray(_stage(place, answers, True).weight).any()
+    )
+
+
+class _Stage(NamedTuple):
+    """One choice of every cell: whether it was made, the group that was chosen, and the others that were left."""
+
+    weight: Any
+    group: Any
+    others: Any
+    tied: bool
+    places: int
+
+
+def _stage(place: int, answers: Any, tied: bool) -> _Stage:
+    here = answers[place]
+    begins = here >= 0
+    if place:
+        begins = begins & (answers[place - 1] != here)
+    last = answers.max(axis=0) <= here
+    several = answers[place + 1] == here
+    return _Stage(
+        begins & ~last & (several if tied else ~several),
+        answers == here,
+        answers > here,
+        tied,
+        _places(answers),
+    )
+
+
+def _stages(answers: Any, tied: Sequence[int]) -> list[tuple[int, _Stage]]:
+    single = [(place, _stage(place, answers, False)) for place in range(_places(answers) - 1)]
+    return single + [(place, _stage(place, answers, True)) for place in tied]
+
+
+def _places(answers: Any) -> int:
+    return int(answers.shape[0])
+
+
+def log_parts(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
+    """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
+    return [
+        (_log_chance(eta, place, stage, xp), 1.0 * stage.weight) for place, stage in _stages(answers, tied)
+    ]
+
+
+def _log_chance(eta: Any, place: int, stage: _Stage, xp: Any) -> Any:
+    if not stage.tied:
+        return eta[..., place, :] - _log_sum(eta, stage.group | stage.others, xp)[..., 0, :]
+    log = _integrand(eta, stage, xp)[0]
+    top = log.max(axis=-1, keepdims=True)
+    step = _nodes(stage.places)[1]
+    return xp.log(xp.exp(log - top).sum(axis=-1)) + top[..., 0] + math.log(step)
+
+
+def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
+    """Log of the sum of w, shape (..., 1, cells)."""
+    kept = xp.where(among, eta, ABSENT)
+    top = kept.max(axis=-2, keepdims=True)
+    return xp.log(xp.exp(kept - top).sum(axis=-2, keepdims=True)) + top
+
+
+def _integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
+    """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., places, cells, nodes)."""
+    nodes, _ = _nodes(stage.places)
+    z = (eta - _log_sum(eta, stage.others, xp))[..., None] + nodes
+    a = xp.exp(xp.clip(z, FLATTEST, STEEPEST))
+    log = xp.where(stage.group[..., None], xp.log(-xp.expm1(-a)), 0.0)
+    return log.sum(axis=-3) + (nodes - np.exp(nodes)), a
+
+
+def _nodes(places: int) -> tuple[Floats, float]:
+    """Nodes of the trapezoidal rule and its step, for groups of fewer items than there are places.
+
+    The integrand is analytic to pi / 2 beside the real line, and of k items at worst as narrow as the logarithm of a
+    Gamma(k + 1) variable: errors are near exp(-pi^2 / step) and exp(-2 pi^2 / ((k + 1) step^2)).
+    """
+    step = min(0.35, 0.88 / math.sqrt(places))
+    return np.arange(LOWEST, math.log(60.0 + 3.0 * places), step), step
+
+
+def _log_likelihood(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> Any:
+    return sum(log * weight for log, weight in log_parts(tied, eta, answers, xp))
+
+
+def _both(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
+    return _log_likelihood(tied, eta, answers, xp), _slope(tied, eta, answers, xp)
+
+
+def _slope(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> Any:
+    """Gradient of the log likelihood of each cell, shape (..., places, cells)."""
+    total: Any = 0.0 * eta
+    for place, stage in _stages(answers, tied):
+        if stage.tied:
+            slopes = _moments(eta, stage, xp)[0]
+            total = total + stage.weight * (
+                slopes - slopes.sum(axis=-2, keepdims=True) * _shares(eta, stage.others, xp)
+            )
+        else:
+            own = (np.arange(eta.shape[-2]) == place)[:, None]
+            total = total + stage.weight * (own - _shares(eta, stage.group | stage.others, xp))
+    return total
+
+
+def _shares(eta: Any, among: Any, xp: Any) -> Any:
+    """Probabilities of being chosen, shape (..., places, cells)."""
+    return xp.exp(xp.where(among, eta, ABSENT) - _log_sum(eta, among, xp))
+
+
+def _moments(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
+    """Means of g, g itself and the weights of the nodes; 0 of items that are not in the group."""
+    log, a = _integrand(eta, stage, xp)
+    weights = xp.exp(log - log.max(axis=-1, keepdims=True))
+    weights = weights / weights.sum(axis=-1, keepdims=True)
+    g = xp.where(stage.group[..., None], a * xp.exp(-a) / -xp.expm1(-a), 0.0)
+    return (g * weights[..., None, :, :]).sum(axis=-1), g, weights
+
+
+def _stacked(sums: Sequence[Floats]) -> Floats:
+    return np.stack(np.broadcast_arrays(*sums), axis=-2)
+
+
+def _curved(tied: Sequence[int], sums: Sequence[Floats], answers: Any) -> Curved:
+    eta = _stacked(sums)
+    slope = list(np.moveaxis(_slope(tied, eta, answers, np), -2, 0))
+    return Curved(_log_likelihood(tied, eta, answers, np), slope, _second(tied, eta, answers))
+
+
+def _second(tied: Sequence[int], eta: Floats, answers: Any) -> Pairs:
+    """Second derivatives of the log likelihood of each cell, by pairs u <= v."""
+    total = _matrix(tied, eta, answers)
+    places = eta.shape[-2]
+    return {(u, v): total[..., u, v] for u in range(places) for v in range(u, places)}
+
+
+def _matrix(tied: Sequence[int], eta: Floats, answers: Any) -> Floats:
+    """Second derivatives, shape (..., cells, places, places)."""
+    one = np.eye(eta.shape[-2])
+    total: Any = 0.0
+    for _, stage in _stages(answers, tied):
+        if not stage.tied:
+            shares = np.moveaxis(_shares(eta, stage.group | stage.others, np), -2, -1)
+            total = total - stage.weight[:, None, None] * _spread(shares)
+            continue
+        mean, g, weights = _moments(eta, stage, np)
+        a = np.where(g > 0, _integrand(eta, stage, np)[1], 0.0)
+        bent = (g * (1.0 - a - g) * weights[..., None, :, :]).sum(axis=-1)
+        both = np.einsum("...ucx,...vcx,...cx->...cuv", g, g, weights, optimize=True)
+        slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _shares(eta, stage.others, np)))
+        inner = (
+            one * np.moveaxis(bent, -2, -1)[..., None] + both - slopes[..., :, None] * slopes[..., None, :]
+        )
+        # by eta: d (eta_i - log W) = [i] - shares of the others
+        turned = one - stage.group.T[:, :, None] * shares[..., None, :]
+        found = np.swapaxes(turned, -1, -2) @ inner @ turned
+        found = found - slopes.sum(axis=-1)[..., None, None] * _spread(shares)
+        total = total + stage.weight[:, None, None] * found
+    return np.asarray(total)
+
+
+def _spread(shares: Floats) -> Floats:
+    """diag(p) - p p', shape (..., places, places)."""
+    return shares[..., None] * np.eye(shares.shape[-1]) - shares[..., :, None] * shares[..., None, :]
+
+
+def _bend(tied: Sequence[int], sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
+    """See :class:`.ClosedForm`; of tied groups by differences of their information."""
+    eta = _stacked(sums)
+    total = np.zeros_like(eta)
+    variances = np.einsum("caa->ac", covariance)
+    for _, stage in _stages(answers, ()):
+        shares = _shares(eta, stage.group | stage.others, np)
+        turned = np.einsum("cab,bc->ac", covariance, shares)
+        level = (shares * (variances - 2.0 * turned)).sum(axis=0)
+        total += 0.5 * stage.weight * shares * (variances - 2.0 * turned - level)
+    if tied:
+        only = np.any([stage.weight for _, stage in _stages(answers, tied) if stage.tied], axis=0)
+        eta, answers, covariance = eta[:, only], answers[:, only], covariance[only]
+        for place in range(len(eta)):
+            step = np.zeros((len(eta), 1))
+            step[place] = TURN
+            ahead, behind = (
+                np.einsum("cuv,cuv->c", covariance, _of_tied(tied, eta + sign * step, answers))
+                for sign in (1.0, -1.0)
+            )
+            total[place, only] -= (ahead - behind) / (4.0 * TURN)
+    return total
+
+
+def _of_tied(tied: Sequence[int], eta: Floats, answers: Any) -> Floats:
+    return _matrix(tied, eta, answers) - _matrix((), eta, answers)
+
+
+def draw(eta: Floats, rng: np.random.Generator) -> Ints:
+    """Orders of items, best first, shape (places, rankings), of their values; absent ones have -inf and come last.
+
+    By utilities with Gumbel noise (Yellott 1977, Journal of Mathematical Psychology 15).
+
+    Examples
+    --------
+    >>> eta = np.array([[0.0], [9.0], [-np.inf]])
+    >>> draw(eta, np.random.default_rng(0)).ravel().tolist()
+    [1, 0, 2]
+    """
+    return np.argsort(-(eta + rng.gumbel(size=eta.shape)), axis=0, kind="stable")

@@ -1,0 +1,137 @@
+"""Rankings: items that judges put in order, some of them perhaps tied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from voirdire.tables.encode import IntArray, groups
+from voirdire.tables.problems import Problems
+from voirdire.tables.rated import Rated, read_rated
+from voirdire.tables.scores import numbers
+
+ABOUT = ("judge", "criterion", "context", "run")  # what tells one ranking from another
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rankings(Rated):
+    """A table of rankings as codes and numbers, one row an item of a ranking.
+
+    Attributes
+    ----------
+    rank : float array, shape (rows,)
+        The rank of each item in its ranking: the lowest is the best, equal ones are ties. The names and codes are those
+        of `Rated`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2, 1, 1]}
+    >>> table = read_rankings(pd.DataFrame(rows))
+    >>> table.count, table.ranking.tolist()
+    (2, [0, 0, 1, 1])
+    """
+
+    answer: ClassVar[str] = "rank"
+    data: ClassVar[str] = "rankings"
+    question: ClassVar[tuple[str, ...]] = ("judge",)
+
+    rank: NDArray[np.float64]
+
+    @cached_property
+    def ranking(self) -> IntArray:
+        """Which ranking each row is of: rows of one judge, criterion, context and run are one; shape (rows,)."""
+        columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
+        return np.asarray(np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel())
+
+    @property
+    def count(self) -> int:
+        """Number of rankings."""
+        return int(self.ranking.max(initial=-1)) + 1
+
+    def joined_answers(self, new: Rankings) -> dict[str, Any]:
+        """Ranks of this table and then of another."""
+        return {"rank": np.concatenate([self.rank, new.rank])}
+
+
+def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
+    """Read and check a table of rankings, one row an item of a ranking.
+
+    Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ones are ties); optionally
+    ``criterion``, ``context`` and ``run``. The rows of one judge, criterion, context and run are one ranking. Other
+    columns are left alone.
+
+    Parameters
+    ----------
+    table : path, dataframe or Rankings
+        As :func:`voirdire.tables.scores.read_scores` takes it.
+    name : str
+        What the table is called in messages.
+
+    Returns
+    -------
+    Rankings
+        Codes and numbers.
+
+    Raises
+    ------
+    InputError
+        With every problem of the table, each with its rows, the value and the remedy. Nothing is dropped or
+        filled in.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> read_rankings(pd.DataFrame({"judge": ["a", "a"], "item": ["x", "x"], "rank": [1, 2]}))
+    Traceback (most recent call last):
+    ...
+    voirdire.errors.InputError: rankings: row 2: item 'x' stands twice in the ranking of judge 'a'; ...
+    """
+    if isinstance(table, Rankings):
+        return table
+    problems = Problems(name)
+    cells, found = read_rated(table, "rank", None, problems)
+    rank = numbers(cells["rank"], problems, "rank") if "rank" in cells else np.empty(0)
+    fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
+    read = Rankings(rank=rank, **fields)
+    if len(rank) == read.rows:
+        _check_rankings(read, problems)
+    problems.raise_any()
+    return read
+
+
+def _check_rankings(table: Rankings, problems: Problems) -> None:
+    """Report items that stand twice in a ranking, and a table of which no ranking has two items."""
+    if not table.rows:
+        return
+    known = np.all(
+        [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
+    )
+    cell = np.unique(np.column_stack([table.ranking, table.item]), axis=0, return_inverse=True)[1].ravel()
+    for _, rows in groups(np.where(known, cell, -1) if table.run is None else cell[:0]):
+        if len(rows) > 1:
+            problems.rows(
+                rows[1:] + 1,
+                f"item {table.items[table.item[rows[0]]]!r} stands twice in the ranking of "
+                f"{named(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
+            )
+    if not problems and np.bincount(table.ranking).max() < 2:
+        problems.table(
+            "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
+            "are one ranking: leave out the column that tells its items apart"
+        )
+
+
+def named(table: Rankings, row: int) -> str:
+    """The ranking of a row, for a message: ``judge 'a', context 'p'``."""
+    plurals = {"criterion": "criteria"}
+    shown = [name for name in ABOUT if getattr(table, name) is not None]
+    shown = [name for name in shown if name != "criterion" or table.has_criteria]
+    return ", ".join(
+        f"{name} {getattr(table, plurals.get(name, f'{name}s'))[getattr(table, name)[row]]!r}"
+        for name in shown
+    )

@@ -46,8 +46,9 @@ def agreement(
 
     Parameters
     ----------
-    table : path, dataframe, Votes, Scores or Labels
-        Votes, scores or labels, told apart by their columns ``winner``, ``score`` and ``label``.
+    table : path, dataframe, Votes, Scores, Labels or Rankings
+        Votes, scores, labels or rankings, told apart by their columns ``winner``, ``score``, ``label`` and ``rank``.
+        Judges who rank are compared within each context, and the mean over contexts is shown.
     measures : str or iterable of str, optional
         Names of measures (`voirdire.agreement.coefficients.measures.MEASURES`); by default those that suit the
         table.
@@ -107,7 +108,7 @@ def agreement(
             f"interval {settings['interval']!r} is for estimates with human answers; give humans, or another kind"
         )
     how = Resampling.of(settings, UNITS)
-    answers = read_table(table, levels=levels)
+    answers = read_table(table, levels=levels, rankings=True)
     matched = match(answers, repeats=repeats, levels=levels, orientation=orientation)
     votes = single_votes(answers) if repeats is None else None
     work, notes = plan(matched, measures, judges, against, pairs, votes)

@@ -1,7 +1,7 @@
 """Put tables into matrices of ratings: which answers of different judges are about the same thing.
 
 Votes are matched by criterion, context and unordered pair; scores and labels by criterion, phase, context
-and item.
+and item; rankings by criterion and context (:mod:`.lists`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from voirdire.agreement.coefficients.lists import lists
 from voirdire.agreement.coefficients.means import mean_scores
 from voirdire.agreement.coefficients.ratings import Ratings
 from voirdire.agreement.engine.statistic import FloatArray, IntArray
 from voirdire.errors import InputError
 from voirdire.tables.counts import Votes
 from voirdire.tables.labels import Labels
+from voirdire.tables.rankings import Rankings
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores
 
@@ -42,7 +44,7 @@ def match(
 
     Parameters
     ----------
-    table : Votes, Scores or Labels
+    table : Votes, Scores, Labels or Rankings
         A table that has been read.
     repeats : {"majority", "swap", "mean", "error"}, optional
         How several answers of one judge about one thing become one. "majority": the answer given more than
@@ -76,7 +78,10 @@ def match(
     >>> ratings.levels, ratings.codes.tolist(), ratings.notes["a"]
     (('x', 'tie', 'y'), [[1, 2]], '1 unit answered more than once, combined by majority')
     """
-    raise TypeError(f"{type(table).__name__} is no table of votes, scores or labels")
+    raise TypeError(f"{type(table).__name__} is no table of votes, scores, labels or rankings")
+
+
+match.register(Rankings)(lists)
 
 
 @match.register

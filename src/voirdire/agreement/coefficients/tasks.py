@@ -133,7 +133,9 @@ def _judges(
 def _names(matched: Sequence[Ratings], asked: list[str] | None, against: str | None) -> list[str]:
     """The measures' names, checked against the answers."""
     if asked is None:
-        return _suitable(matched)
+        suitable = _suitable(matched)
+        ranked = matched[0].ranks is not None
+        return [name for name in suitable if against is None or not ranked or OF_RANKINGS[name].of != "panel"]
     names = list(dict.fromkeys(asked))
     problems: list[str] = []
     for name in names:

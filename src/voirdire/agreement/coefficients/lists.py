@@ -1,0 +1,108 @@
+"""Rankings as lists: of each context what each judge made of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.engine.statistic import FloatArray
+from voirdire.errors import InputError
+from voirdire.tables.rankings import Rankings
+
+RANKED = ("ranked",)  # the one answer: there is a ranking
+
+
+def lists(
+    table: Rankings, *, repeats: str | None = None, levels: object = None, orientation: object = None
+) -> list[Ratings]:
+    """Ratings of each criterion, whose units are contexts; one unit where the table has no contexts.
+
+    Parameters
+    ----------
+    repeats : {"mean", "error"}, optional
+        How several rankings of one list by one judge become one: by their mean ranks, as by default, or not at all.
+    levels, orientation
+        For other tables.
+
+    Raises
+    ------
+    InputError
+        Repeated rankings under "error", rankings of different items by one judge in one context, and arguments that
+        are for other tables.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.rankings import read_rankings
+    >>> table = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "rank": [1, 2, 3, 1]})
+    >>> lists(read_rankings(table))[0].ranks[0].tolist()
+    [[1.0, 2.0], [2.0, 1.0]]
+    """
+    if levels is not None or orientation is not None:
+        raise InputError("levels and orientation are for other tables than rankings; leave them out")
+    if repeats not in (None, "mean", "error"):
+        raise InputError(f"repeats {repeats!r} does not fit rankings; give one of mean, error")
+    context = np.zeros(table.rows, np.int64) if table.context is None else table.context
+    found, problems = [], list[str]()
+    for number, criterion in enumerate(table.criteria):
+        of = table.criterion == number
+        units, ranks, repeated = np.unique(context[of]), [], np.zeros(len(table.judges), np.int64)
+        for unit in units:
+            rows = np.flatnonzero(of & (context == unit))
+            items = np.unique(table.item[rows])
+            matrix = np.full((len(items), len(table.judges)), np.nan)
+            for judge in np.unique(table.judge[rows]):
+                own = _ranks(table, rows[table.judge[rows] == judge], items)
+                repeated[judge] += len(own) > 1
+                if (np.isnan(own) != np.isnan(own[0])).any():
+                    where = f" in context {table.contexts[unit]!r}" if table.contexts else ""
+                    problems.append(
+                        f"judge {table.judges[judge]!r} ranked other items in one ranking than in another{where}, and "
+                        "their ranks cannot be compared; compare the votes between items (--table votes)"
+                    )
+                matrix[:, judge] = own.mean(axis=0)
+            ranks.append(matrix)
+        if repeats == "error":
+            problems += [
+                f"judge {judge!r} ranked {times} lists more than once; say by repeats how to combine them"
+                for judge, times in zip(table.judges, repeated, strict=True)
+                if times
+            ]
+        names = [table.contexts[unit] for unit in units] if table.contexts else ["all items"]
+        found.append(
+            Ratings(
+                judges=table.judges,
+                codes=np.array([np.where(np.isnan(one).all(axis=0), -1, 0) for one in ranks], np.int64),
+                levels=RANKED,
+                contexts=np.arange(len(units)) if table.contexts else None,
+                units=tuple(names),
+                criterion=criterion if table.has_criteria else None,
+                notes=_notes(table.judges, repeated),
+                ranks=tuple(ranks),
+            )
+        )
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def _ranks(table: Rankings, rows: np.ndarray, items: np.ndarray) -> FloatArray:
+    """Mid-ranks of all items in each ranking of one judge, shape (rankings, items); NaN for items left out."""
+    from scipy.stats import rankdata
+
+    which = np.unique(table.ranking[rows])
+    found = np.full((len(which), len(items)), np.nan)
+    for place, ranking in enumerate(which):
+        own = rows[table.ranking[rows] == ranking]
+        found[place, np.searchsorted(items, table.item[own])] = rankdata(table.rank[own])
+    return found
+
+
+def _notes(judges: Sequence[str], repeated: np.ndarray) -> dict[str, str]:
+    return {
+        judge: f"{times} list{'' if times == 1 else 's'} ranked more than once, combined by mean ranks"
+        for judge, times in zip(judges, repeated, strict=True)
+        if times
+    }

@@ -13,11 +13,13 @@ import pytest
 from voirdire.kinds.joint.problem import pose_joint
 from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.labels.problem import pose_labels
+from voirdire.kinds.rankings.problem import pose_rankings
 from voirdire.kinds.scores.problem import pose_scores
 from voirdire.kinds.votes.problem import pose
 from voirdire.model.specs import load_model, model_names
 from voirdire.tables.covariates import attached, columns_of
 from voirdire.tables.labels import read_labels
+from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
@@ -183,8 +185,35 @@ class JointCase(Case):
         self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
 
 
+class RankingCase(Case):
+    """A model posed to random rankings of four items; ``ties`` stands for ties of all kinds and shorter rankings."""
+
+    def __init__(self, name: str, ties: bool) -> None:
+        self.name, self.ties, self.model = name, ties, load_model(name)
+        rng = np.random.default_rng(1)
+        patterns = (
+            [[1, 2, 3, 4]] if not ties else [[1, 2, 2, 3], [1, 1, 2, 3], [1, 2, 2, 2], [1, 2], [1, 1, 2]]
+        )
+        rows = []
+        for run in range(24):
+            about = (rng.choice(JUDGES), rng.choice(CRITERIA[:2]), rng.choice(CONTEXTS), run)
+            ranks = patterns[run % len(patterns)]
+            rows += [(*about, item, rank) for item, rank in zip(rng.permutation(ITEMS), ranks, strict=False)]
+        self.rankings = pd.DataFrame(rows, columns=["judge", "criterion", "context", "run", "item", "rank"])
+        self.problem = pose_rankings(self.model, read_rankings(self.rankings))
+        self.density = self.problem.density
+        rng = np.random.default_rng(3)
+        self.points = [rng.normal(size=self.density.size) * scale for scale in (1.0, 1.0, 2.0, 0.0)]
+
+
 def made(name: str, ties: bool) -> Case:
-    kinds = {"votes": Case, "labels": LabelCase, "scores": ScoreCase, "joint": JointCase}
+    kinds = {
+        "votes": Case,
+        "labels": LabelCase,
+        "scores": ScoreCase,
+        "joint": JointCase,
+        "rankings": RankingCase,
+    }
     return kinds[load_model(name).data](name, ties)
 
 
@@ -208,6 +237,7 @@ QUICK = (
     "rating-severity-ties",
     "joint-position-ties",
     "ordered-labels-decided",
+    "plackett-luce-tastes-ties",
 )
 COMPILED = ("test_numpy_and_jax_agree_and_derivatives_are_right", "test_pymc_has_the_density")
 

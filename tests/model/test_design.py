@@ -13,6 +13,7 @@ from voirdire import InputError
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS
 from voirdire.model.specs import load_model, model_names
+from voirdire.tables.rankings import read_rankings
 from voirdire.tables.scores import read_scores
 from voirdire.tables.votes import read_votes
 
@@ -80,6 +81,19 @@ TABLES: dict[str, dict[str, tuple[pd.DataFrame, dict[str, Any]]]] = {
         ),
     },
 }
+TABLES["rankings"] = {
+    "rankings": (
+        pd.DataFrame(
+            [
+                (f"j{n % 4}", f"c{n % 6}", f"i{i}", rank)
+                for n in range(60)
+                for rank, i in enumerate(np.random.default_rng(n).permutation(ITEMS)[: 2 + n % 3])
+            ],
+            columns=["judge", "context", "item", "rank"],
+        ).assign(run=lambda rows: (rows["rank"] == 0).cumsum()),
+        {},
+    )
+}
 CASES = [(data, table) for data, tables in TABLES.items() for table in tables]
 
 
@@ -87,7 +101,8 @@ def posed(data: str, table: str) -> list[Any]:
     """The problems of the models that learn spreads and take the table."""
     rows, how = TABLES[data][table]
     request, found = Request(**how), []
-    read = read_votes(rows, keep=request.columns) if data == "votes" else read_scores(rows)
+    readers = {"scores": read_scores, "rankings": read_rankings}
+    read = read_votes(rows, keep=request.columns) if data == "votes" else readers[data](rows)
     for model in map(load_model, model_names()):
         if model.data == data:
             with suppress(InputError):  # a model that has no section for what the table has

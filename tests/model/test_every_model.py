@@ -412,6 +412,48 @@ JOINT_EQUATIONS: dict[str, Any] = {
 }
 
 
+# --- rankings: what an item is worth where and to whom it is ranked -----------------------------------------------
+
+
+def own_worth(v: dict[str, Any], k: int, c: int, x: int, i: int) -> float:
+    return v["strength"][c][i]
+
+
+def worth_in_context(v: dict[str, Any], k: int, c: int, x: int, i: int) -> float:
+    return v["strength"][c][i] + v["context_strength"][c][i][x]
+
+
+def worth_to_a_judge(v: dict[str, Any], k: int, c: int, x: int, i: int) -> float:
+    return worth_in_context(v, k, c, x, i) + v["taste"][k][i]
+
+
+RANKING_EQUATIONS = {
+    "plackett-luce": own_worth,
+    "plackett-luce-contexts": worth_in_context,
+    "plackett-luce-tastes": worth_to_a_judge,
+}
+
+
+def ranking_by_ranking(case: Any, v: dict[str, Any]) -> float:
+    """The chances of all orders of tied items together, each item chosen from those that are left."""
+    problem, total = case.problem, 0.0
+    for (judge, criterion, context, _), rows in case.rankings.groupby(
+        ["judge", "criterion", "context", "run"]
+    ):
+        k, c = problem.judges.index(judge), problem.criteria.index(criterion)
+        x = problem.table.contexts.index(context)
+        worth = {
+            i: exp(RANKING_EQUATIONS[case.name](v, k, c, x, problem.items.index(i))) for i in rows["item"]
+        }
+        tied = [list(group["item"]) for _, group in rows.groupby("rank")]
+        chance = 0.0
+        for parts in itertools.product(*map(itertools.permutations, tied)):
+            order = [worth[i] for part in parts for i in part]
+            chance += np.prod([w / sum(order[place:]) for place, w in enumerate(order)])
+        total += float(np.log(chance))
+    return total
+
+
 def ruled(function: Callable[[float], float]) -> float:
     """Mean over a standard normal variable by the rule that the equations name."""
     points = [-5 + number / 4 for number in range(41)]
@@ -533,6 +575,8 @@ def row_by_row(case: Any, v: dict[str, Any]) -> float:
         return label_by_label(case, v)
     if case.model.data == "scores":
         return score_by_score(case, v)
+    if case.model.data == "rankings":
+        return ranking_by_ranking(case, v)
     name, problem = case.name, case.problem
     columns = ["judge", "criterion", "first", "second", "winner"]
     rows: list[Row] = list(case.votes[columns].itertuples(index=False, name=None))
@@ -585,6 +629,7 @@ def test_every_file_has_its_equation_here() -> None:
         *SHARED_EQUATIONS,
         *SCORE_EQUATIONS,
         *JOINT_EQUATIONS,
+        *RANKING_EQUATIONS,
     }
     assert all(load_model(name).name == name for name in files)
 
@@ -609,7 +654,7 @@ def test_fields_of_latent_values_have_the_likelihood_of_the_density(case: Any) -
 
 def test_the_prior_has_the_files_numbers(case: Any) -> None:
     file = tomllib.loads((locate("models") / f"{case.name}.toml").read_text())
-    strength, coin = file.get("strength", {}), file["reliability"]
+    strength, coin = file.get("strength", {}), file.get("reliability", {})
     level = strength.get("kind") == "level"
 
     def zero_sum(values: np.ndarray, sd: float) -> float:
@@ -736,11 +781,11 @@ def of_structure(v: dict[str, Any], file: dict[str, Any], exponential: Any) -> d
         "log_spread": file["strength"]["rate"],
         "log_general_spread": file["strength"]["rate"],
         "log_severity_spread": file.get("severity", {}).get("rate"),
-        "log_coin_mean": file["reliability"].get("mean_rate"),
-        "log_coin_spread": file["reliability"].get("spread_rate"),
+        "log_coin_mean": file.get("reliability", {}).get("mean_rate"),
+        "log_coin_spread": file.get("reliability", {}).get("spread_rate"),
         "log_tie_spread": file.get("ties", {}).get("rate"),
-        "log_discrimination_spread": file["reliability"].get("spread_rate"),
-        "log_shift_spread": file["reliability"].get("shift_rate"),
+        "log_discrimination_spread": file.get("reliability", {}).get("spread_rate"),
+        "log_shift_spread": file.get("reliability", {}).get("shift_rate"),
     }
     for name in ("tie_context", "tie_judge_context", "tie_item"):
         found[name] = over(f"log_{name}_spread")

@@ -92,7 +92,7 @@ class PanelDensity(LogDensity):
 
     def mirror(self, x: Array, xp: Any) -> Array:
         """Never asked for; see :attr:`has_mirror`."""
-        raise TypeError(f"model {self.model.name} has no twins")
+        raise ValueError(f"model {self.model.name} has no mirror")
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
         """Nothing: spreads are found by their marginal likelihood."""
@@ -122,11 +122,11 @@ class PanelDensity(LogDensity):
                 lead = tuple(value.shape[axis] for axis in range(value.ndim - len(p.dims)))
                 flat.append(value.reshape((*lead, -1)))
         x = xp.concatenate([*flat, 0.0 * flat[0][..., :1]], axis=-1)
-        total: list[Any] = [0.0] * len(self.family.predictors)
+        total: list[Any] = [0.0 * x[..., part["index"][:, 0]]] * len(self.family.predictors)
         for column, predictor in enumerate(self.predictor):
-            part_of = x[..., part["index"][:, column]] * part["coefficients"][:, column]
-            total[predictor] = total[predictor] + part_of
-        return xp.stack(total, axis=-2)
+            value = x[..., part["index"][:, column]] * part["coefficients"][:, column]
+            total[predictor] = total[predictor] + value
+        return xp.concatenate([of[..., None, :] for of in total], axis=-2)
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """As the family has them."""

@@ -15,7 +15,7 @@ given: over all rankings with as many items at each place probabilities sum to o
 nothing. So a choice of one, the best k and best-worst are rankings with ties, and two items one of which is chosen are
 a comparison of Bradley and Terry.
 
-With u = exp(-exp(x)) the integral is one over x of a smooth density, which the trapezoidal rule gives to some 1e-10 of
+With u = exp(-exp(x)) the integral is one over x of a smooth density, which the trapezoidal rule gives to some 1e-13 of
 itself, however many are tied. With z_i = eta_i - log W + x, a_i = exp(z_i) and E the mean over x by the integrand,
 log P has the slopes E g_i by eta_i - log W and the second derivatives E h_i [i = j] + Cov(g_i, g_j),
 
@@ -40,9 +40,9 @@ from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
 from voirdire.typing import Floats, Ints
 
 ABSENT = -1e9  # value of an item that is not among those that are chosen from
-LOWEST = -25.0  # of x: what is left out below has exp(-25)
-STEEPEST = 40.0  # of z, beyond which g is 0
-FLATTEST = -80.0  # of z, below which exp(z) is 0 in single precision
+LOWEST = -30.0  # of x: what is left out below has exp(-30)
+STEEPEST = 80.0  # of z, beyond which log(1 - exp(-a)) is 0
+SMALLEST = 1e-30  # a, of which 1 - exp(-a) is taken
 TURN = 1e-4  # of differences of the information of tied groups, in log-odds
 
 
@@ -155,9 +155,10 @@ def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
 def _integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
     """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., places, cells, nodes)."""
     nodes, _ = _nodes(stage.places)
-    z = (eta - _log_sum(eta, stage.others, xp))[..., None] + nodes
-    a = xp.exp(xp.clip(z, FLATTEST, STEEPEST))
-    log = xp.where(stage.group[..., None], xp.log(-xp.expm1(-a)), 0.0)
+    z = (eta - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
+    z = -xp.logaddexp(-z, -STEEPEST)
+    a = xp.exp(z) + SMALLEST
+    log = xp.where(stage.group[..., None], z + xp.log(-xp.expm1(-a) / a), 0.0)
     return log.sum(axis=-3) + (nodes - np.exp(nodes)), a
 
 
@@ -167,7 +168,7 @@ def _nodes(places: int) -> tuple[Floats, float]:
     The integrand is analytic to pi / 2 beside the real line, and of k items at worst as narrow as the logarithm of a
     Gamma(k + 1) variable: errors are near exp(-pi^2 / step) and exp(-2 pi^2 / ((k + 1) step^2)).
     """
-    step = min(0.35, 0.88 / math.sqrt(places))
+    step = min(0.3, 0.8 / math.sqrt(places))
     return np.arange(LOWEST, math.log(60.0 + 3.0 * places), step), step
 
 

@@ -71,9 +71,9 @@ def fit(
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
         run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
-        and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told by the columns. A list of a
-        table of votes and one of scores of the same items is fitted together: items share their strengths and judges
-        their consistency; see :mod:`voirdire.kinds.joint.density`.
+        and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told
+        by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
+        their strengths and judges their consistency; see :mod:`voirdire.kinds.joint.density`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights:
         columns criterion and weight.

@@ -32,6 +32,7 @@ def pages(project: Path) -> list[Path]:
         "choose",
         "coefficients",
         "faq",
+        "rankings",
         pytest.param("boards", marks=pytest.mark.slow),
         pytest.param("simulate", marks=pytest.mark.slow),
     ],

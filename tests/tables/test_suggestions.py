@@ -98,9 +98,9 @@ def test_counts_are_proposed_as_counts(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("column", ["preference", "ordering", "answer_order"])
 def test_a_chain_of_items_is_proposed_as_a_ranking(tmp_path: Path, column: str) -> None:
     path = written(tmp_path, f"rater,question,{column}\nann,p1,A>B=C\nben,p1,B > A > C\n")
-    votes = as_proposed(path).votes
-    assert votes is not None
-    assert len(votes) == 6
+    rankings = as_proposed(path).rankings
+    assert rankings is not None
+    assert rankings["rank"].tolist() == [1, 2, 2, 1, 2, 3]
 
 
 def test_judges_of_one_ending_are_read_together_or_not_at_all(tmp_path: Path) -> None:

@@ -58,7 +58,8 @@ def fit(
             readable=False,  # read_votes says why it cannot be read
             help="CSV, Parquet, JSONL, any file that import takes, or a run's folder. Votes: judge, first, second, "
             "winner (and criterion, context). Labels: judge, item, label (and criterion). Scores: judge, item, score "
-            "(and criterion, run, group). A table of votes and one of scores of the same items are fitted together.",
+            "(and criterion, run, group). Rankings: judge, item, rank (and criterion, context, run). A table of votes "
+            "and one of scores of the same items are fitted together.",
         ),
     ],
     criteria: Annotated[
@@ -82,6 +83,7 @@ def fit(
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
             "judges); rating-severity for scores (rating-halo under several criteria, rating-continuous between "
             "levels, rating-continuous-halo for both, rating-families for families of judges), "
+            "plackett-luce-tastes for rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), "
             "joint-position for votes and scores.",
         ),
     ] = None,
@@ -161,7 +163,7 @@ def fit(
     *,
     reading: TableOptions,
 ) -> None:
-    """Fit a model of a judge panel to votes, labels or scores: the items, the judges, the criteria, checks."""
+    """Fit a model of a judge panel to votes, labels, scores or rankings: items, judges, criteria, checks."""
     sizes: dict[str, Any] = {"draws": draws, "warmup": warmup, "chains": chains, "sampler": sampler}
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:

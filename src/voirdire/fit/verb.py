@@ -62,17 +62,18 @@ def fit(
     sampler: str = "numpyro",
     progress: Progress | None = None,
 ) -> Fit:
-    """Fit a model of a judge panel to a table of votes, labels or scores.
+    """Fit a model of a judge panel to a table of votes, labels, scores or rankings.
 
     Parameters
     ----------
-    votes : path, pattern of paths, dataframe, what read() gave, Votes, Labels, Scores, or a list of two of them
+    votes : path, pattern of paths, dataframe, what read() gave, a table that was read, or a list of two of them
         One row per vote: judge, first, second, winner and optionally criterion, context, run; see
         :func:`voirdire.tables.votes.read_votes`. Or one row per label: judge, item, label and optionally criterion; see
         :func:`voirdire.tables.labels.read_labels`. Or one row per score: judge, item, score and optionally criterion,
-        run, group; see :func:`voirdire.tables.scores.read_scores`. Which it is, is told by the columns. A list of a
-        table of votes and one of scores of the same items is fitted together: items share their strengths and judges
-        their consistency; see :mod:`voirdire.kinds.joint.density`.
+        run, group; see :func:`voirdire.tables.scores.read_scores`. Or one row per item of a ranking: judge, item, rank
+        and optionally criterion, context, run; see :func:`voirdire.tables.rankings.read_rankings`. Which it is, is told
+        by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
+        their strengths and judges their consistency; see :mod:`voirdire.kinds.joint.density`.
     criteria : path, dataframe or Votes, optional
         Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights:
         columns criterion and weight.
@@ -86,7 +87,8 @@ def fit(
         ``ordered-labels`` where they are levels in order; for scores ``rating-severity``
         (``rating-halo`` under several criteria, ``rating-continuous`` between levels, ``rating-continuous-halo`` for
         both, ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
-        ``joint-position`` (``joint-maple-position`` with ``criteria``).
+        ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
+        (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
         MAPLE's paper (the likelihood alone, 5,000 epochs, no intervals), for votes without ties and models with at most

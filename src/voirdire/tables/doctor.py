@@ -148,8 +148,8 @@ def examine(path: str | os.PathLike[str], how: Reading | None = None) -> Finding
 
 def _check(found: Imported) -> None:
     """Raise where no verb can take the table that was read."""
-    if len(found.kinds) == 1 and found.kinds != ["rankings"]:
-        read_table(found)
+    if len(found.kinds) == 1:
+        read_table(found, rankings=True)
     elif found.faults:
         raise InputError(list(found.faults))
 

@@ -108,6 +108,11 @@ def of_people(answers: object) -> object:
 
     frames = [_read(table) for table in tables]
     kinds = {column for frame in frames for column in ("winner", "score", "label") if column in frame}
+    if any("rank" in frame for frame in frames) and not kinds:
+        raise InputError(
+            "people's answers are votes, scores or labels, not rankings; read all rankings as votes (--table votes, "
+            "table='votes')"
+        )
     if len(kinds) != 1 and not several:
         return answers
     if len(kinds) != 1:

@@ -10,8 +10,6 @@ from voirdire.tables.reading import Reading
 if TYPE_CHECKING:
     import pandas as pd
 
-_FITTED = {"rankings": "votes"}  # what a kind of table is fitted as, where that is another
-
 
 def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, str]:
     """What verbs lack of a file; verbs that are not named can be used.
@@ -33,10 +31,8 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
     found: dict[str, str] = {}
     kinds = list(frames)
     if kinds == ["rankings"]:
-        return dict.fromkeys(
-            ("fit", "board", "agree", "metaeval", "replace"),
-            "another table: --table votes reads rankings as votes",
-        )
+        lack = "another table: --table votes reads rankings as votes"
+        return dict.fromkeys(("agree", "metaeval", "replace"), lack)
     if len(kinds) > 1:
         found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
     elif lack := _lack_of_fit(kinds[0], frames[kinds[0]], how):
@@ -109,8 +105,8 @@ def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks:
         else:
             options.append(f"--{flag} {quote(value if isinstance(value, str) else ','.join(value))}")
     kinds = list(frames)
-    if how.table is None and (len(kinds) > 1 or kinds == ["rankings"]):
-        options.append(f"--table {_FITTED.get(kinds[0], kinds[0])}")
+    if how.table is None and len(kinds) > 1:
+        options.append(f"--table {kinds[0]}")
         return " ".join(["voirdire fit", quote(name), *options])
     if "--where criterion=" in lacks.get("fit", "") and how.where is None:
         criterion = str(frames["scores"]["criterion"].iloc[0])

@@ -30,6 +30,7 @@ from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
 AS_VOTES = "read the rankings as votes (--table votes, or voirdire.read(..., table='votes'))"
+MANY = "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks"
 
 
 class RankingsKind(Kind[Rankings, RankingsProblem]):
@@ -57,10 +58,12 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             for name in ("anchors", "anchor_mode", "families", "covariates", "item_families")
         }
         of_votes["without_own_family"] = request.without_own_family or None
-        if given := [f"{name}=" for name, value in of_votes.items() if value is not None]:
-            raise InputError(
-                f"{' and '.join(given)} say nothing to models of rankings; leave out, or {AS_VOTES}"
-            )
+        if problems := [
+            f"{name}= is not for tables of rankings; leave it out, or {AS_VOTES}"
+            for name, value in of_votes.items()
+            if value is not None
+        ]:
+            raise InputError(problems)
 
     def default_model(self, table: Rankings, request: Request) -> tuple[str, str]:
         """``plackett-luce-tastes`` where some judge ranks an item several times, else ``plackett-luce-contexts``.
@@ -151,23 +154,19 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     def chances(self, problem: RankingsProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
         """Refused: there are too many possible rankings."""
-        _not_of_rankings(
-            "a ranking has too many possible answers to list; predict() gives first places and ranks"
-        )
+        _not_of_rankings(MANY)
 
     def check_single(self, problem: RankingsProblem) -> None:
         """Refused, as :meth:`chances`."""
-        self.chances(problem, {}, ())
+        _not_of_rankings(MANY)
 
     def shares(self, problem: RankingsProblem, tables: Sequence[Rankings]) -> Shares:
         """Refused, as :meth:`chances`."""
-        self.check_single(problem)
-        raise AssertionError
+        _not_of_rankings(MANY)
 
     def calibration(self, problem: RankingsProblem, posterior: Posterior) -> Calibration:
         """Refused, as :meth:`chances`."""
-        self.check_single(problem)
-        raise AssertionError
+        _not_of_rankings(MANY)
 
     def held_out(self, model: Model, table: Rankings, fold: Ints, request: Request) -> Seen:
         """Refused: models are compared by votes."""

@@ -133,7 +133,7 @@ def suggestions(source: Source) -> list[Suggestion]:
     numeric = [one for one in free if one.numeric]
     answers = {*ANSWERS.values()} & roles.keys()
     found = [
-        Suggestion(f"{one.name!r} holds rankings: is it rank?", f"--map rank={quote(one.name)} --table votes")
+        Suggestion(f"{one.name!r} holds rankings: is it rank?", f"--map rank={quote(one.name)}")
         for one in free
         if _is_chains(one)
     ][:1]

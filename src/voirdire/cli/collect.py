@@ -100,7 +100,7 @@ def collect(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Ask a panel of language models to judge, and write votes, scores and labels as tables."""
+    """Ask a panel of language models to judge, and write votes, scores, rankings and labels as tables."""
     from voirdire.collect import collect as run
     from voirdire.collect import estimate
 

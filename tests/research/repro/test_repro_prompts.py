@@ -347,8 +347,9 @@ SHOWN: dict[str, tuple[Part, ...]] = {
 
 #: Parts that no prompt of a run has: debates of MAREval have one round.
 NEVER = {("mareval/evaluate", "debated")}
-#: Prompts that no run asks with: MASA's first one, which is compared with the second by the experts' verdicts alone.
-NOT_ASKED = {"masa/baseline"}
+#: Prompts that no run of a paper asks with: rankings, and MASA's first one, which is compared with the second by the
+#: experts' verdicts alone.
+NOT_ASKED = {"masa/baseline", "ranking/rank"}
 
 
 @dataclass

@@ -85,6 +85,7 @@ STUDIES = [
     "calibration-halo",
     "calibration-continuous-halo",
     "calibration-families",
+    "calibration-rankings",
 ]
 
 

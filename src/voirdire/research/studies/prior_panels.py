@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
 from voirdire.model.terms.reliability import Values
 from voirdire.research.studies.prior_draws import names, prior_draw
+from voirdire.research.studies.ranking_panel import RankingPanel
 from voirdire.research.studies.score_panels import LEVELS, ScorePanel
 from voirdire.tables.counts import Votes, count_votes
 from voirdire.tables.labels import Labels
@@ -279,14 +280,13 @@ def _in_units(problem: Problem, values: Values) -> Floats:
     return np.asarray(problem.density.flat(values, np), dtype=float)
 
 
-_PANELS: dict[str, type[PriorPanel | LabelPanel | ScorePanel | JointPanel]] = {
-    panel.data: panel for panel in (PriorPanel, LabelPanel, ScorePanel, JointPanel)
+Panel: TypeAlias = PriorPanel | LabelPanel | ScorePanel | RankingPanel | JointPanel
+_PANELS: dict[str, type[Panel]] = {
+    panel.data: panel for panel in (PriorPanel, LabelPanel, ScorePanel, RankingPanel, JointPanel)
 }
 
 
-def panel_of(
-    model: Model, shape: dict[str, int], ties: bool
-) -> PriorPanel | LabelPanel | ScorePanel | JointPanel:
+def panel_of(model: Model, shape: dict[str, int], ties: bool) -> Panel:
     """The panel that a model is calibrated on; for scores ``ties`` is whether judges score everything twice.
 
     Examples

@@ -33,7 +33,7 @@ def import_(
     *,
     reading: TableOptions,
 ) -> None:
-    """Turn files of other tools into tables of votes, scores, rankings and labels; what is refused is listed with its reason."""
+    """Turn files of other tools into tables of answers; what is refused is listed with its reason."""
     from voirdire.tables.formats.folder import import_files
 
     found = import_files(files, out, reading.how, overwrite=overwrite)

@@ -58,7 +58,7 @@ def test_probabilities_are_those_of_all_orders_together(scale: float) -> None:
 def test_ties_of_items_far_better_or_worse_than_the_rest(gap: float) -> None:
     eta = np.array([[gap], [gap + 1.0], [gap - 1.0], [0.0], [0.5]])
     groups = np.array([[0], [0], [0], [1], [1]])
-    found = sum(log * weight for log, weight in ranking(5, (0,)).log_parts(eta, groups, np))
+    found = sum(log * weight for log, weight in ranking(5, ((0, 3),)).log_parts(eta, groups, np))
     np.testing.assert_allclose(found, [by_orders(eta[:, 0], groups[:, 0])], rtol=1e-8, atol=1e-9)
 
 
@@ -68,14 +68,14 @@ def test_probabilities_of_all_rankings_with_as_many_ties_sum_to_one() -> None:
     orders = {(a, *sorted((b, c)), d) for a, b, c, d in itertools.permutations(range(4))}
     columns = np.array([[eta[i] for i in order] for order in sorted(orders)]).T
     same = np.repeat(groups[:, None], columns.shape[1], axis=1)
-    log = sum(of * weight for of, weight in ranking(4, (1,)).log_parts(columns, same, np))
+    log = sum(of * weight for of, weight in ranking(4, ((1, 3),)).log_parts(columns, same, np))
     assert np.exp(log).sum() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_large_groups() -> None:
     """Alike items: a tied group of k of n has one over n choose k."""
     eta, groups = np.zeros((30, 1)), np.repeat([0, 1], [12, 18])[:, None]
-    log = sum(of * weight for of, weight in ranking(30, (0,)).log_parts(eta, groups, np))
+    log = sum(of * weight for of, weight in ranking(30, ((0, 12),)).log_parts(eta, groups, np))
     assert log[0] == pytest.approx(-math.log(math.comb(30, 12)), rel=1e-9)
 
 

@@ -39,6 +39,7 @@ import numpy as np
 from voirdire.model.family.family import ClosedForm, Curved, Family, Pairs
 from voirdire.typing import Floats, Ints
 
+Tied = Sequence[tuple[int, int]]
 ABSENT = -1e9  # value of an item that is not among those that are chosen from
 LOWEST = -30.0  # of x: what is left out below has exp(-30)
 STEEPEST = 80.0  # of z, beyond which log(1 - exp(-a)) is 0
@@ -47,19 +48,19 @@ TURN = 1e-4  # of differences of the information of tied groups, in log-odds
 
 
 @lru_cache(maxsize=64)
-def ranking(places: int, tied: tuple[int, ...] = ()) -> Family:
+def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
     """The family of rankings of so many items at most.
 
     Parameters
     ----------
     places : int
         Two or more.
-    tied : tuple of int
-        Places, from 0, at which a tied group before others begins in some ranking; see :func:`tied_places`.
+    tied : tuple of (int, int)
+        Places, from 0, at which tied groups before others begin, and where the largest ends; see :func:`tied_places`.
 
     Examples
     --------
-    >>> family = ranking(3, tied=(0,))
+    >>> family = ranking(3, tied=((0, 2),))
     >>> eta = np.log([[[1.0, 1.0], [1.0, 1.0], [2.0, 2.0]]]).reshape(3, 2)
     >>> places = np.array([[0, 0], [1, 0], [2, 1]])  # in order; the first two tied before the third
     >>> log = sum(weight * log for log, weight in family.log_parts(eta, places, np))
@@ -72,8 +73,8 @@ def ranking(places: int, tied: tuple[int, ...] = ()) -> Family:
         parts=partial(log_parts, tied),
         closed_form=ClosedForm(
             partial(_both, tied),
-            lambda sums, answers: _log_likelihood(tied, _stacked(sums), answers, np),
-            lambda sums, answers: list(np.moveaxis(_slope(tied, _stacked(sums), answers, np), -2, 0)),
+            lambda sums, answers: _both(tied, _stacked(sums), answers, np)[0],
+            lambda sums, answers: list(np.moveaxis(_both(tied, _stacked(sums), answers, np)[1], -2, 0)),
             partial(_curved, tied),
             lambda sums, answers: {pair: -of for pair, of in _second(tied, _stacked(sums), answers).items()},
             partial(_bend, tied),
@@ -81,17 +82,24 @@ def ranking(places: int, tied: tuple[int, ...] = ()) -> Family:
     )
 
 
-def tied_places(answers: Ints) -> tuple[int, ...]:
-    """Places, from 0, at which a tied group before others begins in some ranking, of answers (places, rankings).
+def tied_places(answers: Ints) -> tuple[tuple[int, int], ...]:
+    """Places at which a tied group before others begins in some ranking, and where the largest of these ends.
+
+    Parameters
+    ----------
+    answers : int array, shape (places, rankings)
 
     Examples
     --------
     >>> tied_places(np.array([[0, 0], [1, 0], [1, 1]]))  # x > y = z, and x = y > z
-    (0,)
+    ((0, 2),)
     """
-    return tuple(
-        place for place in range(len(answers) - 1) if np.asarray(_stage(place, answers, True).weight).any()
-    )
+    found = []
+    for place in range(len(answers) - 1):
+        here = answers[:, np.asarray(_stage(place, answers).weight)]
+        if here.size:
+            found.append((place, int((here == here[place]).any(axis=1).nonzero()[0].max()) + 1))
+    return tuple(found)
 
 
 class _Stage(NamedTuple):
@@ -100,11 +108,17 @@ class _Stage(NamedTuple):
     weight: Any
     group: Any
     others: Any
-    tied: bool
+    place: int
+    end: int  # of the largest group; that of one item where none is tied
     places: int
 
+    @property
+    def tied(self) -> bool:
+        return self.end > self.place + 1
 
-def _stage(place: int, answers: Any, tied: bool) -> _Stage:
+
+def _stage(place: int, answers: Any, end: int = -1) -> _Stage:
+    """The choice that begins at a place: of one item where ``end`` is the next place, else of several."""
     here = answers[place]
     begins = here >= 0
     if place:
@@ -112,34 +126,37 @@ def _stage(place: int, answers: Any, tied: bool) -> _Stage:
     last = answers.max(axis=0) <= here
     several = answers[place + 1] == here
     return _Stage(
-        begins & ~last & (several if tied else ~several),
+        begins & ~last & (~several if end == place + 1 else several),
         answers == here,
         answers > here,
-        tied,
+        place,
+        end,
         _places(answers),
     )
 
 
-def _stages(answers: Any, tied: Sequence[int]) -> list[tuple[int, _Stage]]:
-    single = [(place, _stage(place, answers, False)) for place in range(_places(answers) - 1)]
-    return single + [(place, _stage(place, answers, True)) for place in tied]
+def _stages(answers: Any, tied: Tied) -> list[_Stage]:
+    single = [_stage(place, answers, place + 1) for place in range(_places(answers) - 1)]
+    return single + [_stage(place, answers, end) for place, end in tied]
 
 
 def _places(answers: Any) -> int:
     return int(answers.shape[0])
 
 
-def log_parts(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
+def log_parts(tied: Tied, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
     """Log probability of each choice, shape (..., cells), and 1 where it was made, shape (cells,)."""
-    return [
-        (_log_chance(eta, place, stage, xp), 1.0 * stage.weight) for place, stage in _stages(answers, tied)
-    ]
+    return [(_log_chance(eta, stage, xp), 1.0 * stage.weight) for stage in _stages(answers, tied)]
 
 
-def _log_chance(eta: Any, place: int, stage: _Stage, xp: Any) -> Any:
-    if not stage.tied:
-        return eta[..., place, :] - _log_sum(eta, stage.group | stage.others, xp)[..., 0, :]
-    log = _integrand(eta, stage, xp)[0]
+def _log_chance(eta: Any, stage: _Stage, xp: Any) -> Any:
+    if stage.tied:
+        return _integral(_integrand(eta, stage, xp)[0], stage, xp)
+    return eta[..., stage.place, :] - _log_sum(eta, stage.group | stage.others, xp)[..., 0, :]
+
+
+def _integral(log: Any, stage: _Stage, xp: Any) -> Any:
+    """Log of the integral of an integrand whose logarithm is given, shape (..., cells, nodes)."""
     top = log.max(axis=-1, keepdims=True)
     step = _nodes(stage.places)[1]
     return xp.log(xp.exp(log - top).sum(axis=-1)) + top[..., 0] + math.log(step)
@@ -153,12 +170,13 @@ def _log_sum(eta: Any, among: Any, xp: Any) -> Any:
 
 
 def _integrand(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any]:
-    """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., places, cells, nodes)."""
+    """Log of the integrand, shape (..., cells, nodes), and a of each item, shape (..., group, cells, nodes)."""
     nodes, _ = _nodes(stage.places)
-    z = (eta - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
+    own = eta[..., stage.place : stage.end, :]
+    z = (own - _log_sum(eta, stage.others | ~stage.weight, xp))[..., None] + nodes
     z = -xp.logaddexp(-z, -STEEPEST)
     a = xp.exp(z) + SMALLEST
-    log = xp.where(stage.group[..., None], z + xp.log(-xp.expm1(-a) / a), 0.0)
+    log = xp.where(_own(stage), z + xp.log(-xp.expm1(-a) / a), 0.0)
     return log.sum(axis=-3) + (nodes - np.exp(nodes)), a
 
 
@@ -172,27 +190,31 @@ def _nodes(places: int) -> tuple[Floats, float]:
     return np.arange(LOWEST, math.log(60.0 + 3.0 * places), step), step
 
 
-def _log_likelihood(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> Any:
-    return sum(log * weight for log, weight in log_parts(tied, eta, answers, xp))
+def _own(stage: _Stage) -> Any:
+    """Which items are of the group, among those that may be, shape (group, cells, 1)."""
+    return stage.group[stage.place : stage.end][..., None]
 
 
-def _both(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
-    return _log_likelihood(tied, eta, answers, xp), _slope(tied, eta, answers, xp)
-
-
-def _slope(tied: Sequence[int], eta: Any, answers: Any, xp: Any) -> Any:
-    """Gradient of the log likelihood of each cell, shape (..., places, cells)."""
-    total: Any = 0.0 * eta
-    for place, stage in _stages(answers, tied):
+def _both(tied: Tied, eta: Any, answers: Any, xp: Any) -> tuple[Any, Any]:
+    """Log likelihood of each cell, shape (..., cells), and its gradient, shape (..., places, cells)."""
+    value: Any = 0.0
+    slope: Any = 0.0 * eta
+    for stage in _stages(answers, tied):
         if stage.tied:
-            slopes = _moments(eta, stage, xp)[0]
-            total = total + stage.weight * (
-                slopes - slopes.sum(axis=-2, keepdims=True) * _shares(eta, stage.others, xp)
+            log, a = _integrand(eta, stage, xp)
+            mean = _moments(log, a, stage, xp)[0]
+            value = value + stage.weight * _integral(log, stage, xp)
+            before, after = (
+                xp.zeros_like(eta[..., :size, :]) for size in (stage.place, stage.places - stage.end)
             )
+            all_means = xp.concatenate([before, mean, after], axis=-2)
+            shares = _shares(eta, stage.others, xp)
+            slope = slope + stage.weight * (all_means - mean.sum(axis=-2, keepdims=True) * shares)
         else:
-            own = (np.arange(eta.shape[-2]) == place)[:, None]
-            total = total + stage.weight * (own - _shares(eta, stage.group | stage.others, xp))
-    return total
+            own = (np.arange(eta.shape[-2]) == stage.place)[:, None]
+            value = value + stage.weight * _log_chance(eta, stage, xp)
+            slope = slope + stage.weight * (own - _shares(eta, stage.group | stage.others, xp))
+    return value, slope
 
 
 def _shares(eta: Any, among: Any, xp: Any) -> Any:
@@ -200,12 +222,11 @@ def _shares(eta: Any, among: Any, xp: Any) -> Any:
     return xp.exp(xp.where(among, eta, ABSENT) - _log_sum(eta, among, xp))
 
 
-def _moments(eta: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
+def _moments(log: Any, a: Any, stage: _Stage, xp: Any) -> tuple[Any, Any, Any]:
     """Means of g, g itself and the weights of the nodes; 0 of items that are not in the group."""
-    log, a = _integrand(eta, stage, xp)
     weights = xp.exp(log - log.max(axis=-1, keepdims=True))
     weights = weights / weights.sum(axis=-1, keepdims=True)
-    g = xp.where(stage.group[..., None], a * xp.exp(-a) / -xp.expm1(-a), 0.0)
+    g = xp.where(_own(stage), a * xp.exp(-a) / -xp.expm1(-a), 0.0)
     return (g * weights[..., None, :, :]).sum(axis=-1), g, weights
 
 
@@ -213,42 +234,45 @@ def _stacked(sums: Sequence[Floats]) -> Floats:
     return np.stack(np.broadcast_arrays(*sums), axis=-2)
 
 
-def _curved(tied: Sequence[int], sums: Sequence[Floats], answers: Any) -> Curved:
+def _curved(tied: Tied, sums: Sequence[Floats], answers: Any) -> Curved:
     eta = _stacked(sums)
-    slope = list(np.moveaxis(_slope(tied, eta, answers, np), -2, 0))
-    return Curved(_log_likelihood(tied, eta, answers, np), slope, _second(tied, eta, answers))
+    value, slope = _both(tied, eta, answers, np)
+    return Curved(value, list(np.moveaxis(slope, -2, 0)), _second(tied, eta, answers))
 
 
-def _second(tied: Sequence[int], eta: Floats, answers: Any) -> Pairs:
+def _second(tied: Tied, eta: Floats, answers: Any) -> Pairs:
     """Second derivatives of the log likelihood of each cell, by pairs u <= v."""
     total = _matrix(tied, eta, answers)
     places = eta.shape[-2]
     return {(u, v): total[..., u, v] for u in range(places) for v in range(u, places)}
 
 
-def _matrix(tied: Sequence[int], eta: Floats, answers: Any) -> Floats:
+def _matrix(tied: Tied, eta: Floats, answers: Any) -> Floats:
     """Second derivatives, shape (..., cells, places, places)."""
-    one = np.eye(eta.shape[-2])
     total: Any = 0.0
-    for _, stage in _stages(answers, tied):
-        if not stage.tied:
+    for stage in _stages(answers, tied):
+        if stage.tied:
+            total = total + stage.weight[:, None, None] * _of_group(eta, stage)
+        else:
             shares = np.moveaxis(_shares(eta, stage.group | stage.others, np), -2, -1)
             total = total - stage.weight[:, None, None] * _spread(shares)
-            continue
-        mean, g, weights = _moments(eta, stage, np)
-        a = np.where(g > 0, _integrand(eta, stage, np)[1], 0.0)
-        bent = (g * (1.0 - a - g) * weights[..., None, :, :]).sum(axis=-1)
-        both = np.einsum("...ucx,...vcx,...cx->...cuv", g, g, weights, optimize=True)
-        slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _shares(eta, stage.others, np)))
-        inner = (
-            one * np.moveaxis(bent, -2, -1)[..., None] + both - slopes[..., :, None] * slopes[..., None, :]
-        )
-        # by eta: d (eta_i - log W) = [i] - shares of the others
-        turned = one - stage.group.T[:, :, None] * shares[..., None, :]
-        found = np.swapaxes(turned, -1, -2) @ inner @ turned
-        found = found - slopes.sum(axis=-1)[..., None, None] * _spread(shares)
-        total = total + stage.weight[:, None, None] * found
     return np.asarray(total)
+
+
+def _of_group(eta: Floats, stage: _Stage) -> Floats:
+    """Second derivatives of the log probability of tied groups, shape (..., cells, places, places)."""
+    one, own = np.eye(eta.shape[-2]), slice(stage.place, stage.end)
+    log, a = _integrand(eta, stage, np)
+    mean, g, weights = _moments(log, a, stage, np)
+    bent = (g * (1.0 - np.where(g > 0, a, 0.0) - g) * weights[..., None, :, :]).sum(axis=-1)
+    scaled = np.moveaxis(g * np.sqrt(weights)[..., None, :, :], -3, -2)
+    slopes, shares = (np.moveaxis(of, -2, -1) for of in (mean, _shares(eta, stage.others, np)))
+    inner = scaled @ np.swapaxes(scaled, -1, -2) - slopes[..., :, None] * slopes[..., None, :]
+    inner = inner + one[own, own] * np.moveaxis(bent, -2, -1)[..., None]
+    # by eta: d (eta_i - log W) = [i] - shares of the others
+    turned = one[own] - stage.group[own].T[:, :, None] * shares[..., None, :]
+    found = np.swapaxes(turned, -1, -2) @ inner @ turned
+    return np.asarray(found - slopes.sum(axis=-1)[..., None, None] * _spread(shares))
 
 
 def _spread(shares: Floats) -> Floats:
@@ -256,32 +280,28 @@ def _spread(shares: Floats) -> Floats:
     return shares[..., None] * np.eye(shares.shape[-1]) - shares[..., :, None] * shares[..., None, :]
 
 
-def _bend(tied: Sequence[int], sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
+def _bend(tied: Tied, sums: Sequence[Floats], answers: Any, covariance: Floats) -> Floats:
     """See :class:`.ClosedForm`; of tied groups by differences of their information."""
     eta = _stacked(sums)
     total = np.zeros_like(eta)
     variances = np.einsum("caa->ac", covariance)
-    for _, stage in _stages(answers, ()):
+    for stage in _stages(answers, ()):
         shares = _shares(eta, stage.group | stage.others, np)
         turned = np.einsum("cab,bc->ac", covariance, shares)
         level = (shares * (variances - 2.0 * turned)).sum(axis=0)
         total += 0.5 * stage.weight * shares * (variances - 2.0 * turned - level)
-    if tied:
-        only = np.any([stage.weight for _, stage in _stages(answers, tied) if stage.tied], axis=0)
-        eta, answers, covariance = eta[:, only], answers[:, only], covariance[only]
-        for place in range(len(eta)):
-            step = np.zeros((len(eta), 1))
-            step[place] = TURN
+    for place, end in tied:
+        stage = _stage(place, answers, end)
+        only = np.flatnonzero(stage.weight)
+        here, some = eta[:, only], _stage(place, answers[:, only], end)
+        for at in range(len(eta)):
+            step = TURN * (np.arange(len(eta)) == at)[:, None]
             ahead, behind = (
-                np.einsum("cuv,cuv->c", covariance, _of_tied(tied, eta + sign * step, answers))
+                np.einsum("cuv,cuv->c", covariance[only], _of_group(here + sign * step, some))
                 for sign in (1.0, -1.0)
             )
-            total[place, only] -= (ahead - behind) / (4.0 * TURN)
+            total[at, only] -= (ahead - behind) / (4.0 * TURN)
     return total
-
-
-def _of_tied(tied: Sequence[int], eta: Floats, answers: Any) -> Floats:
-    return _matrix(tied, eta, answers) - _matrix((), eta, answers)
 
 
 def draw(eta: Floats, rng: np.random.Generator) -> Ints:

@@ -288,7 +288,8 @@ class Fit:
         others = [made.kind.words for made in _made(Fit) if hasattr(made, name)]
         if name.startswith("_") or name == "kind" or not others:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        of = " or ".join(words for words in others if " " not in words)
+        single = [words for words in others if " " not in words]
+        of = " or ".join(filter(None, [", ".join(single[:-1]), *single[-1:]]))
         shown = ", ".join(f"{table}()" for table in self._shown if hasattr(type(self), table))
         raise NotThisKindError(f"{name}() is for fits of {of}; a fit of {self.kind.words} has {shown}")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -112,7 +112,7 @@ class Answers(Compiled):
 
     def of(self, counts: Any) -> Answers:
         """Answers of other cells of the same kind."""
-        return Answers(self.chances, counts, self.closed_form)
+        return replace(self, counts=counts)
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""

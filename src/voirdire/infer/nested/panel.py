@@ -35,9 +35,17 @@ class FormedAnswers(Answers):
     ----------
     parts : callable
         See :class:`.Family`.
+    cost : float
+        See :class:`.Family`.
     """
 
     parts: Parts | None = None
+    cost: float = 1.0
+
+    @property
+    def size(self) -> float:
+        """Number of cells, each counted by its answers beside four, as far as they cost time."""
+        return self.cost * np.size(self.counts) / 4.0
 
     def log_likelihood(self, predictors: Any, xp: Any) -> Any:
         """Log likelihood, shape (...)."""
@@ -50,7 +58,7 @@ def answers_of(density: PanelDensity, data: Data) -> Answers:
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_chances, answers, family.closed_form)
-    return FormedAnswers(uncounted, answers, family.closed_form, family.parts)
+    return FormedAnswers(uncounted, answers, family.closed_form, family.parts, family.cost)
 
 
 def panel_field(density: PanelDensity, data: Data) -> Field:

@@ -85,6 +85,8 @@ class Family:
     parts : callable, optional
         Where answers are no counts of a few alternatives: of predictors, what was answered, shape (..., cells), and the
         array namespace, log probabilities, shape (..., cells), and how often each counts, shape (cells,).
+    cost : float
+        Time that an alternative takes, beside one of a few that are counted.
 
     Examples
     --------
@@ -102,6 +104,7 @@ class Family:
     log_chances: Chances = uncounted
     closed_form: ClosedForm | None = None
     parts: Parts | None = None
+    cost: float = 1.0
 
     def log_parts(self, eta: Any, answers: Any, xp: Any) -> list[tuple[Any, Any]]:
         """Log probabilities of what was answered, shape (..., cells), each with how often it counts, shape (cells,).

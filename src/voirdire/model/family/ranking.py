@@ -71,6 +71,7 @@ def ranking(places: int, tied: tuple[tuple[int, int], ...] = ()) -> Family:
         "ranking",
         tuple(f"value at place {place}" for place in range(1, places + 1)),
         parts=partial(log_parts, tied),
+        cost=1.0 + 0.5 * len(tied) * len(_nodes(places)[0]),
         closed_form=ClosedForm(
             partial(_both, tied),
             lambda sums, answers: _both(tied, _stacked(sums), answers, np)[0],

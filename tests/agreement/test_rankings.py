@@ -98,3 +98,10 @@ def test_the_command_line(tmp_path: Any) -> None:
     found = CliRunner().invoke(app, ["agree", str(tmp_path / "rankings.csv")])
     assert found.exit_code == 0, found.stderr
     assert "kendall_w" in found.stdout
+
+
+def test_doctor_says_that_they_can_be_compared(tmp_path: Any) -> None:
+    for judges, said in (("ab", "ready for fit, board, agree"), ("a", "agree needs a second judge")):
+        ranked(3, judges).to_csv(tmp_path / "rankings.csv", index=False)
+        found = CliRunner().invoke(app, ["doctor", str(tmp_path / "rankings.csv")])
+        assert said in found.stdout

@@ -32,7 +32,8 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
     kinds = list(frames)
     if kinds == ["rankings"]:
         lack = "another table: --table votes reads rankings as votes"
-        return dict.fromkeys(("agree", "metaeval", "replace"), lack)
+        alone = {"agree": "a second judge"} if len(set(frames["rankings"]["judge"])) < 2 else {}
+        return alone | dict.fromkeys(("metaeval", "replace"), lack)
     if len(kinds) > 1:
         found = {verb: f"--table {' or --table '.join(kinds)}" for verb in ("fit", "agree", "board")}
     elif lack := _lack_of_fit(kinds[0], frames[kinds[0]], how):

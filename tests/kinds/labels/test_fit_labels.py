@@ -165,7 +165,8 @@ def test_tables_of_votes_are_not_there() -> None:
     )
     fit = voirdire.fit(table, method="map")
     with pytest.raises(
-        voirdire.InputError, match=r"ranking\(\) is for fits of votes, scores or rankings; a fit of labels has classes"
+        voirdire.InputError,
+        match=r"ranking\(\) is for fits of votes, scores or rankings; a fit of labels has classes",
     ):
         fit.ranking()
     assert (

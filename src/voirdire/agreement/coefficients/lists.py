@@ -45,7 +45,7 @@ def lists(
     if repeats not in (None, "mean", "error"):
         raise InputError(f"repeats {repeats!r} does not fit rankings; give one of mean, error")
     context = np.zeros(table.rows, np.int64) if table.context is None else table.context
-    found, problems = [], list[str]()
+    found, problems, uneven = [], list[str](), list[str]()
     for number, criterion in enumerate(table.criteria):
         of = table.criterion == number
         units, ranks, repeated = np.unique(context[of]), [], np.zeros(len(table.judges), np.int64)
@@ -57,10 +57,9 @@ def lists(
                 own = _ranks(table, rows[table.judge[rows] == judge], items)
                 repeated[judge] += len(own) > 1
                 if (np.isnan(own) != np.isnan(own[0])).any():
-                    where = f" in context {table.contexts[unit]!r}" if table.contexts else ""
-                    problems.append(
-                        f"judge {table.judges[judge]!r} ranked other items in one ranking than in another{where}, and "
-                        "their ranks cannot be compared; compare the votes between items (--table votes)"
+                    uneven.append(
+                        f"judge {table.judges[judge]!r}"
+                        + (f" in context {table.contexts[unit]!r}" if table.contexts else "")
                     )
                 matrix[:, judge] = own.mean(axis=0)
             ranks.append(matrix)
@@ -82,6 +81,12 @@ def lists(
                 notes=_notes(table.judges, repeated),
                 ranks=tuple(ranks),
             )
+        )
+    if uneven:
+        more = f" (and {len(uneven) - 1} more)" if len(uneven) > 1 else ""
+        problems.append(
+            f"{uneven[0]}{more} ranked other items in one ranking than in another, and their ranks cannot be compared; "
+            "compare the votes between items (--table votes)"
         )
     if problems:
         raise InputError(problems)

@@ -149,5 +149,5 @@ def test_what_has_no_single_answers_is_refused() -> None:
     with pytest.raises(InputError, match=r"the intervals of mean-score say already where another panel's"):
         voirdire.fit(scores, model="mean-score").bootstrap(20)
     labels = scores.rename(columns={"score": "label"})
-    with pytest.raises(InputError, match=r"bootstrap\(\) is for fits of votes or scores"):
+    with pytest.raises(InputError, match=r"bootstrap\(\) is for fits of votes, scores or rankings"):
         voirdire.fit(labels, method="map").bootstrap(20)

@@ -330,3 +330,13 @@ def test_scores_under_a_name_with_spaces_do_not_become_labels(tmp_path: Path) ->
 def test_a_column_of_judges_is_no_judge_of_a_wide_table(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"column 'judge' says who judged.*leave --wide judge out"):
         read(written(tmp_path, SCORES), wide="judge")
+
+
+def test_half_of_a_character_is_written_out_where_it_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    answers = ['"judge":"a","item":"x","score":1', '"judge":"b","item":"x","score":"\\ud800"']
+    path.write_text("".join(f"{{{one}}}\n" for one in answers))
+    found = read(path)
+    assert found.refused["reason"].tolist() == ["score '\\ud800' is no number"]
+    with pytest.warns(UserWarning, match="1 answer is in no table"):
+        found.say()

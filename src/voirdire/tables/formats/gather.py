@@ -81,7 +81,7 @@ def gather(
         elif isinstance(row, Columns):
             rows[row.table].declare(row.names)
         elif isinstance(row, Refused):
-            rows["refused"].add(Refused(*row))
+            rows["refused"].add(Refused(*map(_whole, row)))
             reasons[row.reason] += 1
             if isinstance(row, Fault) and len(faults) < _MOST:
                 faults.append(row)
@@ -125,6 +125,11 @@ def gather(
     imported = Imported(rows, tuple(notes), formats, unknown, said.table, unnamed=said.unnamed, known=known)
     imported.faults = tuple(_sentences(faults))
     return imported
+
+
+def _whole(text: str) -> str:
+    """A text whose halves of characters are written out, as tables cannot hold them."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _of_anchors(known: Anchors) -> str:

@@ -7,6 +7,7 @@ import json
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -17,6 +18,8 @@ import pytest
 
 from voirdire import InputError, read
 from voirdire.tables.formats import bounds
+from voirdire.tables.formats.rows import Score
+from voirdire.tables.formats.table_rows import Rows
 from voirdire.tables.scores import read_scores
 
 pa = pytest.importorskip("pyarrow")
@@ -274,3 +277,18 @@ def test_objects_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(bounds, "HELD", 1000)
     with pytest.raises(InputError, match=r"is one object of more than 1,000 bytes; .* VOIRDIRE_UNPACKED"):
         read(path)
+
+
+def test_rows_that_are_kept_take_a_few_bytes_a_cell() -> None:
+    """Texts that recur are kept once; as tuples rows of three cells take above a hundred bytes."""
+    rows, count = Rows("scores"), 200_000
+    tracemalloc.start()
+    for n in range(count):
+        rows.add(Score("".join(("judge", "-a")), "".join(("item-", str(n % 7))), 1.0))
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept / count < 50
+    frame = rows.frame()
+    assert frame is not None
+    assert list(frame) == ["judge", "item", "score"]
+    assert (len(frame), frame["item"].nunique()) == (count, 7)

@@ -52,7 +52,7 @@ def test_intervals_hold_the_truth(ranks: tuple[int, ...]) -> None:
     """Of 144 items 90% with a Monte Carlo error of 2.5% were they independent."""
     share = held(ranks, None)
     print(ranks, share)
-    assert 0.87 <= share <= 0.95
+    assert 0.87 <= share <= 0.93
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
+from voirdire.kinds.in_contexts import strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
@@ -142,7 +143,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         values = posterior.values
         if values is None or "context_strength" not in values:
             return None
-        return results.in_contexts(problem, values)
+        return strengths(problem.density, values)
 
     def can_weigh_answers(self, problem: RankingsProblem) -> bool:
         """Never: a ranking counts once."""

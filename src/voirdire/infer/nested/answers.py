@@ -90,6 +90,8 @@ class Answers(Compiled):
         For each question how often each alternative was answered.
     closed_form : ClosedForm, optional
         Derivatives of the log likelihood.
+    name : str
+        Of the family of which the answers are, if any.
 
     Examples
     --------
@@ -104,6 +106,7 @@ class Answers(Compiled):
     chances: Chances
     counts: Any
     closed_form: ClosedForm | None = None
+    name: str = ""
 
     @property
     def size(self) -> float:

@@ -29,6 +29,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.infer.kernel.fused import FusedAnswers, fused
+from voirdire.infer.kernel.library import library
+from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.nested.exchange import Nest, nests
 from voirdire.infer.nested.marginal import slope_of
 from voirdire.infer.nested.search import Nested
@@ -98,8 +101,33 @@ class Coordinates:
         """Log likelihood of predictors of points, with its gradient."""
         return self.nested.model.answers.compiled if self.compiled else self.nested.model.answers.both
 
+    def log_likelihood(self, x: Floats, hyper: Floats) -> Floats:
+        """Of points, shape (points,)."""
+        if self._fused is not None:
+            return self._fused.value(x)
+        return self.answers(self.nested.model.predictors(x, hyper))[0]
+
+    @cached_property
+    def _fused(self) -> FusedAnswers | None:
+        model = self.nested.model
+        return None if model.scales is not None else fused(model.pattern, model.answers)
+
     def energy(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""
+        if library() is None:
+            return self.energy_by_numpy(z)
+        z = self._stretched(z, self.gain)
+        hypers = len(self.root)
+        value, by_white, by_normal = self._mapped.energy(z[:, :hypers], self._whitening.normal(z[:, hypers:]))
+        slope = np.concatenate([by_white, self._whitening.white(by_normal)], axis=1)
+        return value, self._stretched(slope, self.gain)
+
+    @cached_property
+    def _mapped(self) -> Mapped:
+        return Mapped(self)
+
+    def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
+        """As :meth:`energy`, where there is no kernel."""
         model, found = self.nested.model, self.nested.found
         parts = self._parts(z)
         x, hyper, width = parts.x, parts.hyper, parts.width
@@ -112,7 +140,7 @@ class Coordinates:
         each = by_x * (of_mode + parts.share * parts.normal * width)
         by_hyper = by_hyper + slope_of_hyper + (each + parts.share) @ spreads
         if means.any():
-            by_hyper += (by_x * parts.mean * (1.0 - self._said * parts.reach)) @ means
+            by_hyper += (by_x * parts.mean * (1.0 - self.said * parts.reach)) @ means
         if model.scales is not None:
             by_hyper += np.asarray(model.scales.T @ slope.reshape(len(slope), -1).T).T
         by_hyper += (by_x @ self.moves) * np.exp(np.minimum(hyper - found.hyper, 0.0))
@@ -121,7 +149,7 @@ class Coordinates:
         return -value, -self._stretched(np.concatenate([by_hyper @ self.root, white], axis=1), self.gain)
 
     @cached_property
-    def _said(self) -> Floats:
+    def said(self) -> Floats:
         """b."""
         return self.told / (self.told + self.prior)
 
@@ -184,7 +212,7 @@ class Coordinates:
         square = (self.told + self.prior) / (told + prior)
         reach, width = square * farther, np.sqrt(square)
         mean, first = model.means(hyper), model.means(found.hyper)
-        pulled = found.x - first - self._said * (mean - first)
+        pulled = found.x - first - self.said * (mean - first)
         beside = np.where(moved < 0, np.expm1(moved), moved) @ self.moves.T
         x = mean + pulled * reach + normal * width + beside
         return Parts(

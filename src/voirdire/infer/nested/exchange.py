@@ -132,8 +132,9 @@ def exchanged(
 
 def _conditional(model: Field, nest: Nest, x: Floats, hyper: Floats) -> tuple[Floats, Floats]:
     """Precision and mean of delta, shape (points, above)."""
-    weight = np.exp(-2.0 * hyper @ model.levels[0].T)
-    pull = (x - model.means(hyper)) * weight
+    here = model.group_priors(hyper)
+    weight = model.each(np.exp(-2.0 * here.log_spread))
+    pull = (x - model.each(here.mean)) * weight
     beneath = nest.share.T
     precision = weight[:, nest.above] + (beneath.power(2) @ weight[:, nest.below].T).T
     return precision, ((beneath @ pull[:, nest.below].T).T - pull[:, nest.above]) / precision

@@ -220,10 +220,10 @@ class Field:
         precision = np.exp(-2.0 * log_t)
         z = (x - m) * np.exp(-log_t)
         log, slope = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi), (m - x) * precision
-        if self._skewed.size:
-            skew = self._skew(x, hyper)
-            log[..., self._skewed] += skew.log
-            slope[..., self._skewed] += skew.of_x
+        if self.skewed.size:
+            skew = self.skew(x[..., self.skewed], hyper)
+            log[..., self.skewed] += skew.log
+            slope[..., self.skewed] += skew.of_x
         return Prior(log, slope, np.broadcast_to(precision, log.shape))
 
     def curvature_of_prior(self, x: Floats, hyper: Floats) -> Floats:
@@ -234,8 +234,8 @@ class Field:
     def steepness_of_prior(self, x: Floats, hyper: Floats) -> Floats:
         """As :meth:`curvature_of_prior`, never below the precision, so that a step by it goes not too far."""
         found = np.array(self.prior(x, hyper).precision)
-        if self._skewed.size:
-            found[self._skewed] = np.maximum(found, self.curvature_of_prior(x, hyper))[self._skewed]
+        if self.skewed.size:
+            found[self.skewed] = np.maximum(found, self.curvature_of_prior(x, hyper))[self.skewed]
         return found
 
     def slopes_of_prior(self, x: Floats, hyper: Floats) -> tuple[Floats, Floats, Floats]:
@@ -245,10 +245,10 @@ class Field:
         z = (x - m) * inverse
         log = -0.5 * z * z - log_t - 0.5 * math.log(2.0 * math.pi)
         of_x, of_spread, of_mean = -z * inverse, z * z - 1.0, z * inverse * m
-        if self._skewed.size:
-            skew = self._skew(x, hyper)
+        if self.skewed.size:
+            skew = self.skew(x[..., self.skewed], hyper)
             for total, part in zip((log, of_x, of_spread, of_mean), skew, strict=True):
-                total[..., self._skewed] += part
+                total[..., self.skewed] += part
         spreads, means = self.levels
         by_hyper = of_spread @ spreads
         if means.any():
@@ -256,18 +256,20 @@ class Field:
         return log.sum(axis=-1), of_x, np.asarray(by_hyper)
 
     @cached_property
-    def _skewed(self) -> Ints:
+    def skewed(self) -> Ints:
         """Values whose prior is skewed."""
         return np.flatnonzero(self._numbers[4] != PLAIN)
 
-    def _skew(self, x: Floats, hyper: Floats) -> Skew:
-        """What skewing adds to the prior of the values that are."""
-        log_t, m, share = (part[..., self._skewed] for part in self._scales(hyper))
+    def skew(self, x: Floats, hyper: Floats) -> Skew:
+        """What skewing adds to the prior of the values that are, shape (..., skewed)."""
+        here = self.group_priors(hyper)
+        of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed]
+        log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed]
         variance = np.exp(2.0 * log_t)
         root = np.sqrt(1.0 + variance)
-        here, of_x = _weight(x[..., self._skewed], share)
+        own, of_x = _weight(x, share)
         whole, of_whole = _weight(m / root, share)
-        return Skew(here - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
+        return Skew(own - whole, of_x, of_whole * m * variance / root**3, -of_whole * m / root)
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
@@ -276,17 +278,56 @@ class Field:
         each = np.arange(len(self.hypers))
         return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
 
+    def group_priors(self, hyper: Floats) -> GroupPriors:
+        """Spreads and means of groups at logarithms of spreads and means, shape (..., hypers)."""
+        spread_at, log_spread, mean_at, mean = self._by_group
+        padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
+        return GroupPriors(
+            spread_at,
+            mean_at,
+            np.where(spread_at >= 0, padded[..., spread_at], log_spread),
+            np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean),
+        )
+
+    def group_changes(self, steps: Floats) -> Floats:
+        """What steps of the logarithms, shape (..., hypers), are for each group's spread, shape (..., groups)."""
+        spread_at = self._by_group[0]
+        padded = np.concatenate([steps, np.zeros((*steps.shape[:-1], 1))], axis=-1)
+        return np.asarray(padded[..., spread_at])
+
+    @cached_property
+    def _by_group(self) -> tuple[Ints, Floats, Ints, Floats]:
+        """As :attr:`_numbers`, of each group."""
+        edges = np.cumsum([0] + [group.size for group in self.groups])
+        numbers = [np.append(column, 0)[edges[:-1]] for column in self._numbers[:4]]
+        return tuple(numbers)  # type: ignore[return-value]
+
     def means(self, hyper: Floats) -> Floats:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
         mean_at, mean = self._numbers[2:4]
-        return self._scales(hyper)[1] if (mean_at >= 0).any() else mean
+        return self.each(self.group_priors(hyper).mean) if (mean_at >= 0).any() else mean
 
     def _scales(self, hyper: Floats) -> tuple[Floats, Floats, Floats]:
         """Log spread and mean of each value, shape (..., size), and the share of its prior that is reversed."""
-        spread_at, log_spread, mean_at, mean, turned = self._numbers
-        padded = np.concatenate([hyper, np.zeros((*hyper.shape[:-1], 1))], axis=-1)
-        log_t = np.where(spread_at >= 0, padded[..., spread_at], log_spread)
-        return log_t, np.where(mean_at >= 0, np.exp(padded[..., mean_at]), mean), turned
+        here = self.group_priors(hyper)
+        return self.each(here.log_spread), self.each(here.mean), self._numbers[4]
+
+    def each(self, of_groups: Floats) -> Floats:
+        """Of each value, shape (..., size), what its group has, shape (..., groups)."""
+        return np.repeat(of_groups, self.sizes, axis=-1)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Number of values of each group."""
+        return np.array([group.size for group in self.groups])
+
+    def log_prior(self, x: Floats, hyper: Floats) -> Floats:
+        """Log prior of all latent values together, shape (...)."""
+        here = self.group_priors(hyper)
+        z = (x - self.each(here.mean)) * self.each(np.exp(-here.log_spread))
+        log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
+        log -= 0.5 * math.log(2.0 * math.pi) * self.size
+        return np.asarray(log + self.skew(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log)
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
         """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""
@@ -301,6 +342,22 @@ class Field:
             return log, slope
         more, its_slope = self.division.log_prior(hyper)
         return log + more, slope + its_slope
+
+
+class GroupPriors(NamedTuple):
+    """Priors of groups.
+
+    Attributes
+    ----------
+    spread_at, mean_at : int array, shape (groups,)
+        Place of the hyperparameter that each has, -1 where the number is given.
+    log_spread, mean : array, shape (..., groups)
+    """
+
+    spread_at: Ints
+    mean_at: Ints
+    log_spread: Floats
+    mean: Floats
 
 
 class Skew(NamedTuple):

@@ -57,7 +57,7 @@ def answers_of(density: PanelDensity, data: Data) -> Answers:
     """What was answered in each cell, as the density's family reads it."""
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
-        return Answers(family.log_chances, answers, family.closed_form)
+        return Answers(family.log_chances, answers, family.closed_form, family.name)
     return FormedAnswers(uncounted, answers, family.closed_form, family.parts, family.cost)
 
 

@@ -34,7 +34,6 @@ def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchang
     Draws from the posterior stay draws from it.
     """
     model = where.nested.model
-    spreads = model.levels[0]
     x, hyper = where.place(z)
     began, log = hyper.copy(), _log_density(where, x, hyper)
     for turn in range(TRIES if hyper.size else 0):
@@ -45,9 +44,9 @@ def rescaled(where: Coordinates, z: Floats, rng: np.random.Generator, *, exchang
             its_x, volume = exchanged(model, nest, x[mine], hyper[mine], there, rng)
         else:
             step = _steps(where, hyper[others], len(mine), rng)
-            there, wider = hyper[mine] + step, step @ spreads.T
-            its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * np.exp(wider)
-            volume = wider.sum(axis=1)
+            there, wider = hyper[mine] + step, model.group_changes(step)
+            its_x = model.means(there) + (x[mine] - model.means(hyper[mine])) * model.each(np.exp(wider))
+            volume = wider @ model.sizes
         its_log = _log_density(where, its_x, there)
         # of what is not finite none
         goes = np.log(rng.random(len(mine))) < its_log - log[mine] + volume
@@ -72,5 +71,5 @@ def _steps(where: Coordinates, others: Floats, count: int, rng: np.random.Genera
 def _log_density(where: Coordinates, x: Floats, hyper: Floats) -> Floats:
     """Log density of answers, latent values and the logarithms of spreads and means, shape (points,)."""
     model = where.nested.model
-    prior = model.prior(x, hyper).log.sum(axis=-1) + model.hyper_prior(hyper)[0]
-    return np.asarray(where.answers(model.predictors(x, hyper))[0] + prior)
+    prior = model.log_prior(x, hyper) + model.hyper_prior(hyper)[0]
+    return np.asarray(where.log_likelihood(x, hyper) + prior)

@@ -260,7 +260,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         for gap in range(density.levels - 2)
     ]
     family = ordinal(density.levels)
-    answers = Answers(family.log_chances, [counts.T], family.closed_form)
+    answers = Answers(family.log_chances, [counts.T], family.closed_form, family.name)
     factors = {
         "judge": judge,
         "criterion": criterion,

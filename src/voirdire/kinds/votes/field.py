@@ -55,7 +55,7 @@ def field_of(density: VotesLayout, data: Data) -> Field:
     counts = np.concatenate([counts for _, _, counts in tables])
     family = two_coin(density.ties) if density.coins else sharpness(density.ties)
     outcomes = counts.T.reshape(2, 2, -1)[: 1 + density.ties]
-    alike = Answers(family.log_chances, outcomes, family.closed_form)
+    alike = Answers(family.log_chances, outcomes, family.closed_form, family.name)
     answers: CellAnswers = alike
     if people is not None and apart:
         found, answers = set_apart(density, people, places, found, alike)

@@ -1,0 +1,110 @@
+"""The kernel that was built with the package, if any."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+POINTS = 8  # that are computed side by side
+ENDINGS = {"Darwin": "dylib", "Windows": "dll"}
+FUNCTIONS = ("voirdire_answers", "voirdire_forward", "voirdire_backward")
+NONE = (
+    "The kernel of chains was not built for this machine: chains take several times as long. A wheel of voirdire has it; "
+    "from source it is built where pip can install ziglang."
+)
+
+
+@lru_cache(maxsize=1)
+def library() -> ctypes.CDLL | None:
+    """The library for this machine; None where there is none that loads.
+
+    Examples
+    --------
+    >>> found = library()
+    >>> found is None or found.voirdire_answers.restype is ctypes.c_int
+    True
+    """
+    for name in names(platform.system(), platform.machine(), _has_wide_vectors()):
+        try:
+            found = ctypes.CDLL(str(Path(__file__).with_name(name)))
+            functions = [getattr(found, function) for function in FUNCTIONS]
+        except (OSError, AttributeError):
+            continue
+        for function in functions:
+            function.restype = ctypes.c_int
+        return found
+    return None
+
+
+def names(system: str, machine: str, wide: bool) -> list[str]:
+    """Files that may hold the kernel, the quickest first.
+
+    Examples
+    --------
+    >>> names("Linux", "x86_64", wide=True)
+    ['kernel-linux-x86_64-v3.so', 'kernel-linux-x86_64-v2.so']
+    >>> names("Darwin", "arm64", wide=False)
+    ['kernel-darwin-arm64-v8.dylib']
+    """
+    on_arm = machine.lower() in ("arm64", "aarch64")
+    variants = ["v8"] if on_arm else [*["v3"] * wide, "v2"]
+    ending = ENDINGS.get(system, "so")
+    return [f"kernel-{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
+
+
+def _has_wide_vectors() -> bool:
+    """Whether the processor has what x86-64-v3 needs, as NumPy found it."""
+    from numpy._core import _multiarray_umath
+
+    features = getattr(_multiarray_umath, "__cpu_features__", {})
+    return bool(features.get("AVX2") and features.get("FMA3"))
+
+
+def pointer(array: Any) -> ctypes.c_void_p:
+    """Address of an array, which the caller keeps; None for None.
+
+    Raises
+    ------
+    ValueError
+        The array has gaps between its numbers.
+    """
+    if array is None:
+        return ctypes.c_void_p(None)
+    if not array.flags.c_contiguous:
+        raise ValueError(f"an array of shape {array.shape} has gaps between its numbers")
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def side_by_side(rows: Any, kind: Any = np.float64) -> Any:
+    """Points as rows, shape (points, size), in blocks of some side by side, shape (blocks, size, 8); rest 0.
+
+    Examples
+    --------
+    >>> side_by_side(np.array([[1.0, 2.0]]))[0, :, 0].tolist()
+    [1.0, 2.0]
+    """
+    points, size = rows.shape
+    blocks = -(-points // POINTS)
+    if points == blocks * POINTS:
+        return np.ascontiguousarray(rows.reshape(blocks, POINTS, size).transpose(0, 2, 1), dtype=kind)
+    padded = np.zeros((blocks * POINTS, size))
+    padded[:points] = rows
+    return side_by_side(padded, kind)
+
+
+def as_rows(blocks: Any, points: int) -> Any:
+    """The first points of :func:`side_by_side` as rows again, in double precision.
+
+    Examples
+    --------
+    >>> rows = np.arange(30.0).reshape(10, 3)
+    >>> bool((as_rows(side_by_side(rows), 10) == rows).all())
+    True
+    """
+    rows = blocks.transpose(0, 2, 1).reshape(-1, blocks.shape[1])[:points]
+    return np.ascontiguousarray(rows, dtype=np.float64)

@@ -217,8 +217,10 @@ def fit(
     with listening(notes.append):
         posed, more = kind.pose(spec, table, request)
     check_size(posed, how)
-    likelihood = method == "adam"
-    panel = by_likelihood(posed, seed, families, anchors) if likelihood else weigh_answers(posed, families)
+    if method == "adam":
+        panel = by_likelihood(posed, seed, families, anchors)
+    else:
+        panel = weigh_answers(posed, families, roughly=how.name == "auto" and anchors is None)
     problem = panel.problem
     notes += [*more, *panel.notes]
     anchored = None

@@ -9,9 +9,11 @@ import numpy as np
 
 from voirdire.infer import checks as check
 from voirdire.infer.by_nuts import by_nuts
+from voirdire.infer.kernel.library import NONE, library
 from voirdire.infer.laplace import of_draws
 from voirdire.infer.method import Inferred, Method, oriented, seconds_since
-from voirdire.infer.nested.chains import affordable, chains, tried, untried
+from voirdire.infer.nested.chains import chains, tried
+from voirdire.infer.nested.cost import affordable, at_once
 from voirdire.infer.nested.mode import NestedMode, nested_draws
 from voirdire.infer.threads import one_thread
 from voirdire.model.check import Check
@@ -29,7 +31,7 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
             return by_nuts(problem, mode, method, checks)
     if method.name == "nuts":
         return by_nuts(problem, of_draws(nested_draws(mode, rng)), method, checks)
-    if method.name == "auto" and untried(mode):
+    if method.name == "auto" and at_once(mode.nested.model):
         return _by_chains(problem, mode, rng, start)
     draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
@@ -39,7 +41,7 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     if trial is None:
         notes = (UNTRIED,)
     elif not trial.holds:
-        if method.name == "auto" and affordable(mode):
+        if method.name == "auto" and affordable(mode.nested.model):
             return _by_chains(problem, mode, rng, start)
         amiss = amiss or check.drift(trial, method.name)
     notes = (*notes, *mode.nested.notes)
@@ -56,4 +58,4 @@ def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, sta
     )
     checks = check.chains(run.rhat, run.of, run.ess, run.met)
     moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, checks, rng)
-    return replace(moved, method="hmc", notes=(note,))
+    return replace(moved, method="hmc", notes=(note, *[NONE] * (library() is None)))

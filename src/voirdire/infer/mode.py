@@ -33,6 +33,7 @@ def find_mode(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     start: Floats | None = None,
+    roughly: bool = False,
 ) -> Mode:
     """Maximise the posterior density of one problem; see :func:`find_modes`.
 
@@ -50,7 +51,7 @@ def find_mode(
     """
     limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     starts = None if start is None else [start]
-    return find_modes(problem.density, [problem.data], **limits, starts=starts)[0]
+    return find_modes(problem.density, [problem.data], **limits, starts=starts, roughly=roughly)[0]
 
 
 def find_modes(
@@ -62,6 +63,7 @@ def find_modes(
     roomy: bool = False,
     starts: list[Floats] | None = None,
     held: bool = False,
+    roughly: bool = False,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
 
@@ -81,12 +83,17 @@ def find_modes(
         Where the first search of each table begins.
     held : bool
         Whether spreads stay those of ``starts``, where they are found by their marginal likelihood.
+    roughly : bool
+        Whether a search for spreads may end early where chains go on from its end.
     """
     if density.is_nested:
         from voirdire.infer.nested.mode import nested_mode
 
         given = [None] * len(tables) if starts is None else starts
-        return [nested_mode(density, table, start, held) for table, start in zip(tables, given, strict=True)]
+        return [
+            nested_mode(density, table, start, held, roughly)
+            for table, start in zip(tables, given, strict=True)
+        ]
     few = sum(EVALUATION + numbers(table) for table in tables) <= FEW
     if len(tables) == 1 and (few or not roomy):
         run = _one_at_a_time(density, tables[0], tolerance, max_iterations)

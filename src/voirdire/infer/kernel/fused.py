@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from voirdire.infer.kernel.library import POINTS, as_rows, library, pointer, side_by_side
+from voirdire.infer.kernel.library import POINTS, as_rows, each_block, library, pointer, side_by_side
 from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.pattern import Pattern
 from voirdire.typing import Floats
 
@@ -72,24 +73,30 @@ class FusedAnswers:
     def _computed(self, blocks: Any, slope: Any) -> Floats:
         kernel = library()
         assert kernel is not None  # see fused
+        if blocks.shape[1:] != (self.pattern.size, POINTS) or blocks.dtype != np.float32:
+            raise ValueError(f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern")
         (start, place, coefficient, counts), kinds = self._cells, self.pattern.kinds
         value = np.zeros((len(blocks), POINTS))
-        for block, x in enumerate(blocks):
+
+        def compute(block: int) -> None:
             failed = kernel.voirdire_answers(
                 FAMILIES[self.answers.name],
                 kinds,
                 counts.shape[1],
                 len(counts),
-                pointer(start),
-                pointer(place),
-                pointer(coefficient),
-                pointer(counts),
-                pointer(x),
+                *map(pointer, (start, place, coefficient, counts, blocks[block])),
                 pointer(None if slope is None else slope[block]),
                 pointer(value[block]),
             )
             assert not failed
+
+        each_block(compute, len(blocks))
         return value
+
+
+def has_kernel(model: Field) -> bool:
+    """Whether the kernel has the answers of a field."""
+    return model.scales is None and fused(model.pattern, model.answers) is not None
 
 
 def fused(pattern: Pattern, answers: Any) -> FusedAnswers | None:
@@ -100,7 +107,8 @@ def fused(pattern: Pattern, answers: Any) -> FusedAnswers | None:
     >>> from voirdire.infer.nested.pattern import COMMON
     >>> from voirdire.model.family.two_coin import two_coin
     >>> family = two_coin(ties=False)
-    >>> pattern = Pattern(np.full(3, COMMON), np.array([[0, 1, 2, 2]]), np.array([[1.0, -1, 1, 1]]), np.array([0, 0, 1, 2]))
+    >>> signs, predictor = np.array([[1.0, -1.0, 1.0, 1.0]]), np.array([0, 0, 1, 2])
+    >>> pattern = Pattern(np.full(3, COMMON), np.array([[0, 1, 2, 2]]), signs, predictor)
     >>> answers = Answers(family.log_chances, [np.array([[2.0], [1.0]])], family.closed_form, family.name)
     >>> found = fused(pattern, answers)
     >>> found is None or found.value(np.zeros((1, 3))).round(4).tolist() == [-2.0794]

@@ -1,4 +1,4 @@
-"""Energy of points in white coordinates, and its gradient, by the kernel; see :mod:`voirdire.infer.nested.coordinates`."""
+"""Energy of points in the coordinates of :mod:`voirdire.infer.nested.coordinates`, with its gradient, by the kernel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers, fused
 from voirdire.infer.kernel.library import POINTS, as_rows, library, pointer, side_by_side
 from voirdire.typing import Floats
 
@@ -49,22 +48,15 @@ class Mapped:
         self._found = where.nested.found
 
     @cached_property
-    def _answers(self) -> FusedAnswers | None:
-        return None if self._model.scales is not None else fused(self._model.pattern, self._model.answers)
-
-    @cached_property
     def _values(self) -> Values:
         where, model, found = self._where, self._model, self._found
         edge = np.cumsum([0] + [group.size for group in model.groups])
         mean = np.broadcast_to(model.means(found.hyper), found.x.shape)
         spread = model.group_priors(found.hyper).spread_at
         columns = (where.prior, where.told, found.x - mean, where.said, where.moves)
-        return Values(
-            edge.astype(np.int32),
-            *(np.ascontiguousarray(column, dtype=np.float64) for column in columns),
-            np.ascontiguousarray(mean[edge[:-1]]),
-            np.append(where.follow, 0.0)[spread],
-        )
+        prior, told, away, said, moves = (np.ascontiguousarray(each, dtype=np.float64) for each in columns)
+        first, follow = np.ascontiguousarray(mean[edge[:-1]]), np.append(where.follow, 0.0)[spread]
+        return Values(edge.astype(np.int32), prior, told, away, said, moves, first, follow)
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient by the spreads' white coordinates.
@@ -85,7 +77,12 @@ class Mapped:
         hyper = found.hyper + moved
         here = model.group_priors(hyper)
         changed = model.group_changes(moved)
-        scalings = [np.exp(-2.0 * changed), np.exp(-values.follow * changed), np.exp(-here.log_spread), here.mean]
+        scalings = [
+            np.exp(-2.0 * changed),
+            np.exp(-values.follow * changed),
+            np.exp(-here.log_spread),
+            here.mean,
+        ]
         narrower, farther, inverse, mean = (side_by_side(each) for each in scalings)
         beside = side_by_side(np.where(moved < 0, np.expm1(moved), moved))
         z = side_by_side(normal)
@@ -96,7 +93,9 @@ class Mapped:
                 pointer(values.edge),
                 hypers,
                 *map(pointer, (narrower[block], farther[block], inverse[block], mean[block])),
-                *map(pointer, (values.first, values.prior, values.told, values.away, values.said, values.moves)),
+                *map(
+                    pointer, (values.first, values.prior, values.told, values.away, values.said, values.moves)
+                ),
                 *map(pointer, (beside[block], z[block], x[block], rounded[block], value[block])),
             )
         likelihood, by_answers, by_hyper = self._likelihood(x, rounded, hyper)
@@ -109,7 +108,10 @@ class Mapped:
                 pointer(values.edge),
                 hypers,
                 *map(pointer, (narrower[block], farther[block], inverse[block], mean[block])),
-                *map(pointer, (values.first, values.follow, values.prior, values.told, values.away, values.said)),
+                *map(
+                    pointer,
+                    (values.first, values.follow, values.prior, values.told, values.away, values.said),
+                ),
                 *map(pointer, (values.moves, z[block], x[block], by_answers[block], by_normal[block])),
                 *map(pointer, (by_spread[block], by_mean[block], by_moves[block])),
             )
@@ -125,8 +127,8 @@ class Mapped:
     def _likelihood(self, x: Any, rounded: Any, hyper: Floats) -> tuple[Floats, Any, Floats]:
         """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
         points, model = len(hyper), self._model
-        if self._answers is not None:
-            value, slope = self._answers.both(rounded)
+        if self._where.fused is not None:
+            value, slope = self._where.fused.both(rounded)
             return value.ravel()[:points], slope, np.zeros_like(hyper)
         rows = as_rows(x, points)
         likelihood, by_predictors = self._where.answers(model.predictors(rows, hyper))

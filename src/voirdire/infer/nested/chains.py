@@ -7,21 +7,18 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.diagnose import diagnose
+from voirdire.infer.nested.cost import CHAINS, FEW_CHAINS, FEWEST, MOST_SECONDS, QUICK, WARM, seconds
 from voirdire.infer.nested.mode import NestedMode
-from voirdire.infer.nested.moves import CHAINS, WARM, Moves, seconds
+from voirdire.infer.nested.moves import Moves
 from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-QUICK = 30.0  # seconds that all chains may take, or few of answers that say much of each value
-MOST_SECONDS = 60.0
 AT_ONCE = 5.0  # that a trial may take where the approximation alone was asked for
-FEW_CHAINS = 8  # of a trial, and of large tables
 TRIED = 6  # moves of a trial
-FEWEST = 100  # moves of a chain, at least; twice as many as long as chains have not met and time is left
 MOST_DRAWS = 4000  # that are kept, evenly spaced
 RHAT = 1.1  # of chains that met
-ESS = 100.0
+ESS = 150.0
 
 
 class Chains(NamedTuple):
@@ -51,29 +48,18 @@ class Chains(NamedTuple):
 def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains:
     """Draws by moves."""
     nested, warm = mode.nested, sum(WARM)
-    count = CHAINS if seconds(nested, warm + FEWEST) <= QUICK else FEW_CHAINS
+    count = CHAINS if seconds(nested.model, warm + FEWEST) <= QUICK else FEW_CHAINS
     run, most = Moves(nested, rng, count), MOST_DRAWS // count
     kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
     while True:
         kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
         found = _looked_at(problem, kept)
         made = gap * kept.shape[1]
-        if found.met or seconds(nested, warm + 2 * made, count, run.step) > MOST_SECONDS:
+        if found.met or seconds(nested.model, warm + 2 * made, count, run.step) > MOST_SECONDS:
             return found
         if 2 * kept.shape[1] > most:
             kept, gap = kept[:, 1::2], 2 * gap
         moves = made
-
-
-def affordable(mode: NestedMode) -> bool:
-    """Whether chains do not take minutes."""
-    most = QUICK if mode.nested.model.near_normal else MOST_SECONDS
-    return seconds(mode.nested, sum(WARM) + FEWEST, FEW_CHAINS) <= most
-
-
-def untried(mode: NestedMode) -> bool:
-    """Whether chains are run at once: of votes, whose approximation hardly holds where spreads are learned."""
-    return not mode.nested.model.near_normal and affordable(mode)
 
 
 def tried(
@@ -83,7 +69,7 @@ def tried(
 
     None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if seconds(mode.nested, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else QUICK):
+    if seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else QUICK):
         return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.draws(2))

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from voirdire.infer.kernel.fused import FusedAnswers, fused
+from voirdire.infer.kernel.fused import FusedAnswers, fused, has_kernel
 from voirdire.infer.kernel.library import library
 from voirdire.infer.kernel.mapped import Mapped
 from voirdire.infer.nested.exchange import Nest, nests
@@ -103,14 +103,15 @@ class Coordinates:
 
     def log_likelihood(self, x: Floats, hyper: Floats) -> Floats:
         """Of points, shape (points,)."""
-        if self._fused is not None:
-            return self._fused.value(x)
+        if self.fused is not None:
+            return self.fused.value(x)
         return self.answers(self.nested.model.predictors(x, hyper))[0]
 
     @cached_property
-    def _fused(self) -> FusedAnswers | None:
+    def fused(self) -> FusedAnswers | None:
+        """The answers by the kernel, if it has them."""
         model = self.nested.model
-        return None if model.scales is not None else fused(model.pattern, model.answers)
+        return fused(model.pattern, model.answers) if has_kernel(model) else None
 
     def energy(self, z: Floats) -> tuple[Floats, Floats]:
         """Minus the log density of points, shape (points,), and its gradient, shape (points, size)."""

@@ -300,7 +300,8 @@ class Field:
         """As :attr:`_numbers`, of each group."""
         edges = np.cumsum([0] + [group.size for group in self.groups])
         numbers = [np.append(column, 0)[edges[:-1]] for column in self._numbers[:4]]
-        return tuple(numbers)  # type: ignore[return-value]
+        spread_at, log_spread, mean_at, mean = numbers
+        return spread_at, log_spread, mean_at, mean
 
     def means(self, hyper: Floats) -> Floats:
         """Prior mean of each value, shape (..., size), or (size,) where none is learned."""
@@ -327,7 +328,9 @@ class Field:
         z = (x - self.each(here.mean)) * self.each(np.exp(-here.log_spread))
         log = -0.5 * np.einsum("...i,...i->...", z, z) - here.log_spread @ self.sizes
         log -= 0.5 * math.log(2.0 * math.pi) * self.size
-        return np.asarray(log + self.skew(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log)
+        return np.asarray(
+            log + self.skew(x[..., self.skewed], hyper).log.sum(axis=-1) if self.skewed.size else log
+        )
 
     def hyper_prior(self, hyper: Floats) -> tuple[Any, Floats]:
         """Log prior density of the logarithms, shape (...), and its slope, shape (..., hypers)."""

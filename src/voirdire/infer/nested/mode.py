@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voirdire.infer.nested.cost import at_once
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.marginal import Given, given
 from voirdire.infer.nested.nested import draws, maximise
@@ -46,17 +47,18 @@ class NestedMode(Mode):
 
 
 def nested_mode(
-    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False
+    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False, roughly: bool = False
 ) -> NestedMode:
     """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
 
-    Where they are ``held`` the spreads stay those of ``start``.
+    Where they are ``held`` the spreads stay those of ``start``; where chains go on from there, :func:`.maximise` ends
+    ``roughly``.
     """
     with one_thread():
-        return _found(density, data, start, held)
+        return _found(density, data, start, held, roughly)
 
 
-def _found(density: LogDensity, data: Data, start: Floats | None, held: bool) -> NestedMode:
+def _found(density: LogDensity, data: Data, start: Floats | None, held: bool, roughly: bool) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
     if held:
@@ -65,7 +67,8 @@ def _found(density: LogDensity, data: Data, start: Floats | None, held: bool) ->
         value = there.log_marginal + model.hyper_prior(hyper)[0]
         kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
         return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
-    found = maximise(model, *model.latent(first))
+    roughly = roughly and at_once(model)
+    found = maximise(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]
     for other in density.starts_in_doubt(x, data):
@@ -77,7 +80,7 @@ def _found(density: LogDensity, data: Data, start: Floats | None, held: bool) ->
             latent, more = there.x, there.log_marginal - found.found.log_marginal
         values.append(found.value + more)
         if more > MARGIN:
-            found = maximise(model, latent, found.found.hyper)
+            found = maximise(model, latent, found.found.hyper, roughly=roughly)
             x = model.flat(found.found.x, found.found.hyper)
     return NestedMode(x, found.value, found.slope, found.evaluations, found.evaluations, tuple(values), found)
 

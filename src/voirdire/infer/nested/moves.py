@@ -16,23 +16,15 @@ from dataclasses import replace
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.cost import CHAINS, LONGEST, MOST_STEPS, SHORTEST, STEP, WARM, seconds
 from voirdire.infer.nested.nested import spread_covariance
-from voirdire.infer.nested.rescaling import TRIES, rescaled
+from voirdire.infer.nested.rescaling import rescaled
 from voirdire.infer.nested.search import Nested
 from voirdire.typing import Bools, Floats
 
-CHAINS = 16
 ACCEPTED = 0.8  # share of accepted moves that the step is adapted to
-SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
-WARM = (40, 20)  # moves before coordinates are adapted to the chains, and after
-STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 COMPILED = 0.5  # seconds of a warm-up from which compiling pays
-MOST_STEPS = 50  # of a trajectory
-GRADIENTS = 2  # of a step
 OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
-HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
-CALL = 6e-4  # seconds of a gradient of all chains, however small the table
-NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
 
 
 class Moves:
@@ -57,7 +49,7 @@ class Moves:
         self, nested: Nested, rng: np.random.Generator, chains: int = CHAINS, warm: tuple[int, int] = WARM
     ) -> None:
         self._rng = rng
-        compiled = seconds(nested, warm[0] + warm[1], chains) > COMPILED
+        compiled = seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
         self.where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
         self.z = rng.standard_normal((chains, self.where.size))
         self._log_step = math.log(STEP) - 0.25 * math.log(self.where.size)
@@ -138,21 +130,3 @@ class Moves:
         with np.errstate(all="ignore"):  # what is not finite is not accepted
             self.z = rescaled(self.where, self.z, self._rng, exchanging=exchanging)
         self._value, self._slope = self.where.energy(self.z)
-
-
-def seconds(nested: Nested, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
-    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
-
-    Parameters
-    ----------
-    step : float, optional
-        Length of a step of chains that were adapted; else that which chains begin with.
-    """
-    size = nested.model.size + len(nested.model.hypers)
-    steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
-    return moves * (steps * GRADIENTS + HALF * TRIES + 1) * _seconds_of_gradient(nested, chains)
-
-
-def _seconds_of_gradient(nested: Nested, chains: int) -> float:
-    model = nested.model
-    return CALL + chains * NUMBER * (model.answers.size + model.size + len(model.hypers))

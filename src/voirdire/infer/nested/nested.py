@@ -32,8 +32,8 @@ HALVED = 4  # times that a point is brought nearer to the centre, at most
 HEAVIEST = 3.0  # times its share that a point may weigh
 
 
-def maximise(model: Field, x: Floats, hyper: Floats) -> Nested:
-    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS).
+def maximise(model: Field, x: Floats, hyper: Floats, *, roughly: bool = False) -> Nested:
+    """Search for the spreads, from latent values ``x``, by quasi-Newton steps (BFGS); ``roughly``, the first few.
 
     Where answers say little of each latent value by their evidence (:mod:`.sparse`), and by their Laplace-marginal
     likelihood where they say much, or where expectation propagation does not converge.
@@ -48,15 +48,18 @@ def maximise(model: Field, x: Floats, hyper: Floats) -> Nested:
             return by_evidence(model, x, here)
         except NotConverged as error:
             return replace(_by_laplace(model, x, here), amiss=str(error))
-    return _by_laplace(model, x, here)
+    return _by_laplace(model, x, here, roughly=roughly)
 
 
-def _by_laplace(model: Field, x: Floats, here: Floats) -> Nested:
+def _by_laplace(model: Field, x: Floats, here: Floats, *, roughly: bool = False) -> Nested:
     inverse = np.diag(1.0 / (1.0 + 0.5 * sizes(model)))
     marginal = Marginal(model, given(model, here, x))
     if not model.few.any():
-        return searched(marginal, here, inverse, TOLERANCE)
+        found = searched(marginal, here, inverse, ROUGH if roughly else TOLERANCE)
+        return replace(found, is_rough=roughly)
     rough = searched(marginal, here, inverse, ROUGH)
+    if roughly:
+        return replace(rough, is_rough=True)
     moved = settled(model, rough.found)
     found = searched(Marginal(model, moved), moved.hyper, rough.inverse, TOLERANCE)
     return replace(
@@ -67,12 +70,12 @@ def _by_laplace(model: Field, x: Floats, here: Floats) -> Nested:
 def spread_covariance(nested: Nested) -> Floats:
     """Covariance of the logarithms of the spreads, by differences of the gradient at the maximum.
 
-    Of spreads that were learned from some of the blocks it is what that search found.
+    Of spreads that were learned from some of the blocks, or roughly, it is what that search found.
     """
     centre, size = nested.found.hyper, len(nested.found.hyper)
     if not size:
         return np.zeros((0, 0))
-    if nested.by_part:
+    if nested.by_part or nested.is_rough:
         return np.asarray(0.5 * (nested.inverse + nested.inverse.T))
     at_centre = _marginal(nested)
     base = at_centre(centre)[1]

@@ -58,7 +58,9 @@ def answers_of(density: PanelDensity, data: Data) -> Answers:
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_chances, answers, family.closed_form, family.name)
-    return FormedAnswers(uncounted, answers, family.closed_form, family.parts, family.cost)
+    return FormedAnswers(
+        uncounted, answers, family.closed_form, family.name, parts=family.parts, cost=family.cost
+    )
 
 
 def panel_field(density: PanelDensity, data: Data) -> Field:

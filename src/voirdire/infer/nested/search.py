@@ -47,6 +47,8 @@ class Nested:
         all.
     amiss : str
         Why propagation, which the table calls for, was not what found them; empty where it was, or is not called for.
+    is_rough : bool
+        Whether the search ended early, as chains go on from there.
     """
 
     model: Field
@@ -58,6 +60,7 @@ class Nested:
     missing: Floats | None = None
     by_part: int = 0
     amiss: str = ""
+    is_rough: bool = False
 
     @property
     def notes(self) -> tuple[str, ...]:

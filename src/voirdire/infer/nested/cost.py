@@ -1,0 +1,51 @@
+"""About how long chains of moves take, reckoned by the size of a table before they are run."""
+
+from __future__ import annotations
+
+from voirdire.infer.kernel.fused import has_kernel
+from voirdire.infer.nested.field import Field
+from voirdire.infer.nested.rescaling import TRIES
+
+CHAINS = 16
+FEW_CHAINS = 8  # of a trial, and of large tables
+WARM = (25, 15)  # moves before coordinates are adapted to the chains, and after
+FEWEST = 50  # moves of a chain, at least; twice as many as long as chains have not met and time is left
+QUICK = 30.0  # seconds that all chains may take, or few of answers that say much of each value
+MOST_SECONDS = 60.0
+SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
+STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
+MOST_STEPS = 50  # of a trajectory
+GRADIENTS = 2  # of a step
+HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
+CALL = 6e-4  # seconds of a gradient of all chains, however small the table
+NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
+QUICK_NUMBER = 3e-8  # likewise, by the kernel
+
+
+def seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+    """About what so many moves of every chain take, reckoned by the size of the table, not by a clock.
+
+    Parameters
+    ----------
+    step : float, optional
+        Length of a step of chains that were adapted; else that which chains begin with.
+    """
+    size = model.size + len(model.hypers)
+    steps = min(0.5 * (SHORTEST + LONGEST) / (step or STEP / size**0.25) + 0.5, MOST_STEPS)
+    return moves * (steps * GRADIENTS + HALF * TRIES + 1) * _seconds_of_gradient(model, chains)
+
+
+def _seconds_of_gradient(model: Field, chains: int) -> float:
+    number = QUICK_NUMBER if has_kernel(model) else NUMBER
+    return CALL + chains * number * (model.answers.size + model.size + len(model.hypers))
+
+
+def affordable(model: Field) -> bool:
+    """Whether chains do not take minutes."""
+    most = QUICK if model.near_normal else MOST_SECONDS
+    return seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= most
+
+
+def at_once(model: Field) -> bool:
+    """Whether chains are run untried: of votes, whose approximation hardly holds where spreads are learned."""
+    return not model.near_normal and affordable(model)

@@ -1,0 +1,158 @@
+"""The kernel beside NumPy: answers of each family, coordinates and their gradients, and what is done without it."""
+
+from __future__ import annotations
+
+import platform
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import voirdire
+from voirdire.infer.kernel import library as of_library
+from voirdire.infer.kernel.fused import FusedAnswers, fused
+from voirdire.infer.kernel.library import as_rows, library, pointer, side_by_side
+from voirdire.infer.mode import find_mode
+from voirdire.infer.nested.answers import Answers
+from voirdire.infer.nested.coordinates import Coordinates, coordinates
+from voirdire.infer.nested.nested import spread_covariance
+from voirdire.infer.nested.pattern import Pattern
+from voirdire.kinds.scores.problem import pose_scores
+from voirdire.kinds.votes.problem import pose
+from voirdire.model.design import COMMON
+from voirdire.model.family.family import Family
+from voirdire.model.family.ordinal import ordinal
+from voirdire.model.family.sharpness import sharpness
+from voirdire.model.family.two_coin import two_coin
+from voirdire.model.specs import load_model
+from voirdire.tables.scores import read_scores
+from voirdire.tables.votes import read_votes
+
+BUILT = (platform.system(), platform.machine()) in {("Linux", "x86_64"), ("Linux", "aarch64")}
+needs_kernel = pytest.mark.skipif(not BUILT, reason="no kernel is built for this platform")
+FAMILIES = [two_coin(False), two_coin(True), sharpness(False), sharpness(True), *map(ordinal, (2, 3, 5, 11))]
+SIZE = 40
+
+
+@needs_kernel
+def test_setting_up_builds_the_kernel_of_the_machine() -> None:
+    assert library() is not None
+
+
+def cells(family: Family, number: int, seed: int) -> tuple[Pattern, Answers]:
+    """Cells whose predictors are sums of up to three values, with coefficients of any size; some have no values."""
+    rng, kinds = np.random.default_rng(seed), len(family.predictors)
+    predictor = np.repeat(np.arange(kinds), 3)
+    index = rng.integers(0, SIZE + 1, (number, len(predictor)))
+    coefficients = np.where(index < SIZE, rng.choice([-1.0, 1.0, 0.5], index.shape), 0.0)
+    alternatives = [len(question) for question in family.log_chances(np.zeros((kinds, 1)), np)]
+    counts = [rng.poisson(0.7, (each, number)).astype(float) for each in alternatives]
+    answers = Answers(family.log_chances, counts, family.closed_form, family.name)
+    return Pattern(np.full(SIZE, COMMON), index, coefficients, predictor), answers
+
+
+@needs_kernel
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: f"{family.name}-{len(family.predictors)}")
+@pytest.mark.parametrize("number", [1, 200])  # two cells are computed together
+def test_answers_are_those_of_the_family(family: Family, number: int) -> None:
+    pattern, answers = cells(family, number, seed=3)
+    x = 0.7 * np.random.default_rng(4).normal(size=(11, SIZE))
+    found = fused(pattern, answers)
+    assert found is not None
+    value, slope = answers.both(pattern.predictors(x))
+    its_value, its_slope = found.gradient(x)
+    np.testing.assert_allclose(its_value, value, rtol=2e-6, atol=2e-5)
+    np.testing.assert_allclose(its_slope, pattern.gathered(slope), rtol=2e-5, atol=2e-4)
+    assert np.array_equal(found.value(x), its_value)
+
+
+@needs_kernel
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family.name != "sharpness"])
+def test_answers_far_out_are_numbers(family: Family) -> None:
+    """Those of sharpness, an exponential, may be infinite there, with and without the kernel: no chain goes there."""
+    pattern, answers = cells(family, 50, seed=5)
+    found = fused(pattern, answers)
+    assert found is not None
+    value, slope = found.gradient(np.random.default_rng(6).choice([-20.0, 20.0], (8, SIZE)))
+    assert np.isfinite(value).all()
+    assert np.isfinite(slope).all()
+
+
+@cache
+def posed(kind: str) -> Any:
+    rng = np.random.default_rng(0)
+    if kind == "scores":
+        rows = [
+            (f"j{j}", f"i{i}", criterion, int(np.clip(3 + i % 3 - 1 + rng.normal(), 1, 5)))
+            for j in range(4)
+            for i in range(8)
+            for criterion in ("a", "b")
+        ]
+        table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "criterion", "score"]))
+        return pose_scores(load_model("rating-halo"), table)
+    votes = [
+        (
+            f"j{rng.integers(4)}",
+            f"c{rng.integers(5)}",
+            f"i{a}",
+            f"i{b}",
+            f"i{a}" if rng.random() < 0.7 else f"i{b}",
+        )
+        for a, b in (rng.choice(6, 2, replace=False) for _ in range(300))
+    ]
+    table = read_votes(pd.DataFrame(votes, columns=["judge", "context", "first", "second", "winner"]))
+    return pose(load_model("crowd-bt-contexts"), table)
+
+
+@cache
+def placed(kind: str) -> Coordinates:
+    nested = find_mode(posed(kind)).nested  # type: ignore[attr-defined]
+    first = coordinates(nested, spread_covariance(nested))
+    rng = np.random.default_rng(4)
+    draws = rng.normal(size=(100, 8, first.size)) + 4.0 * rng.normal(size=(100, 8, 1)) / first.size**0.5
+    return first.adapted(draws)
+
+
+@needs_kernel
+@pytest.mark.parametrize("kind", ["votes", "scores"])
+def test_energies_are_those_without_the_kernel(kind: str) -> None:
+    where = placed(kind)
+    z = np.random.default_rng(1).normal(size=(11, where.size))
+    value, slope = where.energy(z)
+    its_value, its_slope = where.energy_by_numpy(z)
+    np.testing.assert_allclose(value, its_value, rtol=1e-6, atol=1e-4)
+    np.testing.assert_allclose(slope, its_slope, rtol=1e-4, atol=1e-3)
+    assert where.fused is not None
+
+
+@needs_kernel
+def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
+    pattern, answers = cells(two_coin(False), 3, seed=0)
+    with pytest.raises(ValueError, match="none of this pattern"):
+        FusedAnswers(pattern, answers).value(np.zeros((1, SIZE - 1)))
+    with pytest.raises(ValueError, match="gaps"):
+        pointer(np.zeros((4, 4))[:, ::2])
+
+
+def test_points_side_by_side_come_back() -> None:
+    for points in (1, 8, 9, 16):
+        rows = np.random.default_rng(points).normal(size=(points, 5))
+        np.testing.assert_array_equal(as_rows(side_by_side(rows), points), rows)
+
+
+def test_without_a_kernel_chains_say_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And give what they give with it, up to their noise."""
+    table = pd.DataFrame({"judge": "a", "first": ["x"] * 12, "second": "y", "winner": ["x"] * 8 + ["y"] * 4})
+    with_kernel = voirdire.fit(table, model="learned-bradley-terry", seed=1)
+    of_library.library.cache_clear()
+    monkeypatch.setattr(of_library, "names", lambda *_: ["kernel-of-no-machine.so"])
+    try:
+        without = voirdire.fit(table, model="learned-bradley-terry", seed=1)
+    finally:
+        of_library.library.cache_clear()
+    assert without.notes.count(of_library.NONE) == 1
+    assert of_library.NONE not in with_kernel.notes or not BUILT
+    one, other = (fit.ranking()["score"].to_numpy() for fit in (with_kernel, without))
+    np.testing.assert_allclose(one, other, atol=0.2)

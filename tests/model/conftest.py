@@ -128,6 +128,8 @@ class ScoreCase(Case):
                 "score": rng.integers(1, 5, len(judge)),
             }
         )
+        if self.model.context is not None:
+            self.scores["context"] = np.random.default_rng(7).choice(CONTEXTS, len(judge))
         if ties:
             self.scores["group"] = self.scores["judge"].map({"ann": "old", "bob": "new", "cem": "new"})
         if name.startswith("rating-continuous"):  # between the ends too
@@ -141,7 +143,8 @@ class ScoreCase(Case):
         votes = read_votes(self.on_criteria) if learned else None
         anchored = ties and self.model.anchors is not None
         self.people = self.scores.iloc[:10].assign(score=self.scores["score"].iloc[::-1].iloc[:10].to_numpy())
-        self.people = self.people[["criterion", "item", "score"]] if anchored else self.people.iloc[:0]
+        self.people = self.people.drop(columns=["judge", *{"group"} & set(self.people)])
+        self.people = self.people if anchored else self.people.iloc[:0]
         self.problem = pose_scores(
             self.model,
             read_scores(self.scores),

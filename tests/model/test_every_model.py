@@ -33,6 +33,7 @@ from voirdire.tables.votes import read_votes
 pytestmark = pytest.mark.filterwarnings("ignore:PyTensor could not link to a BLAS:UserWarning")
 
 COVARIATES = ["length", "lists"]
+CONTEXTS = ["p", "q", "r"]
 
 Row = tuple[
     str, str | None, str, str, str
@@ -310,6 +311,7 @@ def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
 SCORE_EQUATIONS: dict[str, Any] = {
     "rating-severity": (as_it_is, shared_limits),
     "rating-halo": (as_it_is, shared_limits),
+    "rating-contexts": (as_it_is, shared_limits),
     "rating-families": (as_it_is, shared_limits),
     "rating-cutpoints": (as_it_is, own_limits),
     "rating-discrimination": (scaled, own_limits),
@@ -329,10 +331,12 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
     if case.model.data == "joint":
         seen = JOINT_EQUATIONS[case.name][1]
     total = 0.0
-    for (judge, criterion, item), rows in case.scores.groupby(["judge", "criterion", "item"]):
+    told = ["context"] if case.model.data == "scores" and case.model.context is not None else []
+    for (judge, criterion, item, *where), rows in case.scores.groupby(["judge", "criterion", "item", *told]):
         k, c = problem.judges.index(judge), problem.criteria.index(criterion)
         i = problem.items.index(item)
         taste = v["taste"][k][i] if "taste" in v else 0.0
+        taste += v["context_strength"][c][i][CONTEXTS.index(where[0])] if told else 0.0
         eta = seen(v, k, v["strength"][c][i] + taste) - v["severity"][k]
         if case.ties:
             eta -= v["severity_group"][["new", "old"].index(rows["group"].iloc[0])]
@@ -370,10 +374,11 @@ def score_by_score(case: Any, v: dict[str, Any]) -> float:
 def human_scores(case: Any, v: dict[str, Any]) -> float:
     """People perceive exp(log_people) theta - severity_people on the panel's limits."""
     problem, total = case.problem, 0.0
-    for criterion, item, score in case.people.itertuples(index=False, name=None):
-        c = problem.criteria.index(criterion)
+    for row in case.people.itertuples(index=False):
+        c, i, score = problem.criteria.index(row.criterion), problem.items.index(row.item), row.score
         sharpness = math.exp(float(v["log_people"])) if "log_people" in v else 1.0
-        eta = sharpness * v["strength"][c][problem.items.index(item)] - v["severity_people"][c]
+        here = v["context_strength"][c][i][CONTEXTS.index(row.context)] if "context_strength" in v else 0.0
+        eta = sharpness * (v["strength"][c][i] + here) - v["severity_people"][c]
         if case.name == "rating-continuous":
             total += one_tobit((score - 2.5) / 3, eta, math.exp(float(v["log_noise_people"])))
             continue

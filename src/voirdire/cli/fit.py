@@ -15,6 +15,7 @@ from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
 from voirdire.fit.verb import fit as run
 from voirdire.folders import check_new_folder
+from voirdire.kinds.columns import records
 from voirdire.settings import PROB
 from voirdire.tables.numbers import read_number
 
@@ -81,8 +82,9 @@ def fit(
             "coin a judge where the order is unknown (learned-crowd-bt, unordered-maple-tastes, "
             "unordered-...-contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
-            "judges); rating-severity for scores (rating-halo under several criteria, rating-continuous between "
-            "levels, rating-continuous-halo for both, rating-families for families of judges), "
+            "judges); rating-severity for scores (rating-contexts of items in several contexts, rating-halo "
+            "under several criteria, rating-continuous between levels, rating-continuous-halo for both, "
+            "rating-families for families of judges), "
             "plackett-luce-tastes for rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), "
             "joint-position for votes and scores.",
         ),
@@ -217,9 +219,9 @@ def fit(
 def in_contexts(result: Fit) -> list[dict[str, Any]]:
     """Strengths in each context, for JSON."""
     if not hasattr(result, "contexts"):
-        raise InputError("--contexts is for fits of votes in several contexts")
-    found: list[dict[str, Any]] = result.contexts().to_dict("records")
-    return found
+        raise InputError("--contexts is for fits of votes, scores or rankings in several contexts")
+    found = result.contexts()
+    return records({name: found[name].to_numpy() for name in found.columns})
 
 
 def headline(result: Fit) -> str:

@@ -25,7 +25,9 @@ class Order(StrEnum):
 
 OverContexts = Annotated[
     Over,
-    typer.Option(help="Of votes in several contexts: scores over contexts like these, or over these alone."),
+    typer.Option(
+        help="Of answers in several contexts: scores over contexts like these, or over these alone."
+    ),
 ]
 OrderShown = Annotated[
     Order | None, typer.Option(help="Whether first was shown first; unknown: no model of positions.")

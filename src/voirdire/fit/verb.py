@@ -85,8 +85,9 @@ def fit(
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
         ``hierarchical-dawid-skene``, or
         ``ordered-labels`` where they are levels in order; for scores ``rating-severity``
-        (``rating-halo`` under several criteria, ``rating-continuous`` between levels, ``rating-continuous-halo`` for
-        both, ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
+        (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
+        ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
+        ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
     method : "auto", "laplace", "nuts", "map" or "adam"
@@ -125,8 +126,8 @@ def fit(
     classes : sequence, optional
         For labels: those that an item may truly be of, by default all. Others ("unsure") are answers only.
     over : "new" or "these"
-        Of votes in several contexts (prompts): whether scores are over contexts like these, so that intervals hold for
-        others, or over these alone.
+        Of answers in several contexts (prompts): whether scores are over contexts like these, so that intervals hold
+        for others, or over these alone.
     covariates : path, dataframe, or names, optional
         Of votes: what is held fixed when items are compared, such as their length: a table with columns ``item``,
         optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first`` and

@@ -10,8 +10,34 @@ from voirdire.infer.posterior import Posterior, weights
 from voirdire.kinds.columns import Columns
 from voirdire.model.density import LogDensity
 from voirdire.model.problem import Problem
+from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
+
+
+def over_contexts(values: Values, over: str) -> Array:
+    """Strengths over contexts like those of the table ("new"), or over these alone, shape (..., criteria, items).
+
+    Examples
+    --------
+    >>> values = {"strength": np.array([[1.0, -1.0]]), "context_strength": np.array([[[0.5, 1.5], [0.0, 0.0]]])}
+    >>> over_contexts(values, "new").tolist(), over_contexts(values, "these").tolist()
+    ([[1.0, -1.0]], [[1.5, -1.5]])
+    """
+    if over == "new" or "context_strength" not in values:
+        return values["strength"]
+    these = values["strength"] + values["context_strength"].mean(axis=-1)
+    return these - these.mean(axis=-1, keepdims=True)
+
+
+def over_note(over: str, contexts: int) -> str:
+    """What a fit with so many contexts says of its scores."""
+    here, there = "contexts like these", "these contexts alone"
+    here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
+    return (
+        f"Scores are over {here}, {contexts} of them: over='{other}' says what holds over {there}; contexts() has the "
+        "strengths in each."
+    )
 
 
 def context_columns(problem: Problem, contexts: Sequence[str], posterior: Posterior, prob: float) -> Columns:

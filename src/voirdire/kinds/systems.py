@@ -73,8 +73,8 @@ def ranked(table: Rated, where: Placed, drawn: Floats, posterior: Posterior, pro
     }
 
 
-def check_over(about: Placed | None, over: str, what: str) -> None:
-    """Refuse ``over="these"`` where nothing is over contexts.
+def check_over(about: Placed | None, over: str, what: str, more: str = "") -> None:
+    """Refuse ``over="these"`` where nothing is over contexts; ``more`` says where else something may be.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def check_over(about: Placed | None, over: str, what: str) -> None:
     if about is None and over != "new":
         raise InputError(
             f"over {over!r} is for {what} of several systems over several contexts (columns context and "
-            "system); leave it out"
+            f"system){more}; leave it out"
         )
 
 

@@ -86,6 +86,7 @@ GRAMMARS = {
             "repeats": REPEATS,
             "weights": WEIGHTS,
             "anchors": SCORE_ANCHORS,
+            "context": CONTEXT,
             "taste": TASTE,
             "families": FAMILIES,
         },

@@ -39,11 +39,21 @@ def test_tastes_that_human_scores_displace_are_said() -> None:
     )
 
 
-@pytest.mark.parametrize(("places", "warned"), [(["x", "y"] * 4, True), (["x"] * 8, False)])
-def test_contexts_in_which_items_recur_are_said(places: list[str], warned: bool) -> None:
-    rows = [(f"j{k}", f"i{i // 2}", places[i], 1 + (i + k) % 5) for k in range(3) for i in range(8)]
+@pytest.mark.parametrize(
+    ("places", "model", "part", "warned"),
+    [
+        (["x", "y"] * 4, "rating-severity", 0.0, True),
+        (["x", "y"] * 4, None, 0.25, True),  # between levels
+        (["x", "y"] * 4, None, 0.0, False),
+        (["x"] * 8, "rating-severity", 0.0, False),
+    ],
+)
+def test_contexts_in_which_items_recur_are_said(
+    places: list[str], model: str | None, part: float, warned: bool
+) -> None:
+    rows = [(f"j{k}", f"i{i // 2}", places[i], 1 + part + (i + k) % 5) for k in range(3) for i in range(8)]
     table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
-    assert (warning(voirdire.fit(table, method="map")) is not None) is warned
+    assert (warning(voirdire.fit(table, model=model, method="map")) is not None) is warned
     systems = voirdire.fit(
         table.rename(columns={"item": "system"}).drop_duplicates(["judge", "system", "context"]), method="map"
     )

@@ -86,6 +86,7 @@ STUDIES = [
     "calibration-continuous-halo",
     "calibration-families",
     "calibration-rankings",
+    "calibration-rating-contexts",
 ]
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.panel import panel_field
+from voirdire.kinds.in_contexts import over_contexts
 from voirdire.model.density import Data
 from voirdire.model.design import Scale, Term
 from voirdire.model.panel_density import PanelDensity
@@ -75,7 +76,4 @@ class RankingsDensity(PanelDensity):
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
-        if self.over == "new" or "context_strength" not in values:
-            return values["strength"]
-        these = values["strength"] + values["context_strength"].mean(axis=-1)
-        return these - these.mean(axis=-1, keepdims=True)
+        return over_contexts(values, self.over)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from voirdire.infer.nested.answers import CellAnswers
 from voirdire.model.design import Cells, Term
+from voirdire.typing import Ints
+
+NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,7 +22,7 @@ class ScoreCells:
     Attributes
     ----------
     about : Cells
-        Judge, criterion and item of each.
+        Judge, criterion and item (and context, -1 for none) of each.
     terms : list of Term
         Of the form's own.
     predictors : int
@@ -39,3 +45,25 @@ class ScoreCells:
     sign: float
     told: frozenset[str]
     scales: Any = None
+
+
+def distinct(about: Mapping[str, Ints]) -> tuple[dict[str, Ints], Ints]:
+    """Distinct combinations of codes in their order, and which one each row is, shape (rows,).
+
+    Parameters
+    ----------
+    about : dict of str to int array, shape (rows,)
+        Codes by name; the first changes slowest.
+
+    Examples
+    --------
+    >>> found, row = distinct({"judge": np.array([1, 0, 1]), "item": np.array([0, -1, 0])})
+    >>> {name: code.tolist() for name, code in found.items()}, row.tolist()
+    ({'judge': [0, 1], 'item': [-1, 0]}, [1, 0, 1])
+    """
+    least = {name: int(code.min(initial=0)) for name, code in about.items()}
+    shape = [int(code.max(initial=0)) + 1 - least[name] for name, code in about.items()]
+    number = np.ravel_multi_index([code - least[name] for name, code in about.items()], shape)
+    numbers, row = np.unique(number, return_inverse=True)
+    codes = np.unravel_index(numbers, shape)
+    return {name: code + least[name] for name, code in zip(about, codes, strict=True)}, row

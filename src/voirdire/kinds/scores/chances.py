@@ -8,6 +8,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
+from voirdire.kinds.scores.cells import NAMES
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -24,7 +25,8 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion and item of each row, in the problem's coding.
+        Judge, criterion and item of each row (and context, where the model tells contexts apart: -1, or none, for any
+        other), in the problem's coding.
 
     Raises
     ------
@@ -33,7 +35,7 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     """
     form = form_of(problem.model)
     if form is continuous:
-        return points.ends(problem, values, *rows)[:, :2]
+        return points.ends(problem, values, *rows[: len(NAMES)])[:, :2]
     if form is not ordinal:
         raise InputError(f"model {problem.model.name} gives no probability of single scores; leave it out")
     felt, cuts, weight = _perceived(problem, values, rows)
@@ -44,6 +46,8 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
 
 def above_levels(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> tuple[Floats, Floats]:
     """Probability to be above every level but the highest, by what a judge makes of an item in all its runs.
+
+    And by what it is worth in another context, where rows are of none.
 
     Returns
     -------
@@ -60,14 +64,20 @@ def _perceived(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """What judges perceive, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
-    density, (judge, criterion, item) = problem.density, rows
-    felt = perceived(density, values, problem.judge_group, judge, criterion, item)[:, None]
+    density, (judge, criterion, item, *of) = problem.density, rows
+    context = of[0] if of else judge * 0 - 1
+    about = {"judge": judge, "criterion": criterion, "item": item, "context": context}
+    felt = perceived(density, values, problem.judge_group, about)[:, None]
     cuts: Any = ordinal.cutpoints(density, values, np)
-    weight = np.ones(1)
+    variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:
+        variance = variance + np.exp(2.0 * values["log_judge_item"])[judge]
+    if "log_context_spread" in values:
+        variance = variance + np.where(context < 0, np.exp(2.0 * values["log_context_spread"]), 0.0)
+    if variance.any():
         z, log_weight = normal_rule()
         weight = np.exp(log_weight)
-        felt = felt + np.exp(values["log_judge_item"])[judge][:, None] * z
+        felt = felt + np.sqrt(variance)[:, None] * z
     return felt, cuts[judge if len(cuts) > 1 else judge * 0, criterion][:, None, :], weight
 
 

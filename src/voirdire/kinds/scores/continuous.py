@@ -5,12 +5,13 @@ Scores are measured from the middle of the scale in parts of its length; see :mo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from voirdire.infer.nested.normal import NormalAnswers
-from voirdire.kinds.scores.cells import ScoreCells
+from voirdire.kinds.scores.cells import ScoreCells, distinct
 from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.model.density import Data
@@ -27,38 +28,33 @@ SMALLEST_SPREAD = 0.03  # of the first guess
 FIRST_SPREAD = 0.1  # of tastes and severities there
 
 
-def encode(
-    judge: Ints, criterion: Ints, item: Ints, score: Floats, sizes: tuple[int, int], repeats: bool
-) -> dict[str, Any]:
+def encode(about: Mapping[str, Ints], score: Floats, repeats: bool) -> dict[str, Any]:
     """Scores one by one, or, with repeats, what is sufficient of each judge's scores of one item.
 
     Parameters
     ----------
+    about : dict of str to int array, shape (rows,)
+        Judge, criterion and item of each score.
     score : array, shape (rows,)
         From -1/2 to 1/2.
-    sizes : (criteria, items)
 
     Examples
     --------
-    >>> zero = np.zeros(3, dtype=np.int64)
-    >>> part = encode(zero, zero, zero, np.array([0.5, 0.1, 0.3]), (1, 1), repeats=True)
+    >>> about = dict.fromkeys(("judge", "criterion", "item"), np.zeros(3, dtype=np.int64))
+    >>> part = encode(about, np.array([0.5, 0.1, 0.3]), repeats=True)
     >>> [float(part[name][0].round(3)) for name in ("inside", "mean", "squares", "at_high")]
     [2.0, 0.2, 0.02, 1.0]
     """
-    criteria, items = sizes
     end = np.where(score <= -HALF, -1, np.where(score >= HALF, 1, 0))
     if not repeats:
-        places = {"judge": judge, "criterion": criterion, "item": item}
-        return {**places, "score": score, "end": end, "weight": np.ones(len(score))}
-    cells, row = np.unique((judge * criteria + criterion) * items + item, return_inverse=True)
-    size, inner = len(cells), end == 0
+        return {**about, "score": score, "end": end, "weight": np.ones(len(score))}
+    found, row = distinct(about)
+    size, inner = len(found["judge"]), end == 0
     inside = np.bincount(row, inner, size)
     mean = np.bincount(row, np.where(inner, score, 0.0), size) / np.maximum(inside, 1.0)
     squares = np.bincount(row, np.where(inner, (score - mean[row]) ** 2, 0.0), size)
     return {
-        "judge": cells // (criteria * items),
-        "criterion": cells // items % criteria,
-        "item": cells % items,
+        **found,
         "inside": inside,
         "mean": mean,
         "squares": squares,
@@ -73,7 +69,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     part = data["scores"]
     judge = part["judge"]
     criterion = part["criterion"]
-    mu = perceived(density, values, data["panel"]["group"], judge, criterion, part["item"], xp)
+    mu = perceived(density, values, data["panel"]["group"], part, xp)
     noise = log_noise(values)[..., judge, criterion if "log_noise_criterion" in values else 0]
     if density.repeats:
         return log_scores(part, mu, noise, values["log_judge_item"][..., judge], xp), part["weight"]

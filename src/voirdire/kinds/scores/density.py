@@ -11,7 +11,8 @@ on a scale between whose ends every number may be a score
     y = mu + exp(log_noise_k) e, set to the ends beyond them,   mu = theta_c,i - severity_k   (:mod:`.continuous`)
 
 and for the baselines the mean or the median of each item's scores with a known error (:mod:`.baseline`). Where judges
-score an item repeatedly, what a judge makes of the item is integrated out (``repeats``). Votes on criteria, if any, are
+score an item repeatedly, what a judge makes of the item is integrated out (``repeats``); where they score it in several
+contexts, theta_c,i + u_c,i,x stands for theta_c,i in context x (``context``). Votes on criteria, if any, are
 P(first) = sigmoid(a_k (w_first - w_second)), with the discrimination that the judge has in its scores.
 
 Strengths sum to zero over the items of each criterion and severities over the judges: the cutpoints have the location.
@@ -36,6 +37,7 @@ import numpy as np
 
 from voirdire.infer.derivatives import numbers
 from voirdire.infer.nested.field import Field
+from voirdire.kinds.in_contexts import over_contexts
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, eliminable
 from voirdire.kinds.scores.field import field_of
@@ -43,6 +45,7 @@ from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import ByHand, Data
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
+    CONTEXT,
     CUTPOINTS,
     FAMILIES,
     RATERS,
@@ -64,12 +67,19 @@ from voirdire.typing import Floats
 class ScoresDensity(ScoresLayout):
     """The density of a model of scores; its parameters are those of :class:`.ScoresLayout`.
 
+    Parameters
+    ----------
+    over : "new" or "these"
+        Whether scores (of items, or of systems) are over contexts like those of the table, or over these alone.
+
     Examples
     --------
     >>> from voirdire.model.specs import load_model
     >>> ScoresDensity(load_model("rating-severity"), judges=3, criteria=2, items=4, levels=5).size
     16
     """
+
+    over: str = "new"
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -85,7 +95,8 @@ class ScoresDensity(ScoresLayout):
             (CUTPOINTS, model.cutpoints),
             (RATERS, model.reliability),
             (REPEATS, model.repeats if self.repeats else None),
-            (TASTE, model.taste if self.criteria > 1 else None),
+            (CONTEXT, model.context if self.contexts else None),
+            (TASTE, model.taste if self.tastes else None),
             (FAMILIES, model.families if self.families else None),
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
@@ -131,7 +142,11 @@ class ScoresDensity(ScoresLayout):
     @property
     def is_nested(self) -> bool:
         """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
-        return self.model.taste is not None
+        return self.model.taste is not None or self.model.context is not None
+
+    def item_strengths(self, values: Values) -> Array:
+        """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
+        return over_contexts(values, self.over)
 
     def field(self, data: Data) -> Field:
         """See :func:`.scores.field.field_of`."""

@@ -1,10 +1,10 @@
 """What judges scored beyond what the fitted model expects of them.
 
-For judge k and item i under a criterion let r_ki be the sum of the judge's scores minus its expectation, and v_ki its
-variance, both given the parameters; in the unit in which the mean of v is one. Given the parameters, judges are
-independent, so that sums of products of two judges' residuals are the realised discrepancies of
-:mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as those of votes are. Where a
-judge scores an item n times,
+For judge k and item i under a criterion (and in a context, where the model tells these apart) let r_ki be the sum of
+the judge's scores minus its expectation, and v_ki its variance, both given the parameters; in the unit in which the
+mean of v is one. Given the parameters, judges are independent, so that sums of products of two judges' residuals are
+the realised discrepancies of :mod:`voirdire.trust.residuals`, tested and turned into an effective number of judges as
+those of votes are. Where a judge scores an item n times,
 
     v_ki = n E_z[Var(y | z)] + n^2 Var_z(E[y | z])
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.scores.cells import distinct
 from voirdire.kinds.scores.chances import above_levels
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import normal_rule
@@ -39,11 +40,10 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     >>> residuals(fit.problem, fit.posterior).r.shape
     (1, 3, 6)
     """
-    table, items = problem.table, len(problem.items)
-    units = len(problem.criteria) * items
-    place = (table.judge * len(problem.criteria) + table.criterion) * items + table.item
-    cells, cell = np.unique(place, return_inverse=True)
-    judge, unit = cells // units, cells % units
+    table = problem.table
+    about, cell = distinct(problem.about(table))
+    asked, unit = distinct({name: code for name, code in about.items() if name != "judge"})
+    judge, units = about["judge"], len(asked["item"])
     given = np.bincount(cell).astype(float)
     total = np.bincount(cell, (table.score - problem.scale.low) / problem.scale.range)
     scored = np.bincount(table.judge, minlength=len(problem.judges))
@@ -53,7 +53,7 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
     r: list[Floats] = []
     v: list[Floats] = []
     for values in some_draws(posterior, DRAWS):
-        mean, variance = _moments(problem, values, judge, unit // items, unit % items, given)
+        mean, variance = _moments(problem, values, tuple(about.values()), given)
         one = max(float(variance.mean()), SMALLEST)
         for left, of_cells in ((r, (total - mean) / one**0.5), (v, variance / one)):
             left.append(np.zeros((len(chosen), units)))
@@ -63,16 +63,16 @@ def residuals(problem: ScoresProblem, posterior: Posterior) -> Residuals:
 
 
 def _moments(
-    problem: ScoresProblem, values: Values, judge: Ints, criterion: Ints, item: Ints, given: Floats
+    problem: ScoresProblem, values: Values, about: tuple[Ints, ...], given: Floats
 ) -> tuple[Floats, Floats]:
     """Mean and variance of the sum of a judge's scores of an item, of ``given`` scores each, in parts of the scale."""
     part = (np.array(problem.scale.levels) - problem.scale.low) / problem.scale.range
-    middle, within, between = np.empty((3, len(judge)))
+    middle, within, between = np.empty((3, len(given)))
     effects = len(normal_rule()[0]) if "log_judge_item" in values else 1
     step = max(1, NUMBERS // (len(part) * effects))
-    for start in range(0, len(judge), step):
+    for start in range(0, len(given), step):
         some = slice(start, start + step)
-        above, weight = above_levels(problem, values, (judge[some], criterion[some], item[some]))
+        above, weight = above_levels(problem, values, tuple(code[some] for code in about))
         mean = part[0] + above @ np.diff(part)
         middle[some] = mean @ weight
         within[some] = np.maximum(part[0] ** 2 + above @ np.diff(part**2) - mean**2, 0.0) @ weight

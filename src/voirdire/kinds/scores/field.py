@@ -3,8 +3,8 @@
 Scores of one judge and item by a criterion depend on a few sums: what the judge perceives, and what the form of the
 scores adds: on an ordered scale the middle of the cutpoints and logarithms of the gaps between these, on a continuous
 one the level of the scores, and noise, whose logarithm is learned as spreads are. Given judges and cutpoints items are
-independent; given strengths and cutpoints, judges are: whichever makes the cheaper factor are the blocks of the matrix
-of second derivatives.
+independent; given strengths and cutpoints, judges are; and given all but what items are worth in them, contexts:
+whichever makes the cheapest factor are the blocks of the matrix of second derivatives.
 
 Latent strengths and severities have no sum of zero; the location has what they are on average. So its prior is wider
 here than in the density by the variance of those means: of cutpoints 9 + s^2 / items + 1 / judges in the place of 9.
@@ -33,6 +33,7 @@ LARGEST = 4e8  # numbers that a factor may take
 TERMS = (
     Term("strength", ("criterion", "item"), 0),
     Term("general", ("item",), 0),
+    Term("context_strength", ("criterion", "item", "context"), 0),
     Term("taste", ("judge", "item"), 0),
     Term("family_item", ("family", "item"), 0),
     Term("severity", ("judge",), 0, sign=-1.0),
@@ -55,7 +56,7 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     sums = _sums(density, data["panel"]["group"], form, places)
     patterns = [
         Pattern(block, sums.index, sums.coefficients, sums.predictor, form.predictors)
-        for block in (places.block("item"), places.block("judge"))
+        for block in map(places.block, ("item", "judge", "context"))
         if block.max(initial=COMMON) > COMMON
     ]
     pattern = min(patterns, key=lambda pattern: pattern.work)

@@ -28,6 +28,10 @@ class ScoresFit(ScoredFit):
         """
         return self._frame(self.tables["people"])
 
+    def contexts(self) -> pd.DataFrame:
+        """Strength of every item in every context; see :func:`.scores.results.contexts`."""
+        return self._frame(results.contexts(self.problem, self.posterior, self.prob))
+
     def systems(self) -> pd.DataFrame:
         """Systems, best first, of scores of systems over contexts; see :mod:`voirdire.kinds.scores.systems`.
 

@@ -43,14 +43,19 @@ def held_out(model: Model, table: Scores, fold: Ints, levels: Sequence[object] |
     if form not in (ordinal, continuous):
         raise InputError(f"model {model.name} gives no probability of single scores; leave it out")
     whole = pose_scores(model, table, levels=levels)
-    names = {"judge": table.judge, "criterion": table.criterion, "item": table.item}
+    names = whole.about(table)
     log, chance = np.zeros(table.rows), np.zeros((table.rows, len(whole.scale.levels)))
     for number in np.unique(fold):
         here = fold == number
         how = {"levels": whole.scale.levels, "repeats": whole.density.repeats, "complete": False}
+        how["contexts"] = whole.density.contexts > 0
         seen = pose_scores(model, table.subset(~here), **how)  # type: ignore[arg-type]
         every = _values(seen)
         asked = {name: code[here] for name, code in names.items()}
+        if "context" in asked:  # one that was not seen is any
+            asked["context"] = np.where(
+                np.isin(asked["context"], names["context"][~here]), asked["context"], -1
+            )
         # asked of the whole table's problem, which knows the group of a judge whose scores are all held out
         if form is continuous:
             logs = [points.log_predicted(whole, one, table.score[here], **asked) for one in every]

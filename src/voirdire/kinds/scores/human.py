@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from voirdire.errors import InputError
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import known_names
 from voirdire.tables.scores import Scores, read_scores
+from voirdire.typing import Ints
 
 _NAMED = 5  # names listed in a message before it only counts
 
@@ -36,6 +39,30 @@ class ScoredAnchors:
         """Number of human scores."""
         return self.table.rows
 
+    def in_contexts_of(self, panel: Scores) -> ScoredAnchors:
+        """The same with contexts in the panel's coding; scores in contexts that no judge has seen are left out.
+
+        Raises
+        ------
+        InputError
+            No score is left.
+        """
+        people = self.table
+        if people.context is None or people.contexts == panel.contexts:
+            return self
+        place = positions(people.contexts, panel.contexts)[people.context]
+        table = replace(people, contexts=panel.contexts, context=place)
+        if not (place < 0).any():
+            return replace(self, table=table)
+        said = _strangers(people.contexts, people.context, panel.contexts, "in context")
+        if (place < 0).all():
+            raise InputError(
+                f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
+                "as such"
+            )
+        note = f"{said}: what items are worth there is not known, and they are not used."
+        return ScoredAnchors(table.subset(place >= 0), (*self.notes, note))
+
 
 def read_scored_anchors(
     table: object, panel: Scores, scale: Scale, *, ordinal: bool, declared: bool = True
@@ -49,7 +76,8 @@ def read_scored_anchors(
     ----------
     table : path, dataframe or ScoredAnchors
         Columns ``score``, and ``item`` or both ``context`` and ``system``; ``criterion`` where the panel's scores have
-        several; no column ``judge``.
+        several; no column ``judge``. Where the model tells contexts apart, a score with a ``context`` is of the item
+        there, one without of the item over contexts.
     panel : Scores
         The scores of the judges.
     scale : Scale
@@ -88,7 +116,7 @@ def read_scored_anchors(
     criterion = _criteria(people, panel, problems)
     item = positions(people.items, panel.items)
     unused = item[people.item] < 0
-    said = _strangers(people, panel)
+    said = _strangers(people.items, people.item, panel.items, "about item")
     if unused.all():
         problems.table(f"all {said}; name the items as in the scores")
     problems.raise_any()
@@ -127,12 +155,27 @@ def _criteria(
     return found
 
 
-def _strangers(people: Scores, panel: Scores) -> str:
-    names = [name for name in people.items if name not in set(panel.items)]
-    if not names:
+def _strangers(names: Sequence[str], code: Ints, known: Sequence[str], where: str) -> str:
+    """Anchors of which the judges have scored nothing, in words; "" where there are none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of items, or of contexts.
+    code : int array, shape (anchors,)
+        Which each anchor has.
+    known : sequence of str
+        Those of the judges' scores.
+    where : str
+        "about item", or "in context".
+    """
+    strange = [number for number, name in enumerate(names) if name not in set(known)]
+    if not strange:
         return ""
-    rows = int(np.isin(people.item, [people.items.index(name) for name in names]).sum())
-    shown = ", ".join(repr(name) for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    are = "1 anchor is about an item" if rows == 1 else f"{rows} anchors are about items"
-    return f"{are} that no judge has scored ({shown}{more}{nearest(names[0], panel.items)})"
+    rows = int(np.isin(code, strange).sum())
+    shown = ", ".join(repr(names[number]) for number in strange[:_NAMED])
+    more = f" and {len(strange) - _NAMED} more" if len(strange) > _NAMED else ""
+    preposition, _, what = where.partition(" ")
+    article = "an" if what[0] in "aeiou" else "a"
+    are = f"1 anchor is {preposition} {article} {what}" if rows == 1 else f"{rows} anchors are {where}s"
+    return f"{are} that no judge has scored ({shown}{more}{nearest(names[strange[0]], known)})"

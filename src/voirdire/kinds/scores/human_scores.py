@@ -49,6 +49,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         people = problem.anchors.table
         level = np.searchsorted(problem.scale.levels, people.score)
         cells, cell = np.unique(people.criterion * len(problem.items) + people.item, return_inverse=True)
+        about = problem.about(people)
         chance = {name: np.empty((people.rows, problem.density.levels)) for name in (BASELINE, JOINT, CUT)}
         for part in folds(len(cells)):
             hidden = np.isin(cell, part)
@@ -57,7 +58,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
             data = _without(problem, cells[part])
             of_joint = find_modes(problem.density, [data], starts=[joint])[0]
             for name, found in ((JOINT, of_joint), (CUT, cut_mode(problem, hidden, data))):
-                chance[name][rows] = _predicted(problem, found.x, people.criterion[rows], people.item[rows])
+                chance[name][rows] = _predicted(problem, found.x, {n: c[rows] for n, c in about.items()})
         return {name: LeftOut.of_several(p, level, name != BASELINE) for name, p in chance.items()}
 
 
@@ -75,8 +76,9 @@ def _without(problem: ScoresProblem, cells: Ints) -> Data:
     return problem.data | {"anchors": part | {"weight": part["weight"] * ~hidden}}
 
 
-def _predicted(problem: ScoresProblem, x: Floats, criterion: Ints, item: Ints) -> Floats:
+def _predicted(problem: ScoresProblem, x: Floats, about: dict[str, Ints]) -> Floats:
     """Probability of every level of each human score, shape (scores, levels)."""
     density = problem.density
-    eta, cuts = ordinal.people_seen(density, density.values(x, np), criterion, item, np)
-    return np.asarray(np.exp(np.stack(log_every_level(eta, cuts[criterion], density.levels, np), axis=-1)))
+    eta, cuts = ordinal.people_seen(density, density.values(x, np), about, np)
+    logs = log_every_level(eta, cuts[about["criterion"]], density.levels, np)
+    return np.asarray(np.exp(np.stack(logs, axis=-1)))

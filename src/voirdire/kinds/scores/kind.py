@@ -13,11 +13,13 @@ from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
+from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, pack_votes, unpack_rated, unpack_votes
 from voirdire.kinds.scores import checks, continuous, results, systems
 from voirdire.kinds.scores.bootstrap import resampled
 from voirdire.kinds.scores.chances import chances, check_single
+from voirdire.kinds.scores.contexts import left_out, no_contexts
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
 from voirdire.kinds.scores.halo import no_continuous_halo, no_halo, no_shared_errors
@@ -73,9 +75,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-severity``.
 
-        ``rating-halo`` where judges score items under several criteria; ``rating-families`` where families of judges
-        are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not whole
-        numbers.
+        ``rating-contexts`` where items recur in several contexts; ``rating-halo`` where judges score items under
+        several criteria; ``rating-families`` where families of judges are named; ``rating-continuous`` and
+        ``rating-continuous-halo`` of scores that are not whole numbers.
         """
         if request.criteria is not None:
             return "rating-maple", "the table has scores, and criteria are weighed"
@@ -94,6 +96,11 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             return "rating-families", f"{why} of families of judges"
         if alone:
             why += f"; errors that families share are left out: {alone}"
+        without = left_out(table)
+        if without is None:
+            return "rating-contexts", f"{why}, of the same items in several contexts"
+        if without:
+            why += f"; contexts are left out: {without}"
         without = no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
@@ -103,7 +110,6 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """See :func:`.scores.problem.pose_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
         about = placed(table)
-        check_over(about, request.over, "scores")
         if request.families is not None and model.families is not None:
             how["families"] = read_families(request.families, table.judges)
             if len(set(how["families"].values())) == 1 < len(table.judges):
@@ -111,8 +117,14 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
                     "families: all judges are of one family, whose errors are then no other thing than what items are "
                     "worth; name judges of another, or take rating-severity or rating-halo"
                 )
+        if model.context is None or no_contexts(table) is not None:
+            check_over(about, request.over, "scores", ", or of items in several contexts by rating-contexts")
         problem = pose_scores(model, table, anchors=request.anchors, **how)
         notes = [] if problem.anchors is None else list(problem.anchors.notes)
+        if problem.density.contexts:
+            notes.append(over_note(request.over, problem.density.contexts))
+        elif model.context is not None:
+            notes.append(f"Model {model.name} is fitted without contexts: {no_contexts(table)}.")
         if about is not None:
             notes.append(note(table, request.over))
         return problem, notes
@@ -122,8 +134,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return [over_time(problem, posterior)]
 
     def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What systems are worth, where the table is about systems; the spreads that were learned of tastes."""
-        found: dict[str, Any] = {}
+        """What systems are worth, where the table is about systems; the spreads that were learned."""
+        found: dict[str, Any] = {"over": problem.over} if problem.density.contexts else {}
         if placed(problem.table) is not None and posterior.values is not None:
             found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
         if problem.density.is_nested:
@@ -139,12 +151,17 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         drawn, names = systems.draws(problem, posterior), problem.table.systems
         return Entrants(names, drawn, rows, len(problem.table.contexts) if problem.over == "new" else 0)
 
+    def in_contexts(self, problem: ScoresProblem, posterior: Posterior) -> Floats | None:
+        """Strengths, where the model has contexts."""
+        values = posterior.values
+        return None if values is None or not problem.density.contexts else strengths(problem.density, values)
+
     def single_answers(self, problem: ScoresProblem) -> tuple[Ints, ...] | None:
-        """Judge, criterion, item and level of every score of an ordered scale."""
+        """Judge, criterion, item (and context) and level of every score of an ordered scale."""
         if problem.in_points or "log_judge_item" in {one.name for one in problem.density.parameters}:
             return None
         table = problem.table
-        return table.judge, table.criterion, table.item, problem.given(table)
+        return *problem.about(table).values(), problem.given(table)
 
     def table_of(self, problem: ScoresProblem) -> Scores:
         """The scores."""
@@ -168,7 +185,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def join(self, problem: ScoresProblem, new: object) -> Scores:
         """Old and new scores."""
-        both: Scores = joined(problem.table, read_new(new, problem.table))
+        added = read_new(new, problem.table)
+        if problem.density.contexts and added.context is None:
+            raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")
+        both: Scores = joined(problem.table, added)
         return both
 
     def on_criteria(self, problem: ScoresProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:

@@ -30,6 +30,10 @@ class ScoresLayout(LogDensity):
         Judges of an item under a criterion and scores of each, on average: the units of strengths are made for them.
     families : tuple of int
         Family of each judge whose errors are shared with others, -1 for the others; empty where none are shared.
+    contexts : int
+        Contexts that the model tells apart; 0 where it does not, or the table has none in which items recur.
+    tastes : bool
+        Whether the model has tastes of judges, and the table something to say of them.
     anchors : tuple of (share, count)
         Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
     """
@@ -43,6 +47,8 @@ class ScoresLayout(LogDensity):
     runs: float = 1.0
     anchors: tuple[tuple[float, float], ...] = ()
     families: tuple[int, ...] = ()
+    contexts: int = 0
+    tastes: bool = False
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -54,4 +60,5 @@ class ScoresLayout(LogDensity):
             "group": self.groups,
             "gap": max(self.levels - 2, 0),
             "family": max(self.families, default=-1) + 1,
+            "context": self.contexts,
         }

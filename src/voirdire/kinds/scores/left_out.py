@@ -37,15 +37,13 @@ def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Float
 
     Returns
     -------
-    counts, chance : array, shape (triples of judge, criterion and item, levels)
+    counts, chance : array, shape (combinations of judge, criterion, item and context, levels)
     """
     table, part = problem.table, problem.data["scores"]
-    names = ("judge", "criterion", "item")
-    sizes = (len(problem.judges), len(problem.criteria), len(problem.items))
-    cells, row = np.unique(
-        np.ravel_multi_index([getattr(table, name) for name in names], sizes), return_inverse=True
-    )
-    place = np.searchsorted(cells, np.ravel_multi_index([part[name] for name in names], sizes))
+    about = problem.about(table)
+    sizes = tuple(problem.density.sizes[name] for name in about)
+    cells, row = np.unique(np.ravel_multi_index(tuple(about.values()), sizes), return_inverse=True)
+    place = np.searchsorted(cells, np.ravel_multi_index([part[name] for name in about], sizes))
     codes = np.unravel_index(cells, sizes)
     counts = np.zeros((len(cells), len(problem.scale.levels)))
     np.add.at(counts, (row, problem.given(table)), 1.0)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from voirdire.kinds.scores.contexts import recurring
 from voirdire.kinds.scores.halo import no_continuous_halo, no_halo
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.check import Check
-from voirdire.tables.scores import Scores
 
 
 def missing_terms(problem: ScoresProblem) -> list[Check]:
@@ -19,12 +17,12 @@ def missing_terms(problem: ScoresProblem) -> list[Check]:
     >>> import voirdire
     >>> rows = [(judge, item, context, 1 + (item == "x")) for judge in "ab" for item in "xyz" for context in "12"]
     >>> table = pd.DataFrame(rows, columns=["judge", "item", "context", "score"])
-    >>> (check,) = missing_terms(voirdire.fit(table, method="map").problem)
+    >>> (check,) = missing_terms(voirdire.fit(table, model="rating-severity", method="map").problem)
     >>> check.message.partition(":")[0]
     'Items recur in 2 contexts, which the model does not tell apart'
     """
     found = []
-    contexts = recurring(problem.table)
+    contexts = 0 if problem.density.contexts else recurring(problem.table)
     if contexts:
         found.append(
             f"Items recur in {contexts} contexts, which the model does not tell apart: intervals hold for these "
@@ -39,13 +37,3 @@ def missing_terms(problem: ScoresProblem) -> list[Check]:
             "trust the wider intervals."
         )
     return [Check("missing-terms", "warn", float(len(found)), " ".join(found))] if found else []
-
-
-def recurring(table: Scores) -> int:
-    """Number of contexts in which items recur, where the table has an item column and contexts; else 0."""
-    if table.context is None or not table.has_items or table.systems:
-        return 0
-    pairs = np.unique(table.item * len(table.contexts) + table.context)
-    times = np.bincount(pairs // len(table.contexts), minlength=len(table.items))
-    recur = times[pairs // len(table.contexts)] > 1
-    return len(np.unique((pairs % len(table.contexts))[recur]))

@@ -1,7 +1,7 @@
 """Scores on an ordered scale: their probabilities, their counted form, and where the search for the mode starts.
 
-The cost of a density follows the distinct (judge, criterion, item, score); with repeated scores, the distinct (judge,
-criterion, item), each with the counts of its levels n_l, of which
+The cost of a density follows the distinct (judge, criterion, item, score), and contexts where the model has some; with
+repeated scores, the distinct (judge, criterion, item), each with the counts of its levels n_l, of which
 
     P(n) = E_z prod_l P(l | eta + sigma_k z) ^ n_l,   z ~ Normal(0, 1),
 
@@ -11,14 +11,15 @@ is computed by a rule of 41 points (:func:`voirdire.model.terms.cumulative.norma
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.scores.cells import ScoreCells
+from voirdire.kinds.scores.cells import NAMES, ScoreCells, distinct
 from voirdire.kinds.scores.layout import ScoresLayout
-from voirdire.kinds.scores.perceived import perceived
+from voirdire.kinds.scores.perceived import perceived, worth
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
 from voirdire.model.family.ordinal import ordinal
@@ -39,50 +40,36 @@ SWEEPS = 50
 TOLD = frozenset({"judge", "group", "criterion", "gap"})  # of what many scores tell
 
 
-def encode(
-    judge: Ints, criterion: Ints, item: Ints, level: Ints, levels: int, sizes: tuple[int, int], repeats: bool
-) -> dict[str, Any]:
+def encode(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -> dict[str, Any]:
     """Distinct scores with their weights, or judges' distinct items with counts of levels.
 
     Parameters
     ----------
-    judge, criterion, item, level : int array, shape (rows,)
+    about : dict of str to int array, shape (rows,)
+        Judge, criterion and item of each score; context where the model tells contexts apart.
+    level : int array, shape (rows,)
     levels : int
-    sizes : (criteria, items)
     repeats : bool
 
     Examples
     --------
-    >>> zero = np.zeros(3, dtype=np.int64)
-    >>> encode(zero, zero, zero, np.array([0, 1, 1]), 2, (1, 1), repeats=True)["counts"].tolist()
+    >>> about = dict.fromkeys(("judge", "criterion", "item"), np.zeros(3, dtype=np.int64))
+    >>> encode(about, np.array([0, 1, 1]), 2, repeats=True)["counts"].tolist()
     [[1.0, 2.0]]
-    >>> encode(zero, zero, zero, np.array([0, 1, 1]), 2, (1, 1), repeats=False)["weight"].tolist()
+    >>> encode(about, np.array([0, 1, 1]), 2, repeats=False)["weight"].tolist()
     [1.0, 2.0]
     """
-    criteria, items = sizes
-    unit = (judge * criteria + criterion) * items + item
-    keys, weight = np.unique(unit * levels + level, return_counts=True)
-    cell = keys // levels
     if repeats:
-        cells, row = np.unique(cell, return_inverse=True)
-        counts = np.zeros((len(cells), levels))
-        counts[row, keys % levels] = weight
-        return {**_places(cells, criteria, items), "counts": counts, "weight": np.ones(len(cells))}
-    level = keys % levels
+        found, row = distinct(about)
+        size = len(found["judge"])
+        counts = np.bincount(row * levels + level, minlength=size * levels).reshape(size, levels)
+        return {**found, "counts": counts.astype(float), "weight": np.ones(size)}
+    found, row = distinct({**about, "level": level})
     return {
-        **_places(cell, criteria, items),
-        "level": level,
-        "lower": np.maximum(level - 1, 0),  # places of the cutpoints on either side; see `log_level`
-        "upper": np.minimum(level, levels - 2),
-        "weight": weight.astype(float),
-    }
-
-
-def _places(cell: Ints, criteria: int, items: int) -> dict[str, Any]:
-    return {
-        "judge": cell // (criteria * items),
-        "criterion": cell // items % criteria,
-        "item": cell % items,
+        **found,
+        "lower": np.maximum(found["level"] - 1, 0),  # places of the cutpoints on either side; see `log_level`
+        "upper": np.minimum(found["level"], levels - 2),
+        "weight": np.bincount(row).astype(float),
     }
 
 
@@ -120,7 +107,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge, criterion = part["judge"], part["criterion"]
-    eta = perceived(density, values, data["panel"]["group"], judge, criterion, part["item"], xp)
+    eta = perceived(density, values, data["panel"]["group"], part, xp)
     cuts = cutpoints(density, values, xp)
     whose = judge if by_judge(density) else judge * 0
     if density.repeats:
@@ -134,12 +121,12 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
 
 
 def people_seen(
-    density: ScoresLayout, values: Values, criterion: Array, item: Array, xp: Any
+    density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """What people perceive of items, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
-    strength = values["strength"][..., criterion, item]
-    eta = SCORE_ANCHORS[density.model.anchors.kind].perceived(values, strength, criterion, xp)
+    term = SCORE_ANCHORS[density.model.anchors.kind]
+    eta = term.perceived(values, worth(values, about, xp), about["criterion"], xp)
     return eta, SharedCutpoints().cuts(values, density.levels, xp)
 
 
@@ -153,7 +140,7 @@ def people_part(
     density: ScoresLayout, values: Values, part: dict[str, Array], xp: Any
 ) -> tuple[Array, Array]:
     """Log probability of each distinct human score, shape (..., scores), and its weight."""
-    eta, cuts = people_seen(density, values, part["criterion"], part["item"], xp)
+    eta, cuts = people_seen(density, values, part, xp)
     lower, upper = (cuts[..., part["criterion"], part[side]] for side in ("lower", "upper"))
     return log_level(eta, lower, upper, part["level"], density.levels - 1, xp), part["weight"]
 
@@ -242,15 +229,18 @@ def _mean_by(code: Ints, value: Floats, weight: Floats, size: int) -> Floats:
 
 
 def cells(density: ScoresLayout, data: Data) -> ScoreCells:
-    """Distinct (judge, criterion, item), with what their scores depend on beside strengths and tastes: cutpoints.
+    """Distinct (judge, criterion, item, context), with what their scores depend on beside what items are worth.
 
     Human scores come after those of the judges, of judge -1 and with people's severity in the place of a judge's.
     """
-    tables = [_counted(density, data["scores"], data["scores"]["judge"])]
+    parts = [data["scores"]]
     if density.anchors:
         people = data["anchors"]
-        tables.append(_counted(density, people, np.full(len(people["item"]), -1)))
-    judge, criterion, item, counts = (np.concatenate(part) for part in zip(*tables, strict=True))
+        parts.append({**people, "judge": np.full(len(people["item"]), -1)})
+    tables = [_counted(part, density.levels) for part in parts]
+    about = {name: np.concatenate([found[name] for found, _ in tables]) for name in tables[0][0]}
+    counts = np.concatenate([counts for _, counts in tables])
+    judge, criterion, item = (about.pop(name) for name in NAMES)
     terms = [
         Term("severity_people", ("criterion of people",), 0, sign=-1.0),
         Term("cut_location", ("criterion",), 0, sign=-1.0),
@@ -265,16 +255,15 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
         "judge": judge,
         "criterion": criterion,
         "criterion of people": np.where(judge < 0, criterion, -1),
+        **about,
     }
-    about = Cells(len(judge), factors, (item,))
-    return ScoreCells(about, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
+    cells = Cells(len(judge), factors, (item,))
+    return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
 
 
-def _counted(density: ScoresLayout, part: dict[str, Any], judge: Ints) -> tuple[Ints, Ints, Ints, Floats]:
-    """Judge, criterion and item of each cell, and counts of the levels, shape (cells, levels)."""
-    unit = (judge * density.criteria + part["criterion"]) * density.items + part["item"]
-    units, row = np.unique(unit, return_inverse=True)
-    counts = np.zeros((len(units), density.levels))
+def _counted(part: dict[str, Any], levels: int) -> tuple[dict[str, Ints], Floats]:
+    """What each cell is about, by name, and counts of the levels, shape (cells, levels)."""
+    found, row = distinct({name: part[name] for name in (*NAMES, "context") if name in part})
+    counts = np.zeros((len(found["item"]), levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
-    where = _places(units, density.criteria, density.items)
-    return where["judge"], where["criterion"], where["item"], counts
+    return found, counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,51 @@ from voirdire.model.terms.reliability import Values
 from voirdire.model.terms.severity import severity_of
 
 
+def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
+    """theta_c,i + u_c,i,x of each answer, shape (..., answers); u is 0 of context -1, and of models without contexts.
+
+    Parameters
+    ----------
+    about : dict of str to int array, shape (answers,)
+        Codes: criterion and item, and context where the model tells contexts apart.
+
+    Examples
+    --------
+    >>> values = {"strength": np.array([[1.0, -1.0]]), "context_strength": np.array([[[0.5, 0.25], [0.0, 0.0]]])}
+    >>> about = {"criterion": np.zeros(2, dtype=int), "item": np.array([0, 0]), "context": np.array([1, -1])}
+    >>> worth(values, about).tolist()
+    [1.25, 1.0]
+    """
+    criterion, item = about["criterion"], about["item"]
+    strength = values["strength"][..., criterion, item]
+    if "context_strength" not in values:
+        return strength
+    u = values["context_strength"]
+    u = xp.concatenate([u, 0.0 * u[..., :1]], axis=-1)  # the last, -1, is of no context
+    return strength + u[..., criterion, item, about["context"]]
+
+
 def perceived(
-    density: ScoresLayout,
-    values: Values,
-    group: Array,
-    judge: Array,
-    criterion: Array,
-    item: Array,
-    xp: Any = np,
+    density: ScoresLayout, values: Values, group: Array, about: Mapping[str, Array], xp: Any = np
 ) -> Array:
-    """a_k (theta_c,i + taste_k,i + shared_f(k),i) - severity of each answer, elementwise; a_k 1 where judges are alike.
+    """What a judge sees in an item, of each answer, elementwise; a_k is 1 where judges are alike.
+
+    a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity.
 
     Parameters
     ----------
     group : int array, shape (judges,)
         Group of every judge.
-    judge, criterion, item : int array, shape (answers,)
+    about : dict of str to int array, shape (answers,)
+        As of :func:`worth`, and judge.
 
     Returns
     -------
     array, shape (..., answers)
         Leading axes of the values (draws) are kept. In the unit of strengths.
     """
-    strength = values["strength"][..., criterion, item]
+    judge, criterion, item = about["judge"], about["criterion"], about["item"]
+    strength = worth(values, about, xp)
     if "taste" in values:
         strength = strength + values["taste"][..., judge, item]
     if "family_item" in values:

@@ -25,7 +25,8 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
     Parameters
     ----------
     table : path, dataframe or Scores
-        Judges, items and criteria that the fit knows; ``score`` is read but not used.
+        Judges, items and criteria that the fit knows; ``score`` is read but not used. Where the model tells contexts
+        apart, rows without a context, and those of one that the fit does not know, are of any context like those known.
 
     Returns
     -------
@@ -53,6 +54,9 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
             problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
     problems.raise_any()
+    about = dict(codes)
+    if problem.density.contexts and given.context is not None:
+        about["context"] = positions(given.contexts, problem.table.contexts)[given.context]
     draws = some_draws(posterior)
     columns: Columns = {
         name: np.array(ours, dtype=object)[codes[name]]
@@ -66,7 +70,7 @@ def predict(problem: ScoresProblem, posterior: Posterior, table: object) -> Colu
         found = np.mean([points.ends(problem, values, **codes) for values in draws], axis=0)
         chance, expected = found[:, :2], problem.scale.low + (found[:, 2] + HALF) * problem.scale.range
     else:
-        chance = np.mean([chances(problem, values, tuple(codes.values())) for values in draws], axis=0)
+        chance = np.mean([chances(problem, values, tuple(about.values())) for values in draws], axis=0)
         expected = chance @ np.array(problem.scale.levels)
     columns |= {f"p_{name}": chance[:, place] for place, name in enumerate(problem.scale.names)}
     return columns | {"expected": expected}

@@ -13,19 +13,21 @@ from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
+from voirdire.kinds.scores.cells import NAMES
+from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
+from voirdire.kinds.scores.judge_groups import groups_of
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.model.terms.raters import AlikeRaters
 from voirdire.tables.counts import Votes
 from voirdire.tables.encode import positions
 from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores
 from voirdire.typing import Floats, Ints
-
-ONE_GROUP = "all"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +49,6 @@ class ScoresProblem(Problem):
         What one answer of each judge counts for.
     anchors : ScoredAnchors or None
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
-    over : "new" or "these"
-        Of tables about systems: whether these are over contexts like those of the table, or those alone.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
     """
@@ -61,7 +61,6 @@ class ScoresProblem(Problem):
     criteria_votes: Votes | None = None
     answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
-    over: str = "new"
     families: dict[str, str] = field(default_factory=dict)
 
     ordered: ClassVar[bool] = True  # whether answers have neighbours
@@ -70,6 +69,21 @@ class ScoresProblem(Problem):
     def possible(self) -> tuple[str, ...]:
         """Names of the answers, in the order that their probabilities have."""
         return tuple(self.scale.names)
+
+    @property
+    def over(self) -> str:
+        """Whether items, or systems, are compared over contexts like those of the table ("new"), or "these" alone."""
+        return self.density.over
+
+    def about(self, table: Scores) -> dict[str, Ints]:
+        """What each score of a table is about, by name: judge, criterion and item, and context where these are told.
+
+        The context is -1 for any, where the table has none.
+        """
+        found: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
+        if self.density.contexts:
+            found["context"] = table.judge * 0 - 1 if table.context is None else table.context
+        return found
 
     def given(self, table: Scores) -> Ints:
         """Every score of a table as the place of its level among :attr:`possible`."""
@@ -102,7 +116,8 @@ class ScoresProblem(Problem):
             f"{low} to {high}" for low, high in zip(self.scale.names[1:-1], self.scale.names[2:], strict=True)
         ]
         shared = shared_families(self.families, self.judges)[1]
-        return super().coords | {"group": list(self.groups), "gap": gaps, "family": list(shared)}
+        more = {"group": list(self.groups), "gap": gaps, "family": list(shared)}
+        return super().coords | more | {"context": list(self.table.contexts)}
 
 
 def pose_scores(
@@ -117,6 +132,7 @@ def pose_scores(
     anchors: object = None,
     over: str = "new",
     families: Mapping[str, str] | None = None,
+    contexts: bool | None = None,
 ) -> ScoresProblem:
     """Bring a table of scores into the form of a model.
 
@@ -139,12 +155,14 @@ def pose_scores(
         As of :class:`ScoresProblem`.
     families : mapping, optional
         Family of each judge, for models with errors that families share; by default every judge is alone.
+    contexts : bool, optional
+        Whether a model with contexts tells them apart; by default, whether some item is scored in two.
 
     Raises
     ------
     InputError
-        Scores that the scale does not have, a scale of one level, items without a score under some criterion, judges of
-        several groups; all at once.
+        A model with contexts whose judges or scale are not those of ``rating-contexts``. Scores that the scale does not
+        have, a scale of one level, items without a score under some criterion, judges of several groups; all at once.
 
     Examples
     --------
@@ -162,6 +180,10 @@ def pose_scores(
             "rating-discrimination"
         )
     problems, form = Problems("scores"), form_of(model)
+    if model.context is not None and (form is not ordinal or model.reliability.kind != AlikeRaters.kind):
+        raise InputError(
+            f"model {model.name}: [context] is for models with [cutpoints] and {AlikeRaters.kind}, as rating-contexts"
+        )
     scale = (ordinal_scale if form is ordinal else continuous_scale)(table.score, levels, problems)
     if complete:
         unrated(table, problems)
@@ -175,12 +197,19 @@ def pose_scores(
     sizes = (len(table.criteria), len(table.items))
     repeats = (has_repeats(table) if repeats is None else repeats) and model.repeats is not None
     codes = (table.judge, table.criterion, table.item)
+    if contexts is None:
+        contexts = no_contexts(table) is None
+    contexts = contexts and model.context is not None
+    about: dict[str, Ints] = dict(zip(NAMES, codes, strict=True))
+    if contexts:
+        assert table.context is not None  # else there are no contexts
+        about["context"] = table.context
     count = len(scale.levels) if form is ordinal else 0
     number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
     if form is ordinal:
-        encoded = ordinal.encode(*codes, np.searchsorted(scale.levels, table.score), count, sizes, repeats)
+        encoded = ordinal.encode(about, np.searchsorted(scale.levels, table.score), count, repeats)
     elif form is continuous:
-        encoded = continuous.encode(*codes, number, sizes, repeats)
+        encoded = continuous.encode(about, number, repeats)
     else:
         encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
     if answer_weight is not None:
@@ -190,7 +219,8 @@ def pose_scores(
     if anchors is not None:
         how = {"ordinal": form is ordinal, "declared": levels is not None}
         people = read_scored_anchors(anchors, table, scale, **how)
-        data["anchors"] = _people(people, scale, sizes, form)
+        people = people.in_contexts_of(table) if contexts else people
+        data["anchors"] = _people(people, scale, form, contexts)
     if votes is not None:
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
         if answer_weight is not None:
@@ -210,6 +240,9 @@ def pose_scores(
         runs=runs,
         anchors=() if people is None else shares_of(people.table, sizes),
         families=shared_families(named, table.judges)[0],
+        contexts=len(table.contexts) if contexts else 0,
+        tastes=model.taste is not None and tells_tastes(table, contexts),
+        over=over,
     )
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
@@ -226,7 +259,6 @@ def pose_scores(
         votes,
         answer_weight,
         people,
-        over,
         named,
     )
 
@@ -249,16 +281,18 @@ def shared_families(
     return tuple(place.get(families.get(judge, judge), -1) for judge in judges), names
 
 
-def _people(people: ScoredAnchors, scale: Scale, sizes: tuple[int, int], form: Any) -> dict[str, Any]:
-    """Distinct human scores and how often each was given; of no judge."""
+def _people(people: ScoredAnchors, scale: Scale, form: Any, contexts: bool) -> dict[str, Any]:
+    """Distinct human scores and how often each was given; of no judge, and of context -1 where none was named."""
     table = people.table
-    codes = (table.judge, table.criterion, table.item)
+    about: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
+    if contexts:
+        about["context"] = table.judge * 0 - 1 if table.context is None else table.context
     if form is ordinal:
         level = np.searchsorted(scale.levels, table.score)
-        encoded = ordinal.encode(*codes, level, len(scale.levels), sizes, repeats=False)
+        encoded = ordinal.encode(about, level, len(scale.levels), repeats=False)
     else:
         number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
-        encoded = continuous.encode(*codes, number, sizes, repeats=False)
+        encoded = continuous.encode(about, number, repeats=False)
     return {name: column for name, column in encoded.items() if name != "judge"}
 
 
@@ -340,40 +374,3 @@ def unrated(table: Scores, problems: Problems) -> None:
         under = f" under criterion {name!r}" if table.has_criteria else ""
         more = f" and {len(missing) - 1} more items have" if len(missing) > 1 else " has"
         problems.table(f"item {missing[0]!r}{more} no score{under}; score every item, or leave it out")
-
-
-def groups_of(table: Scores, problems: Problems) -> tuple[tuple[str, ...], Ints]:
-    """Names of the groups and the group of each judge; a judge of two groups, or of none, is a problem.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from voirdire.tables.scores import read_scores
-    >>> table = pd.DataFrame({"judge": ["a", "b"], "group": ["g", "h"], "item": "x", "score": [1, 2]})
-    >>> groups_of(read_scores(table), Problems("scores"))
-    (('g', 'h'), array([0, 1]))
-    """
-    found = np.zeros(len(table.judges), dtype=np.int64)
-    if table.group is None or not table.groups:
-        return (ONE_GROUP,), found
-    for judge, name in enumerate(table.judges):
-        rows = np.flatnonzero(table.judge == judge)
-        if not len(rows):
-            continue
-        found[judge] = table.group[rows[0]]
-        other = rows[table.group[rows] != found[judge]]
-        if len(other):
-            problems.rows(
-                other + 1,
-                f"judge {name!r} is of {_group(table, table.group[other[0]])} here and of "
-                f"{_group(table, found[judge])} before; give judges of different groups different names",
-            )
-        elif found[judge] < 0:
-            problems.table(
-                f"judge {name!r} is of no group, but others are of one; name it, or leave out the column"
-            )
-    return table.groups, found
-
-
-def _group(table: Scores, code: int) -> str:
-    return "no group" if code < 0 else f"group {table.groups[code]!r}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
+from voirdire.kinds.in_contexts import context_columns
 from voirdire.kinds.scores import continuous, ordinal
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -61,6 +63,24 @@ def judges(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
         columns["group"] = names
     size = len(problem.judges)
     return columns | with_intervals(posterior, lambda values: judge_values(problem, values), prob, size)
+
+
+def contexts(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
+
+    One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
+
+    Raises
+    ------
+    InputError
+        The fit has no contexts.
+    """
+    if not problem.density.contexts:
+        raise InputError(
+            "contexts() needs a model with contexts, rating-contexts, and a table in which items are scored in "
+            f"several; this is a fit of {problem.model.name}"
+        )
+    return context_columns(problem, problem.table.contexts, posterior, prob)
 
 
 def cutpoints(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns:

@@ -10,6 +10,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.infer.nested.field import Field
+from voirdire.kinds.in_contexts import over_contexts
 from voirdire.kinds.votes.doubt import starts_in_doubt
 from voirdire.kinds.votes.field import field_of
 from voirdire.kinds.votes.layout import VotesLayout
@@ -69,10 +70,7 @@ class VotesDensity(VotesLayout):
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""
-        if self.over == "new" or "context_strength" not in values:
-            return values["strength"]
-        these = values["strength"] + values["context_strength"].mean(axis=-1)
-        return these - these.mean(axis=-1, keepdims=True)
+        return over_contexts(values, self.over)
 
     @property
     def is_nested(self) -> bool:

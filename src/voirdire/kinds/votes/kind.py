@@ -11,7 +11,7 @@ from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import CUT, HumanAnswers
-from voirdire.kinds.in_contexts import strengths
+from voirdire.kinds.in_contexts import over_note, strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_votes, unpack_votes
 from voirdire.kinds.spreads import spreads
@@ -133,12 +133,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
             people = in_contexts_of(people, table)
         problem = pose(model, table, on_criteria, anchors=people, over=request.over)
         if problem.density.contexts:
-            here, there = "contexts like these", "these contexts alone"
-            here, there, other = (here, there, "these") if request.over == "new" else (there, here, "new")
-            notes.append(
-                f"Scores are over {here}, {len(table.contexts)} of them: over='{other}' says what holds over {there}; "
-                "contexts() has the strengths in each."
-            )
+            notes.append(over_note(request.over, len(table.contexts)))
         elif request.over != "new":
             raise InputError(
                 f"over {request.over!r} is for models with contexts, such as crowd-bt-contexts, and tables with a "

@@ -22,6 +22,7 @@ from voirdire.typing import Floats
 
 LEVELS = (1.0, 2.0, 3.0, 4.0, 5.0)
 GROUPS = ("group-1", "group-2")
+CONTEXTS = 4  # in which every item is scored, of models that have them
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,9 @@ class ScorePanel:
     @cached_property
     def blank(self) -> ScoresProblem:
         """Everything that is asked, answered by the lowest level for the time being, under the simulating model."""
-        shape, runs = (self.judges, self.criteria, self.items), 2 if self.repeats else 1
-        judge, criterion, item = (np.tile(codes.ravel(), runs) for codes in np.indices(shape))
+        contexts, runs = CONTEXTS if self.model.context is not None else 1, 2 if self.repeats else 1
+        shape = (self.judges, self.criteria, self.items, contexts)
+        judge, criterion, item, context = (np.tile(codes.ravel(), runs) for codes in np.indices(shape))
         table = Scores(
             judges=names("judge", self.judges),
             criteria=names("criterion", self.criteria),
@@ -75,6 +77,8 @@ class ScorePanel:
             score=np.full(len(judge), LEVELS[0]),
             groups=GROUPS,
             group=judge % len(GROUPS),
+            contexts=names("context", CONTEXTS) if contexts > 1 else (),
+            context=context if contexts > 1 else None,
             has_criteria=True,
         )
         learns = self.model.weights is not None and self.model.weights.kind == "votes"

@@ -13,6 +13,7 @@ typedef float eight __attribute__((vector_size(4 * POINTS), aligned(4)));
 typedef float single __attribute__((vector_size(4 * BOTH)));
 typedef int whole __attribute__((vector_size(4 * BOTH)));
 typedef double dbl __attribute__((vector_size(8 * POINTS), aligned(8)));
+typedef long long wide __attribute__((vector_size(8 * POINTS), aligned(8)));
 
 #if defined(_WIN32)
 #define SHOWN __declspec(dllexport)
@@ -205,6 +206,20 @@ SHOWN int voirdire_answers(int family, int predictors, int alternatives, int cel
   return 0;
 }
 
+// x = m 2^e, 1 <= m < 2: m, and e added to `exponent`.
+static inline dbl mantissa_of(dbl x, wide *exponent) {
+  wide bits = (wide)x;
+  *exponent += ((bits >> 52) & 2047) - 1023;
+  return (dbl)((bits & 0xfffffffffffffLL) | 0x3ff0000000000000LL);
+}
+
+// log of 1 <= x < 2 by the series of artanh((x - 1) / (x + 1)), to 1e-12
+static inline dbl log_of_mantissa(dbl x) {
+  dbl r = (x - 1.0) / (x + 1.0), square = r * r, sum = {0};
+  for (int k = 23; k > 0; k -= 2) sum = sum * square + 2.0 / k;
+  return sum * r;
+}
+
 // Latent values of white coordinates; see voirdire.infer.nested.coordinates.
 //   edge: of each group of values with one prior its first value, and at the end their number
 //   of each group, [group][point]: p(phi) / p(phi^), f(phi), 1 / t(phi), m(phi); [group]: m(phi^)
@@ -216,7 +231,8 @@ SHOWN void voirdire_forward(int groups, const int *edge, int spreads, const doub
                             const double *beside, const double *normal, double *x, float *rounded, double *value) {
   const dbl *n = (const dbl *)narrower, *f = (const dbl *)farther, *inv = (const dbl *)inverse, *m = (const dbl *)mean;
   const dbl *along = (const dbl *)beside, *z = (const dbl *)normal;
-  dbl square_sum = {0}, total = {0};
+  dbl square_sum = {0}, product = 1.0 - square_sum;  // of all e^2, with its exponent apart
+  wide exponent = {0};
   for (int g = 0; g < groups; g++)
     for (int i = edge[g]; i < edge[g + 1]; i++) {
       dbl told_here = told[i] * f[g] * f[g], square = (told[i] + prior[i]) / (told_here + prior[i] * n[g]);
@@ -224,11 +240,11 @@ SHOWN void voirdire_forward(int groups, const int *edge, int spreads, const doub
       for (int h = 0; h < spreads; h++) place += along[h] * moves[i * spreads + h];
       dbl far = (place - m[g]) * inv[g];
       square_sum += far * far;
-      eight ratio = __builtin_convertvector(square, eight);
-      total += __builtin_convertvector(one_of(log_of(joined(ratio, ratio))), dbl);
+      product = mantissa_of(product * mantissa_of(square, &exponent), &exponent);
       ((dbl *)x)[i] = place;
       ((eight *)rounded)[i] = __builtin_convertvector(place, eight);
     }
+  dbl total = log_of_mantissa(product) + __builtin_convertvector(exponent, dbl) * 0.69314718055994531;
   for (int i = 0; i < POINTS; i++) value[i] += 0.5 * total[i] - 0.5 * square_sum[i];
 }
 

@@ -100,9 +100,10 @@ def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
     fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
     if met:
         return [Check("convergence", "ok", rhat, f"Chains of moves met ({fact}).")]
+    error = 1.0 / np.sqrt(max(fewest, 1.0))
     message = (
-        f"Chains of moves have not met ({fact}): means may be off by {1.0 / np.sqrt(max(fewest, 1.0)):.0%} of a standard "
-        "deviation more than their intervals say."
+        f"Chains of moves have not met ({fact}): means may be off by {error:.0%} of a standard deviation more than "
+        "their intervals say."
     )
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 

@@ -74,7 +74,9 @@ class FusedAnswers:
         kernel = library()
         assert kernel is not None  # see fused
         if blocks.shape[1:] != (self.pattern.size, POINTS) or blocks.dtype != np.float32:
-            raise ValueError(f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern")
+            raise ValueError(
+                f"latent values of shape {blocks.shape} and type {blocks.dtype} are none of this pattern"
+            )
         (start, place, coefficient, counts), kinds = self._cells, self.pattern.kinds
         value = np.zeros((len(blocks), POINTS))
 

@@ -8,7 +8,6 @@ B 71, integrate over a grid likewise).
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from dataclasses import replace
 
@@ -107,27 +106,51 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
     """Draws of latent values, shape (count, size), and of logarithms of spreads, shape (count, hypers)."""
     covariance = spread_covariance(nested)
     size = len(covariance)
-    # along both directions of every axis, so far that the variance is that of the normal distribution
-    axes = np.linalg.qr(rng.standard_normal((size, size)))[0][: max(POINTS // 2, min(size, AXES))]
-    normal = math.sqrt(size) * np.concatenate([axes, -axes]) if size else np.zeros((1, 0))
+    normal = _spherical(size, 1 if nested.by_part else POINTS, rng)
     root = np.linalg.cholesky(covariance) if size else covariance
     hypers = np.clip(nested.found.hyper + normal @ root.T, LOWEST, HIGHEST)
-    found = _at_once(nested, hypers, count, rng) if nested.by_part else _weighed(nested, hypers, count, rng)
+    found = (
+        _at_once(nested, hypers, count, rng)
+        if nested.by_part
+        else _weighed(nested, hypers, 0.5 * (normal**2).sum(axis=1), count, rng)
+    )
     x, spreads = zip(*found, strict=True)
     order = rng.permutation(count)
     return np.concatenate(x)[order], np.concatenate(spreads)[order]
 
 
+def _spherical(size: int, most: int, rng: np.random.Generator) -> Floats:
+    """Points whose covariance is that of a standard normal distribution, shape (points, size).
+
+    Along both directions of the axes of a rotation; of few dimensions of several, each as far from the centre as one
+    part in so many of all draws is, which are equally likely.
+    """
+    if not size:
+        return np.zeros((1, 0))
+    from scipy.stats import chi2
+
+    shells = max(most // (2 * size), 1)
+    edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
+    far = np.sqrt(
+        size * shells * np.diff(chi2.cdf(edges, size + 2))
+    )  # of chi-squared variables within these edges
+    found = []
+    for radius in far:
+        axes = np.linalg.qr(rng.standard_normal((size, size)))[0][:AXES]
+        found += [radius * axes, -radius * axes]
+    return np.concatenate(found)
+
+
 Drawn = list[tuple[Floats, Floats]]
 
 
-def _weighed(nested: Nested, hypers: Floats, count: int, rng: np.random.Generator) -> Drawn:
-    """Draws at points, as many as their density by the marginal likelihood says."""
+def _weighed(nested: Nested, hypers: Floats, beside: Floats, count: int, rng: np.random.Generator) -> Drawn:
+    """Draws at points, as many as their density by the marginal likelihood says ``beside`` the normal one."""
     marginal, points = _marginal(nested), len(hypers)
     marginal(nested.found.hyper)
     # each point is found from the centre
     at = list(side_by_side(lambda hyper: _settled(marginal, hyper, nested.found), hypers))
-    log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at])
+    log = np.array([g.log_marginal + nested.model.hyper_prior(g.hyper)[0] for g in at]) + beside
     weights = np.exp(log - log.max())
     weights = np.minimum(weights / weights.sum(), HEAVIEST / points)
     weights /= weights.sum()

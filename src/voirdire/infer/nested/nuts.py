@@ -17,11 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
-from voirdire.infer.nested.cost import CHAINS, GRADIENTS, WARM
+from voirdire.infer.nested.cost import CHAINS, GRADIENTS
 from voirdire.infer.nested.moves import ACCEPTED, Moves
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nuts import Draws, programs_of, transitions
 from voirdire.model.terms.arrays import Array
+
+WARM = (40, 20)  # moves before coordinates are adapted, and after, of the chains that NUTS goes on from
 
 
 def sample(

@@ -17,7 +17,8 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDER = Path("src") / "voirdire" / "infer" / "kernel"
+SOURCE = Path("src") / "voirdire" / "infer" / "kernel" / "kernel.c"
+FOLDER = SOURCE.parent / "built"
 SHARED = ("-shared", "-fPIC", "-nostdlib", "-g0", "-s")  # no library is called
 FLAGS = ("-O3", "-fno-math-errno", "-ffp-contract=fast", "-fno-trapping-math", *SHARED)
 COMPILER = "ziglang>=0.15,<0.18"
@@ -57,9 +58,10 @@ class KernelHook(BuildHookInterface):  # type: ignore[type-arg]
 def built(root: Path, system: str, machine: str) -> list[Path]:
     """Build the kernels of a platform that are not newer than their source, and return those that there are."""
     target, processors, ending = TARGETS[system, machine]
-    source, found = root / FOLDER / "kernel.c", []
+    source, found = root / SOURCE, []
+    (root / FOLDER).mkdir(exist_ok=True)
     for name, processor in processors.items():
-        path = root / FOLDER / f"kernel-{system}-{machine}-{name}.{ending}".lower()
+        path = root / FOLDER / f"{system}-{machine}-{name}.{ending}".lower()
         if not path.exists() or path.stat().st_mtime < source.stat().st_mtime:
             command = [sys.executable, "-m", "ziglang", "cc", "-target", target, f"-mcpu={processor}", *FLAGS]
             command += ["-mno-stack-arg-probe"] if system == "Windows" else []

@@ -91,6 +91,19 @@ def test_json_has_the_keys_of_the_documented_shape(votes: Path) -> None:
     assert len(found["notes"]) == 2
 
 
+def test_quick_stops_at_the_first_answer_and_seconds_bound_the_chains(votes: Path) -> None:
+    assert json.loads(run("fit", votes, "--quick", "--json").stdout)["method"] == "laplace"
+    assert json.loads(run("fit", votes, "--seconds", "60", "--json").stdout)["method"] == "hmc"
+    for wrong in (
+        ("--quick", "--method", "map"),
+        ("--quick", "--seconds", "9"),
+        ("--method", "map", "--seconds", "9"),
+    ):
+        assert run("fit", votes, *wrong).exit_code == 2
+    none = run("fit", votes, "--seconds", "0")
+    assert (none.exit_code, "seconds 0 is not positive" in none.stderr) == (1, True)
+
+
 def test_json_and_the_python_interface_agree(votes: Path) -> None:
     found = json.loads(run("fit", votes, *QUICK, "--seed", "5", "--json").stdout)
     expected = voirdire.fit(votes, model="bradley-terry", seed=5).as_dict()

@@ -149,6 +149,13 @@ def fit(
     sampler: Annotated[
         Sampler | None, typer.Option(help="What runs nuts (numpyro, Laplace-whitened, if left out).")
     ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(metavar="S", help="About how long chains of auto may take (30 if left out)."),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Stop at the first answer: --method laplace.")
+    ] = False,
     phase: Annotated[
         str | None,
         typer.Option(
@@ -170,6 +177,12 @@ def fit(
     sizes = {name: value for name, value in sizes.items() if value is not None}
     if sizes and method is not Method.nuts:
         raise typer.BadParameter(f"--{next(iter(sizes))} is for --method nuts")
+    if quick and method not in (Method.auto, Method.laplace):
+        raise typer.BadParameter(f"--quick is --method laplace; leave out --method {method.value}")
+    if seconds is not None and (quick or method is not Method.auto):
+        raise typer.BadParameter("--seconds is for --method auto")
+    method = Method.laplace if quick else method
+    sizes |= {} if seconds is None else {"seconds": seconds}
     if contexts and not json:
         raise typer.BadParameter("--contexts is for --json")
     if overwrite and out is None:

@@ -41,7 +41,7 @@ class Panel:
 
 
 def weigh_answers(
-    problem: Problem, families: object, start: Floats | None = None, *, roughly: bool = False
+    problem: Problem, families: object, start: Floats | None = None, *, chains: float = 0.0
 ) -> Panel:
     """Find the mode, and weigh down the answers of named families or, where none are named, of duplicate judges.
 
@@ -51,7 +51,7 @@ def weigh_answers(
         As ``fit`` takes them.
     start : array, shape (size,), optional
         A point near the mode.
-    roughly : bool
+    chains : float
         As of :func:`.find_modes`.
 
     Raises
@@ -67,20 +67,20 @@ def weigh_answers(
             f"families= is for models of single {kind.name}; model {problem.model.name} pools them, judges alike"
         )
     if not kind.can_weigh_answers(problem):
-        return Panel(problem, find_mode(problem, start=start, roughly=roughly), named, ())
+        return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
     if alone or (named is None and not tells_apart(problem)):
-        return Panel(problem, find_mode(problem, start=start, roughly=roughly), named, ())
+        return Panel(problem, find_mode(problem, start=start, chains=chains), named, ())
     mode: Mode | None = None
     if problem.model.reliability.kind == "rater-noise":
         # with duplicates in the panel the noise of these has no mode to speak of, and none is needed to find them
         first = problem.density.starts(problem.data)[0] if start is None else start
     else:
-        mode = find_mode(problem, start=start, roughly=roughly)
+        mode = find_mode(problem, start=start, chains=chains)
         first = mode.x
     left = kind.residuals(problem, Posterior(problem.density, first, None))
     groups = duplicate_judges(problem, left) if named is None else named
     if not groups:
-        return Panel(problem, mode or find_mode(problem, start=start, roughly=roughly), named, ())
+        return Panel(problem, mode or find_mode(problem, start=start, chains=chains), named, ())
     answer_weight = family_answer_weight(problem, groups, left)
     weighed = kind.reposed(problem, answer_weight=answer_weight)
     note = (
@@ -88,7 +88,7 @@ def weigh_answers(
         if named
         else _duplicates_note(problem, groups, answer_weight)
     )
-    return Panel(weighed, find_mode(weighed, start=first, roughly=roughly), named, (note,))
+    return Panel(weighed, find_mode(weighed, start=first, chains=chains), named, (note,))
 
 
 def _families_note(problem: Problem, families: dict[str, str], answer_weight: Floats) -> str:

@@ -15,7 +15,7 @@ from voirdire.fit.answer_weight import weigh_answers
 from voirdire.fit.human import in_words, infer_with_human
 from voirdire.fit.likelihood import by_likelihood
 from voirdire.infer.infer import infer
-from voirdire.infer.method import Method, Progress, check_size
+from voirdire.infer.method import SECONDS, Method, Progress, check_size
 from voirdire.kinds.fit import Fit
 from voirdire.kinds.fits import FITS
 from voirdire.kinds.human import MODES
@@ -60,6 +60,7 @@ def fit(
     warmup: int = 500,
     chains: int = 4,
     sampler: str = "numpyro",
+    seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Fit:
     """Fit a model of a judge panel to a table of votes, labels, scores or rankings.
@@ -154,6 +155,9 @@ def fit(
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
         What runs NUTS: the Laplace-whitened sampler, or another one on :attr:`Fit.pymc_model`.
+    seconds : float
+        About how long chains may take that "auto" goes on with where the approximation does not hold, reckoned by the
+        size of the table, not by a clock. Twice as long at least, of votes; what did not meet by then a check says.
     progress : callable, optional
         Called with (transitions made, transitions in all) while NUTS runs.
 
@@ -176,7 +180,7 @@ def fit(
     ['x', 'y']
     """
     start = time.perf_counter()
-    how = Method(method, seed, sampler, chains, warmup, draws, progress)
+    how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds)
     _check_request(how, prob, over)
     notes: list[str] = []
     if positive is None and isinstance(votes, Imported):
@@ -221,7 +225,8 @@ def fit(
     if method == "adam":
         panel = by_likelihood(posed, seed, families, anchors)
     else:
-        panel = weigh_answers(posed, families, roughly=how.name == "auto" and anchors is None)
+        chained = how.seconds if how.name == "auto" and anchors is None else 0.0
+        panel = weigh_answers(posed, families, chains=chained)
     problem = panel.problem
     notes += [*more, *panel.notes]
     anchored = None

@@ -25,14 +25,14 @@ UNTRIED = "The table is too large to try the Laplace approximation by moves of i
 
 def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[Check]) -> Inferred:
     """The posterior by the approximation of a search, by chains that go on from it, or by NUTS."""
-    rng, start = np.random.default_rng(method.seed), time.perf_counter()
+    rng = np.random.default_rng(method.seed)
     if method.name == "nuts" and problem.density.size > LARGE:
         with one_thread():
             return by_nuts(problem, mode, method, checks)
     if method.name == "nuts":
         return by_nuts(problem, of_draws(nested_draws(mode, rng)), method, checks)
-    if method.name == "auto" and at_once(mode.nested.model):
-        return _by_chains(problem, mode, rng, start)
+    if method.name == "auto" and at_once(mode.nested.model, method.seconds):
+        return _by_chains(problem, mode, rng, method.seconds)
     draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
     amiss = check.propagation(mode.nested.amiss)
@@ -41,16 +41,17 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     if trial is None:
         notes = (UNTRIED,)
     elif not trial.holds:
-        if method.name == "auto" and affordable(mode.nested.model):
-            return _by_chains(problem, mode, rng, start)
+        if method.name == "auto" and affordable(mode.nested.model, method.seconds):
+            return _by_chains(problem, mode, rng, method.seconds)
         amiss = amiss or check.drift(trial, method.name)
     notes = (*notes, *mode.nested.notes)
     return replace(oriented(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 
 
-def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, start: float) -> Inferred:
+def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, most: float) -> Inferred:
+    start = time.perf_counter()
     with one_thread():
-        run = chains(problem, mode, rng)
+        run = chains(problem, mode, rng, most)
     number, each = run.draws.shape[:2]
     note = (
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "

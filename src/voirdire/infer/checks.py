@@ -103,7 +103,7 @@ def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
     error = 1.0 / np.sqrt(max(fewest, 1.0))
     message = (
         f"Chains of moves have not met ({fact}): means may be off by {error:.0%} of a standard deviation more than "
-        "their intervals say."
+        "their intervals say; seconds= gives chains longer."
     )
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 

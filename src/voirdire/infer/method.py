@@ -24,6 +24,7 @@ Progress = Callable[[int, int], None]
 METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
 LAPLACE_DRAWS = 4000
+SECONDS = 30.0
 TOLD = 2e9  # bytes of a fit from which they are told before it begins
 UNHELD = "The Laplace approximation does not hold here"  # a note begins with it
 BY_ADAM = (
@@ -47,6 +48,9 @@ class Method:
         Of NUTS; warmup and draws per chain.
     progress : callable or None
         Called with (transitions made, transitions in all) while NUTS runs.
+    seconds : float
+        About how long chains that go on from an approximation may take, reckoned by the size of the table, so that the
+        same seed gives the same draws on any machine.
     """
 
     name: str = "auto"
@@ -56,6 +60,7 @@ class Method:
     warmup: int = 500
     draws: int = 1000
     progress: Progress | None = None
+    seconds: float = SECONDS
 
     @property
     def size(self) -> int:
@@ -91,6 +96,8 @@ class Method:
         ):
             if value < least:
                 problems.append(f"{name} {value} is too few; at least {least}")
+        if not self.seconds > 0:
+            problems.append(f"seconds {self.seconds:g} is not positive; 30 is the default")
         return problems
 
 

@@ -33,7 +33,7 @@ def find_mode(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
     start: Floats | None = None,
-    roughly: bool = False,
+    chains: float = 0.0,
 ) -> Mode:
     """Maximise the posterior density of one problem; see :func:`find_modes`.
 
@@ -51,7 +51,7 @@ def find_mode(
     """
     limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     starts = None if start is None else [start]
-    return find_modes(problem.density, [problem.data], **limits, starts=starts, roughly=roughly)[0]
+    return find_modes(problem.density, [problem.data], **limits, starts=starts, chains=chains)[0]
 
 
 def find_modes(
@@ -63,7 +63,7 @@ def find_modes(
     roomy: bool = False,
     starts: list[Floats] | None = None,
     held: bool = False,
-    roughly: bool = False,
+    chains: float = 0.0,
 ) -> list[Mode]:
     """Maximise the posterior density for several tables of the same sizes at once, many in one compiled batch.
 
@@ -83,15 +83,16 @@ def find_modes(
         Where the first search of each table begins.
     held : bool
         Whether spreads stay those of ``starts``, where they are found by their marginal likelihood.
-    roughly : bool
-        Whether a search for spreads may end early where chains go on from its end.
+    chains : float
+        Seconds that chains may take which go on from the end of a search for spreads, so that it may end early; 0 for
+        none.
     """
     if density.is_nested:
         from voirdire.infer.nested.mode import nested_mode
 
         given = [None] * len(tables) if starts is None else starts
         return [
-            nested_mode(density, table, start, held, roughly)
+            nested_mode(density, table, start, held, chains)
             for table, start in zip(tables, given, strict=True)
         ]
     few = sum(EVALUATION + numbers(table) for table in tables) <= FEW

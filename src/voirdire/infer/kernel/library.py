@@ -35,7 +35,7 @@ def library() -> ctypes.CDLL | None:
     """
     for name in names(platform.system(), platform.machine(), _has_wide_vectors()):
         try:
-            found = ctypes.CDLL(str(Path(__file__).with_name(name)))
+            found = ctypes.CDLL(str(Path(__file__).with_name("built") / name))
             functions = [getattr(found, function) for function in FUNCTIONS]
         except (OSError, AttributeError):
             continue
@@ -51,14 +51,14 @@ def names(system: str, machine: str, wide: bool) -> list[str]:
     Examples
     --------
     >>> names("Linux", "x86_64", wide=True)
-    ['kernel-linux-x86_64-v3.so', 'kernel-linux-x86_64-v2.so']
+    ['linux-x86_64-v3.so', 'linux-x86_64-v2.so']
     >>> names("Darwin", "arm64", wide=False)
-    ['kernel-darwin-arm64-v8.dylib']
+    ['darwin-arm64-v8.dylib']
     """
     on_arm = machine.lower() in ("arm64", "aarch64")
     variants = ["v8"] if on_arm else [*["v3"] * wide, "v2"]
     ending = ENDINGS.get(system, "so")
-    return [f"kernel-{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
+    return [f"{system}-{machine}-{variant}.{ending}".lower() for variant in variants]
 
 
 def _has_wide_vectors() -> bool:

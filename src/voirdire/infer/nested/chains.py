@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from voirdire.infer.diagnose import diagnose
-from voirdire.infer.nested.cost import CHAINS, FEW_CHAINS, FEWEST, MOST_SECONDS, QUICK, WARM, seconds
+from voirdire.infer.nested.cost import CHAINS, FEW_CHAINS, FEWEST, WARM, seconds
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-AT_ONCE = 5.0  # that a trial may take where the approximation alone was asked for
+TRIAL = 30.0  # seconds that a trial may take
+AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
 MOST_DRAWS = 4000  # that are kept, evenly spaced
 RHAT = 1.1  # of chains that met
@@ -45,17 +46,17 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator) -> Chains:
-    """Draws by moves."""
+def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float) -> Chains:
+    """Draws by moves, until chains have met or would take longer."""
     nested, warm = mode.nested, sum(WARM)
-    count = CHAINS if seconds(nested.model, warm + FEWEST) <= QUICK else FEW_CHAINS
+    count = CHAINS if seconds(nested.model, warm + FEWEST) <= most_seconds else FEW_CHAINS
     run, most = Moves(nested, rng, count), MOST_DRAWS // count
     kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
     while True:
         kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
         found = _looked_at(problem, kept)
         made = gap * kept.shape[1]
-        if found.met or seconds(nested.model, warm + 2 * made, count, run.step) > MOST_SECONDS:
+        if found.met or seconds(nested.model, warm + 2 * made, count, run.step) > most_seconds:
             return found
         if 2 * kept.shape[1] > most:
             kept, gap = kept[:, 1::2], 2 * gap
@@ -69,7 +70,7 @@ def tried(
 
     None where even those would take long; some seconds, where an answer is wanted ``at_once``.
     """
-    if seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else QUICK):
+    if seconds(mode.nested.model, TRIED, FEW_CHAINS) > (AT_ONCE if at_once else TRIAL):
         return None
     run = Moves(mode.nested, rng, FEW_CHAINS, warm=(TRIED - 2, 0))
     ends = mode.nested.model.flat(*run.draws(2))

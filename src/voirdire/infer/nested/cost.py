@@ -10,8 +10,7 @@ CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
 WARM = (25, 15)  # moves before coordinates are adapted to the chains, and after
 FEWEST = 50  # moves of a chain, at least; twice as many as long as chains have not met and time is left
-QUICK = 30.0  # seconds that all chains may take, or few of answers that say much of each value
-MOST_SECONDS = 60.0
+LONGER = 2.0  # times the seconds allowed that few chains may take at least, of votes, whose approximation hardly holds
 SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
 MOST_STEPS = 50  # of a trajectory
@@ -40,12 +39,12 @@ def _seconds_of_gradient(model: Field, chains: int) -> float:
     return CALL + chains * number * (model.answers.size + model.size + len(model.hypers))
 
 
-def affordable(model: Field) -> bool:
-    """Whether chains do not take minutes."""
-    most = QUICK if model.near_normal else MOST_SECONDS
-    return seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= most
+def affordable(model: Field, most: float) -> bool:
+    """Whether few chains take about as long as they may, in seconds."""
+    allowed = most if model.near_normal else LONGER * most
+    return seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= allowed
 
 
-def at_once(model: Field) -> bool:
+def at_once(model: Field, most: float) -> bool:
     """Whether chains are run untried: of votes, whose approximation hardly holds where spreads are learned."""
-    return not model.near_normal and affordable(model)
+    return not model.near_normal and affordable(model, most)

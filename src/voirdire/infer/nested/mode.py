@@ -47,18 +47,18 @@ class NestedMode(Mode):
 
 
 def nested_mode(
-    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False, roughly: bool = False
+    density: LogDensity, data: Data, start: Floats | None = None, held: bool = False, chains: float = 0.0
 ) -> NestedMode:
     """Search for spreads and latent values, from ``start`` or from what votes say at a glance.
 
-    Where they are ``held`` the spreads stay those of ``start``; where chains go on from there, :func:`.maximise` ends
-    ``roughly``.
+    Where they are ``held`` the spreads stay those of ``start``; where ``chains`` of so many seconds go on from there,
+    the search ends early.
     """
     with one_thread():
-        return _found(density, data, start, held, roughly)
+        return _found(density, data, start, held, chains)
 
 
-def _found(density: LogDensity, data: Data, start: Floats | None, held: bool, roughly: bool) -> NestedMode:
+def _found(density: LogDensity, data: Data, start: Floats | None, held: bool, chains: float) -> NestedMode:
     model = density.field(data)
     first = density.starts(data)[0] if start is None else start
     if held:
@@ -67,7 +67,7 @@ def _found(density: LogDensity, data: Data, start: Floats | None, held: bool, ro
         value = there.log_marginal + model.hyper_prior(hyper)[0]
         kept = Nested(model, there, 0.0, 1, np.eye(len(hyper)), value)
         return NestedMode(model.flat(there.x, hyper), value, 0.0, 1, 1, (value,), kept)
-    roughly = roughly and at_once(model)
+    roughly = chains > 0 and at_once(model, chains)
     found = maximise(model, *model.latent(first), roughly=roughly)
     x = model.flat(found.found.x, found.found.hyper)
     values = [found.value]

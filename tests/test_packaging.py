@@ -19,7 +19,7 @@ import voirdire
 # Installed by targets of make of their own (the groups `cluster`, `dist`, `docs`).
 SITE = {"mkdocs", "mkdocs-material", "mkdocstrings", "mkdocstrings-python", "latex2mathml"}
 NOTEBOOKS = {"ipykernel", "nbclient", "nbformat"}
-LONGER_TESTS_ONLY = {"pyspark", "build", "twine"} | SITE | NOTEBOOKS
+LONGER_TESTS_ONLY = {"pyspark", "build", "twine", "ziglang"} | SITE | NOTEBOOKS
 
 HEAVY = {
     "arviz",

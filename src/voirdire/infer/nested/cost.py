@@ -17,8 +17,8 @@ MOST_STEPS = 50  # of a trajectory
 GRADIENTS = 2  # of a step
 HALF = 0.3  # of a gradient of all chains, that the density of half of them takes
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
-NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient
-QUICK_NUMBER = 3e-8  # likewise, by the kernel
+NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
+CELL, VALUE = 2e-8, 9e-8  # likewise, each, by the kernel
 
 
 def seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
@@ -35,8 +35,8 @@ def seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None =
 
 
 def _seconds_of_gradient(model: Field, chains: int) -> float:
-    number = QUICK_NUMBER if has_kernel(model) else NUMBER
-    return CALL + chains * number * (model.answers.size + model.size + len(model.hypers))
+    cell, value = (CELL, VALUE) if has_kernel(model) else (NUMBER, NUMBER)
+    return CALL + chains * (cell * model.answers.size + value * (model.size + len(model.hypers)))
 
 
 def affordable(model: Field, most: float) -> bool:

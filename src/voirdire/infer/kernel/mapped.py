@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from voirdire.infer.kernel.fused import FusedAnswers
 from voirdire.infer.kernel.library import POINTS, as_rows, library, pointer, side_by_side
+from voirdire.infer.nested.search import Nested
 from voirdire.typing import Floats
-
-if TYPE_CHECKING:
-    from voirdire.infer.nested.coordinates import Coordinates
 
 
 class Values(NamedTuple):
@@ -34,28 +35,40 @@ class Values(NamedTuple):
     follow: Floats
 
 
+@dataclass(frozen=True, eq=False)
 class Mapped:
-    """Energy in the coordinates given.
+    """Energy in coordinates about the end of a search.
 
-    Parameters
+    Attributes
     ----------
-    where : Coordinates
+    nested : Nested
+    root, prior, told, said, moves, follow : array
+        R, p at the end of the search, w, b, M' and kappa.
+    fused : FusedAnswers or None
+        Answers by the kernel, and
+    answers : callable
+        where there are none: log likelihood of predictors of points, with its gradient.
     """
 
-    def __init__(self, where: Coordinates) -> None:
-        self._where = where
-        self._model = where.nested.model
-        self._found = where.nested.found
+    nested: Nested
+    root: Floats
+    prior: Floats
+    told: Floats
+    said: Floats
+    moves: Floats
+    follow: Floats
+    fused: FusedAnswers | None
+    answers: Callable[[Floats], tuple[Floats, Floats]]
 
     @cached_property
     def _values(self) -> Values:
-        where, model, found = self._where, self._model, self._found
+        model, found = self.nested.model, self.nested.found
         edge = np.cumsum([0] + [group.size for group in model.groups])
         mean = np.broadcast_to(model.means(found.hyper), found.x.shape)
         spread = model.group_priors(found.hyper).spread_at
-        columns = (where.prior, where.told, found.x - mean, where.said, where.moves)
+        columns = (self.prior, self.told, found.x - mean, self.said, self.moves)
         prior, told, away, said, moves = (np.ascontiguousarray(each, dtype=np.float64) for each in columns)
-        first, follow = np.ascontiguousarray(mean[edge[:-1]]), np.append(where.follow, 0.0)[spread]
+        first, follow = np.ascontiguousarray(mean[edge[:-1]]), np.append(self.follow, 0.0)[spread]
         return Values(edge.astype(np.int32), prior, told, away, said, moves, first, follow)
 
     def energy(self, white: Floats, normal: Floats) -> tuple[Floats, Floats, Floats]:
@@ -70,10 +83,10 @@ class Mapped:
         normal : array, shape (points, size)
             L'^-1 z_x.
         """
-        kernel, model, found, values = library(), self._model, self._found, self._values
+        kernel, model, found, values = library(), self.nested.model, self.nested.found, self._values
         assert kernel is not None  # asked before
         points, groups, hypers = len(white), len(model.groups), white.shape[1]
-        moved = white @ self._where.root.T
+        moved = white @ self.root.T
         hyper = found.hyper + moved
         here = model.group_priors(hyper)
         changed = model.group_changes(moved)
@@ -122,16 +135,16 @@ class Mapped:
         by_hyper += as_rows(by_moves, points) * np.exp(np.minimum(moved, 0.0))
         log_prior = log_prior - here.log_spread @ model.sizes - 0.5 * np.log(2.0 * np.pi) * len(found.x)
         total = value.ravel()[:points] + likelihood + log_prior + of_hyper
-        return -total, -by_hyper @ self._where.root, -as_rows(by_normal, points)
+        return -total, -by_hyper @ self.root, -as_rows(by_normal, points)
 
     def _likelihood(self, x: Any, rounded: Any, hyper: Floats) -> tuple[Floats, Any, Floats]:
         """Log likelihood, shape (points,), its gradient by latent values side by side, and by the spreads."""
-        points, model = len(hyper), self._model
-        if self._where.fused is not None:
-            value, slope = self._where.fused.both(rounded)
+        points, model = len(hyper), self.nested.model
+        if self.fused is not None:
+            value, slope = self.fused.both(rounded)
             return value.ravel()[:points], slope, np.zeros_like(hyper)
         rows = as_rows(x, points)
-        likelihood, by_predictors = self._where.answers(model.predictors(rows, hyper))
+        likelihood, by_predictors = self.answers(model.predictors(rows, hyper))
         by_hyper = np.zeros_like(hyper)
         if model.scales is not None:
             by_hyper = np.asarray(model.scales.T @ by_predictors.reshape(points, -1).T).T
@@ -139,7 +152,7 @@ class Mapped:
 
     def _skewed(self, x: Any, by_x: Any, hyper: Floats, by_hyper: Floats) -> tuple[Floats, Floats]:
         """What skewing adds to the log prior and to the gradient by the spreads; that by latent values is added."""
-        model, points = self._model, len(hyper)
+        model, points = self.nested.model, len(hyper)
         at = model.skewed
         if not at.size:
             return np.zeros(points), by_hyper

@@ -125,7 +125,8 @@ class Coordinates:
 
     @cached_property
     def _mapped(self) -> Mapped:
-        return Mapped(self)
+        known = (self.root, self.prior, self.told, self.said, self.moves, self.follow)
+        return Mapped(self.nested, *known, self.fused, self.answers)
 
     def energy_by_numpy(self, z: Floats) -> tuple[Floats, Floats]:
         """As :meth:`energy`, where there is no kernel."""

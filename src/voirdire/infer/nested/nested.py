@@ -25,6 +25,7 @@ from voirdire.typing import Floats
 STEP = 0.05  # of the differences of gradients, in standard deviations guessed
 POINTS = 20  # at which latent values are found anew, at most; of many spreads as many as twice
 AXES = 40  # of them
+FEW = 3  # spreads, at points of several distances from the centre
 WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 FEW_SWEEPS = 2  # at each of them, of tables so large that little is done again
 HALVED = 4  # times that a point is brought nearer to the centre, at most
@@ -122,14 +123,14 @@ def draws(nested: Nested, count: int, rng: np.random.Generator) -> tuple[Floats,
 def _spherical(size: int, most: int, rng: np.random.Generator) -> Floats:
     """Points whose covariance is that of a standard normal distribution, shape (points, size).
 
-    Along both directions of the axes of a rotation; of few dimensions of several, each as far from the centre as one
-    part in so many of all draws is, which are equally likely.
+    Along both directions of the axes of a rotation; of up to three dimensions of several rotations, each as far from
+    the centre as one part in so many of all draws is, which are equally likely.
     """
     if not size:
         return np.zeros((1, 0))
     from scipy.stats import chi2
 
-    shells = max(most // (2 * size), 1)
+    shells = max(most // (2 * size), 1) if size <= FEW else 1
     edges = chi2.ppf(np.linspace(0.0, 1.0, shells + 1), size)
     far = np.sqrt(
         size * shells * np.diff(chi2.cdf(edges, size + 2))

@@ -19,7 +19,7 @@ AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
 MOST_DRAWS = 4000  # that are kept, evenly spaced
 RHAT = 1.1  # of chains that met
-ESS = 150.0
+ESS = 100.0
 
 
 class Chains(NamedTuple):

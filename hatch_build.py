@@ -7,6 +7,7 @@ works without, slower.
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -67,8 +68,10 @@ def built(root: Path, system: str, machine: str) -> list[Path]:
             command += ["-mno-stack-arg-probe"] if system == "Windows" else []
             with tempfile.TemporaryDirectory() as folder:  # where compilers leave more than was asked for
                 made = Path(folder) / path.name
+                cache = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), folder)
                 try:
-                    subprocess.run([*command, "-o", str(made), str(source)], check=True, capture_output=True)
+                    command += ["-o", str(made), str(source)]
+                    subprocess.run(command, env=os.environ | cache, check=True, capture_output=True)
                 except (OSError, subprocess.CalledProcessError) as error:
                     said = getattr(error, "stderr", b"") or str(error).encode()
                     print(f"voirdire: no {path.name}: {said.decode(errors='replace')}", file=sys.stderr)

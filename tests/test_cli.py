@@ -101,7 +101,7 @@ def test_quick_stops_at_the_first_answer_and_seconds_bound_the_chains(votes: Pat
     ):
         assert run("fit", votes, *wrong).exit_code == 2
     none = run("fit", votes, "--seconds", "0")
-    assert (none.exit_code, "seconds 0 is not positive" in none.stderr) == (1, True)
+    assert (none.exit_code, "seconds 0 is not positive and finite" in none.stderr) == (1, True)
 
 
 def test_json_and_the_python_interface_agree(votes: Path) -> None:

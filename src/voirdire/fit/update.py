@@ -63,7 +63,8 @@ def update(fit: F, votes: object, criteria: object = None) -> F:
     if how.name == "adam":
         panel = by_likelihood(posed, fit.seed)
     else:
-        panel = weigh_answers(posed, fit.families, carried(fit.posterior.centre, known, posed))
+        near = carried(fit.posterior.centre, known, posed)
+        panel = weigh_answers(posed, fit.families, near, chains=how.for_chains)
     found = infer(panel.problem, panel.mode, how)
     anew = ("Duplicate judges:", "Near-copies:", "Families:", UNHELD, BY_ADAM)  # of the table as it was
     kept = [note for note in fit.notes if not note.startswith(anew)]

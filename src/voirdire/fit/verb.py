@@ -225,7 +225,7 @@ def fit(
     if method == "adam":
         panel = by_likelihood(posed, seed, families, anchors)
     else:
-        chained = how.seconds if how.name == "auto" and anchors is None else 0.0
+        chained = how.for_chains if anchors is None else 0.0
         panel = weigh_answers(posed, families, chains=chained)
     problem = panel.problem
     notes += [*more, *panel.notes]

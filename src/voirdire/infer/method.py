@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -68,6 +69,11 @@ class Method:
         of_nuts = self.chains * self.draws
         return {"auto": LAPLACE_DRAWS, "laplace": LAPLACE_DRAWS, "nuts": of_nuts}.get(self.name, 0)
 
+    @property
+    def for_chains(self) -> float:
+        """Seconds that chains may take which may go on from a mode; 0 where none do."""
+        return self.seconds if self.name == "auto" else 0.0
+
     def sampler_of(self, done: str) -> str:
         """What ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
         if done != "nuts":
@@ -96,8 +102,8 @@ class Method:
         ):
             if value < least:
                 problems.append(f"{name} {value} is too few; at least {least}")
-        if not self.seconds > 0:
-            problems.append(f"seconds {self.seconds:g} is not positive; 30 is the default")
+        if not 0 < self.seconds < math.inf:
+            problems.append(f"seconds {self.seconds:g} is not positive and finite; 30 is the default")
         return problems
 
 

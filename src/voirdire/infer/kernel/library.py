@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -82,11 +83,11 @@ def each_block(compute: Callable[[int], None], blocks: int) -> None:
     if blocks < 2:
         list(map(compute, range(blocks)))
     else:
-        list(_pool().map(compute, range(blocks)))
+        list(_pool(os.getpid()).map(compute, range(blocks)))
 
 
 @lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
+def _pool(process: int) -> ThreadPoolExecutor:  # threads do not go along into a process that is forked
     return ThreadPoolExecutor(THREADS)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import signal
+import time
 from functools import cache
 from typing import Any
 
@@ -140,7 +141,8 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    each_block(lambda block: None, 2)
+    each_block(lambda block: time.sleep(0.1), 2)  # by two threads, which then are idle
+    time.sleep(0.1)
     child = os.fork()
     if not child:
         signal.alarm(20)  # it would wait for ever for threads that it does not have

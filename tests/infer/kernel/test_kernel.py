@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
-import time
+import subprocess
+import sys
 from functools import cache
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 import voirdire
 from voirdire.infer.kernel import library as of_library
 from voirdire.infer.kernel.fused import FusedAnswers, fused
-from voirdire.infer.kernel.library import as_rows, each_block, library, pointer, side_by_side
+from voirdire.infer.kernel.library import as_rows, library, pointer, side_by_side
 from voirdire.infer.mode import find_mode
 from voirdire.infer.nested.answers import Answers
 from voirdire.infer.nested.coordinates import Coordinates, coordinates
@@ -139,16 +139,26 @@ def test_latent_values_of_another_size_never_reach_the_kernel() -> None:
         pointer(np.zeros((4, 4))[:, ::2])
 
 
+FORKED = """
+import os, signal, time
+from voirdire.infer.kernel.library import each_block
+
+each_block(lambda block: time.sleep(0.1), 2)  # by two threads, which then are idle
+time.sleep(0.1)
+child = os.fork()
+if not child:
+    signal.alarm(20)  # it would wait for ever for threads that it does not have
+    each_block(lambda block: None, 2)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 def test_a_forked_process_has_threads_of_its_own() -> None:
-    each_block(lambda block: time.sleep(0.1), 2)  # by two threads, which then are idle
-    time.sleep(0.1)
-    child = os.fork()
-    if not child:
-        signal.alarm(20)  # it would wait for ever for threads that it does not have
-        each_block(lambda block: None, 2)
-        os._exit(0)
-    assert os.waitpid(child, 0)[1] == 0
+    """In an interpreter that holds no threads of other libraries."""
+    ended = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=100)
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_points_side_by_side_come_back() -> None:

@@ -23,6 +23,7 @@ from voirdire.kinds.registry import KINDS
 from voirdire.layouts import Layout, json_with, npz_with, read_json
 from voirdire.model.check import Check
 from voirdire.model.specs import SECTION_NAMES, Model, Reduction, Section
+from voirdire.model.term_rows import TermRow
 from voirdire.seals import FORMAT, check_format, check_seal, sealed
 
 LARGEST = 2**32  # bytes of arrays that are read
@@ -195,6 +196,7 @@ def _model(content: dict[str, Any]) -> Model:
     rest = {
         "reduces_to": tuple(Reduction(**entry) for entry in content["reduces_to"]),
         "overrides": tuple(tuple(entry) for entry in content["overrides"]),
+        "terms": tuple(TermRow(tuple(factors), rate, sd) for factors, rate, sd in content["terms"]),
     }
     return Model(**{**content, **sections, **rest})
 

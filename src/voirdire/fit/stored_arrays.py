@@ -90,6 +90,8 @@ def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
     if covariates and (shapes[0] != (covariates,) or shapes[1][1:] != (2, covariates)):
         yield f"details are not those of {covariates} covariates"
         return
+    further = names.get("further") or {}
+    yield from _further(own, len(further.get("covariates") or ()), further.get("factors") or {})
     known = {key: names.get(key) or details.get(key) or () for key in _CODES.values()}
     needed = _NEEDED["rated" if "has_items" in names else "votes"]
     if names.get("contexts") and "has_items" not in names:
@@ -112,11 +114,24 @@ def _table(own: Mapping[str, Any], names: Mapping[str, Any]) -> Iterator[str]:
                 yield f"{name} are no numbers of answers"
         elif not np.isfinite(value).all():
             yield f"{name} holds numbers that are none"
-    for names_of in (_PER_VOTE, [name for name in own if not name.startswith(("row_", "details_"))]):
+    of_rows = [name for name in own if not name.startswith(("row_", "details_")) and name != "further_units"]
+    for names_of in (_PER_VOTE, of_rows):
         base = "row_cell" if names_of is _PER_VOTE else "judge"
         length = {np.shape(own[name])[:1] for name in (*names_of, base) if name in own}
         if len(length) > 1:
             yield f"{base} and what goes with it have different lengths"
+
+
+def _further(own: Mapping[str, Any], covariates: int, factors: Mapping[str, Any]) -> Iterator[str]:
+    shapes = [np.shape(own.get(name, ())) for name in ("further_units", "further_covariate")]
+    if covariates and (shapes[0] != (covariates,) or shapes[1][1:] != (covariates,)):
+        yield f"further columns are not those of {covariates} covariates"
+    code = own.get("further_factor", np.zeros((1, 0), dtype=np.int64))
+    if code.ndim != 2 or code.shape[1] != len(factors):
+        yield f"further columns are not those of {len(factors)} factors"
+        return
+    for at, (name, levels) in enumerate(factors.items()):
+        yield from (f"{name} {said}" for said in _codes(code[:, at], len(levels), "levels", -1))
 
 
 def _codes(value: Any, n: int, of: str, least: int) -> Iterator[str]:

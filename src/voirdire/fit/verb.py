@@ -23,6 +23,7 @@ from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
 from voirdire.model.specs import Model, Priors, load_model
+from voirdire.model.term_rows import parse_terms
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
@@ -38,6 +39,7 @@ def fit(
     criteria: object = None,
     *,
     model: str | Path | Model | None = None,
+    terms: str | None = None,
     method: str = "auto",
     prob: float = PROB,
     seed: int = 0,
@@ -91,6 +93,12 @@ def fit(
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores
         ``joint-position`` (``joint-maple-position`` with ``criteria``); for rankings ``plackett-luce-tastes``
         (``plackett-luce-contexts`` where no judge ranks an item twice, ``plackett-luce`` without contexts).
+    terms : str, optional
+        Of scores and rankings, in the place of a model: the sum that answers depend on, such as
+        ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,
+        group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names. Each
+        term has values for all combinations of its names, independent with a spread that is learned; those of time are
+        random walks.
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
         MAPLE's paper (the likelihood alone, 5,000 epochs, no intervals), for votes without ties and models with at most
@@ -130,17 +138,18 @@ def fit(
         Of answers in several contexts (prompts): whether scores are over contexts like these, so that intervals hold
         for others, or over these alone.
     covariates : path, dataframe, or names, optional
-        Of votes: what is held fixed when items are compared, such as their length: a table with columns ``item``,
+        Of votes, scores and rankings: what is held fixed when items are compared, such as their length: a table with columns ``item``,
         optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first`` and
-        ``NAME_second``. :func:`voirdire.covariates.text` counts what texts look like.
+        ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look like.
     item_families : mapping, path or dataframe, optional
-        Of votes: the family of items (item to family, or columns item and family), such as the lab that made them: how
+        Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab that made them: how
         much judges favour their own family (``families``; a judge that is not named there is of no item's) is
         estimated and held fixed.
     without_own_family : bool
-        Leave votes out in which a judge compares an item of its own family, and say how many, instead of estimating.
+        Leave answers out in which a judge is asked about an item of its own family, and say how many, instead of estimating.
     by : str, optional
-        Of votes: a column that groups contexts (such as category): what items are worth in each, beside over all.
+        A column that groups contexts (such as category): what items are worth in each, beside over all. Of scores and
+        rankings any column of names.
     order : "shown" or "unknown", optional
         Of votes: whether ``first`` is what was shown first; "unknown" leaves positions out of the default model. By
         default what a column ``order`` says.
@@ -205,6 +214,7 @@ def fit(
         order,
         positive,
         board,
+        () if terms is None else parse_terms(terms),
     )
     with listening(notes.append):
         table = read_answers(votes, levels, keep=request.columns)
@@ -212,6 +222,10 @@ def fit(
     if board:
         _check_draws(how)
         kind.check_board(table, request)
+    if terms is not None:
+        if model is not None:
+            raise InputError("terms= stands in the place of a model; give one of both (a model file takes [[term]])")
+        model = kind.model_of_terms(table, request)
     if model is None:
         model, why = kind.default_model(table, request)
         notes.append(f"No model was named: {model}, because {why}.")

@@ -19,9 +19,10 @@ from voirdire.kinds.shares import Calibration, Shares
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.model.specs import Model
+from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.counts import Votes
-from voirdire.tables.covariates import columns_of
+from voirdire.tables.covariates import columns_of, names_in
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.trust.shared_errors import SharedErrors
@@ -50,12 +51,20 @@ class Request:
     order: str | None = None
     positive: object = None
     board: bool = False
+    terms: tuple[TermRow, ...] = ()
+
+    @property
+    def asks_terms(self) -> bool:
+        """Whether it asks for what no default model has: covariates, families of items, groups of contexts."""
+        of_items = self.item_families is not None and not self.without_own_family
+        return self.covariates is not None or of_items or self.by is not None
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns of votes that are read for it beside those that every table has."""
-        covariates = () if self.covariates is None else columns_of(self.covariates)
-        return covariates if self.by is None else (*covariates, self.by)
+        """Columns that are read for it beside those that every table has, where a table has them."""
+        found = () if self.covariates is None else (*columns_of(self.covariates), *names_in(self.covariates))
+        found += () if self.by is None else (self.by,)
+        return tuple(dict.fromkeys((*found, *(name for row in self.terms for name in row.factors))))
 
 
 class Entrants(NamedTuple):
@@ -134,6 +143,16 @@ class Kind(ABC, Generic[T, P]):
     @abstractmethod
     def default_model(self, table: T, request: Request) -> tuple[str, str]:
         """The model that a table calls for, and why, in words."""
+
+    def model_of_terms(self, table: T, request: Request) -> Model:
+        """The model of the sum of terms that is asked for.
+
+        Raises
+        ------
+        InputError
+            Models of such tables are no sums of terms that could be named; the sum is none that they take.
+        """
+        raise InputError(f"terms= is not for tables of {self.words}; name a model, or leave it out")
 
     @abstractmethod
     def pose(self, model: Model, table: T, request: Request) -> tuple[P, list[str]]:

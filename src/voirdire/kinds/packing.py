@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.tables.counts import CountedVotes, Votes
 from voirdire.tables.details import Details
+from voirdire.tables.further import Further
 from voirdire.tables.labels import Labels
 from voirdire.tables.rankings import Rankings
 from voirdire.tables.scores import Scores
@@ -62,15 +63,18 @@ def pack_rated(table: Labels | Scores | Rankings, key: str) -> tuple[dict[str, A
     (('1', '2'), [0, 1])
     """
     content = {field.name: getattr(table, field.name) for field in fields(table)}
+    content["further"], more = table.further.pack()
     codes = {f"{key}_{name}": value for name, value in content.items() if isinstance(value, np.ndarray)}
-    return {name: value for name, value in content.items() if f"{key}_{name}" not in codes}, codes
+    names = {name: value for name, value in content.items() if f"{key}_{name}" not in codes}
+    return names, codes | {f"{key}_further_{name}": value for name, value in more.items()}
 
 
 def unpack_rated(names: dict[str, Any], arrays: dict[str, Any], key: str) -> dict[str, Any]:
     """The arguments of a table's class, from what :func:`pack_rated` made."""
-    start = f"{key}_"
+    start, further = f"{key}_", "further_"
     codes = {name.removeprefix(start): value for name, value in arrays.items() if name.startswith(start)}
-    return listed(names) | codes
+    more = {name.removeprefix(further): codes.pop(name) for name in list(codes) if name.startswith(further)}
+    return listed(names) | codes | {"further": Further.unpacked(names["further"], more)}
 
 
 def listed(names: dict[str, Any]) -> dict[str, Any]:

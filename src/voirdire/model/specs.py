@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.model.term_rows import TermRow, read_rows
 from voirdire.model.terms import (
     ANCHORS,
     CLASSES,
@@ -53,12 +54,15 @@ class Grammar:
         Whether it may take all criteria as one; else, of votes and scores, criteria are kept separate.
     weighs : bool
         Whether separate criteria need a section of weights.
+    terms : bool
+        Whether it may have terms beside its sections.
     """
 
     sections: dict[str, Mapping[str, Any]]
     needed: tuple[str, ...]
     collapses: bool = True
     weighs: bool = False
+    terms: bool = False
 
 
 GRAMMARS = {
@@ -91,6 +95,7 @@ GRAMMARS = {
             "families": FAMILIES,
         },
         ("strength", "reliability", "weights"),
+        terms=True,
     ),
     "rankings": Grammar(
         {
@@ -100,6 +105,7 @@ GRAMMARS = {
         },
         ("strength",),
         collapses=False,
+        terms=True,
     ),
     "joint": Grammar(
         {
@@ -140,6 +146,7 @@ _TOP = _TEXT | {
     "criteria": replace(among(("collapse", "separate")), base=_TEXT["criteria"]),
     "pool": among(("none", "majority", "mean", "median")),
     "reduces_to": _REDUCTIONS,
+    "term": ANY,
 }
 
 
@@ -193,6 +200,7 @@ class Model:
     covariates: Section | None = None
     pool: str = "none"
     reduces_to: tuple[Reduction, ...] = ()
+    terms: tuple[TermRow, ...] = ()
     overrides: tuple[tuple[str, str, float], ...] = field(default=())
 
     @property
@@ -323,7 +331,9 @@ def _read(path: Path) -> Model:
     sections = {name: section for name, section in given.items() if section is not None}
     texts = {key: content[key].strip() for key in _TEXT}
     reductions = tuple(Reduction(**entry) for entry in content.get("reduces_to", []))
-    return Model(**texts, **sections, pool=content.get("pool", "none"), reduces_to=reductions)  # type: ignore[arg-type]
+    terms, _ = read_rows(content.get("term", []))
+    pool = content.get("pool", "none")
+    return Model(**texts, **sections, pool=pool, reduces_to=reductions, terms=terms)  # type: ignore[arg-type]
 
 
 def _section(content: dict[str, Any] | str | None) -> Section | None:
@@ -352,6 +362,10 @@ def _problems(content: dict[str, Any]) -> list[str]:
         else:
             numbers = {key: value for key, value in section.items() if key != "kind"}
             problems += _check_numbers(f"[{name}]", terms[section["kind"]], numbers)
+    if "term" in content:
+        problems += read_rows(content["term"])[1]
+        if not grammar.terms:
+            problems.append(f"models of {data} take no [[term]]")
     if not grammar.collapses and content.get("criteria") == "collapse":
         problems.append(f"models of {content['data']} keep criteria = 'separate'")
     elif content.get("criteria") == "collapse" and "weights" in content:

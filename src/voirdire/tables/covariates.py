@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from voirdire.tables.numbers import LARGEST, read_number
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import read_columns
 from voirdire.tables.text_counts import text
-from voirdire.typing import Floats
+from voirdire.typing import Floats, Ints
 
 __all__ = ["OWN_FAMILY", "attached", "columns_of", "text"]
 
@@ -49,10 +49,11 @@ def columns_of(given: object) -> tuple[str, ...]:
     >>> columns_of("items.csv")
     ()
     """
-    return tuple(f"{name}_{side}" for name in _names(given) for side in SIDES)
+    return tuple(f"{name}_{side}" for name in names_in(given) for side in SIDES)
 
 
-def _names(given: object) -> tuple[str, ...]:
+def names_in(given: object) -> tuple[str, ...]:
+    """Names of covariates, where ``given`` is such and no table; see :func:`columns_of`."""
     if isinstance(given, str):
         if given.lower().endswith(TABLES) or Path(given).exists():
             return ()
@@ -87,22 +88,34 @@ def attached(votes: Votes, given: object) -> Votes:
     >>> found.covariates, found.units.round(3).tolist(), found.sides[0, :, 0].round(3).tolist()
     (('length',), [1.658], [0.302, -0.905])
     """
-    names = _names(given)
+    names = names_in(given)
     problems = Problems("covariates")
     if not votes.has_rows:
         problems.stop("the votes were only counted, not kept; give the table itself")
     names, raw = _of_columns(votes, names, problems) if names else _of_items(votes, given, problems)
     problems.raise_any()
-    centre, unit = raw.mean(axis=(0, 1)), raw.std(axis=(0, 1))
-    for name, mean, sd in zip(names, centre, unit, strict=True):
-        if sd <= 1e-12 * max(1.0, abs(mean)):
-            problems.table(f"{name!r} is {mean:g} throughout; leave it out")
-    problems.raise_any()
-    sides = (raw - centre) / unit
+    sides, unit = standardised(names, raw, problems)
     _check_differences(names, sides, problems)
     problems.raise_any()
     details = replace(votes.details or Details(), covariates=names, units=unit, sides=sides)
     return votes.recoded(details=details)
+
+
+def standardised(names: tuple[str, ...], raw: Floats, problems: Problems) -> tuple[Floats, Floats]:
+    """Covariates, shape (..., covariates), from their means in their standard deviations; and these.
+
+    Raises
+    ------
+    InputError
+        One is the same throughout.
+    """
+    flat = raw.reshape(-1, len(names))
+    centre, unit = flat.mean(axis=0), flat.std(axis=0)
+    for name, mean, sd in zip(names, centre, unit, strict=True):
+        if sd <= 1e-12 * max(1.0, abs(mean)):
+            problems.table(f"{name!r} is {mean:g} throughout; leave it out")
+    problems.raise_any()
+    return (raw - centre) / unit, unit
 
 
 def _of_columns(votes: Votes, names: tuple[str, ...], problems: Problems) -> tuple[tuple[str, ...], Floats]:
@@ -120,18 +133,69 @@ def _of_columns(votes: Votes, names: tuple[str, ...], problems: Problems) -> tup
                     f"the votes have no column {column!r}; name covariates without _first and _second"
                 )
                 continue
-            out[:, s, c] = _numbers(column, kept[column], problems)
+            out[:, s, c] = numbers(column, kept[column], problems)
     _check_names(names, problems)
     return names, out
 
 
 def _of_items(votes: Votes, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
     """As :func:`_of_columns`, of a table of items."""
+    context = None if votes.row_context is None else np.stack([votes.row_context] * 2)
+    item = np.stack([votes.first, votes.second])[:, votes.row_cell]
+    asked = Asked("votes", votes.items, votes.contexts, item, context)
+    names, values = of_items(asked, given, problems)
+    return names, values.transpose(1, 0, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Items, perhaps in contexts, whose covariates are asked for.
+
+    Attributes
+    ----------
+    words : str
+        What their table is called in messages.
+    items, contexts : tuple of str
+        Names that the codes stand for.
+    item, context : int array of one shape
+        ``context`` is None without contexts.
+    """
+
+    words: str
+    items: tuple[str, ...]
+    contexts: tuple[str, ...]
+    item: Ints
+    context: Ints | None = None
+
+    def called(self, key: int, by_context: bool) -> str:
+        """An item, or an item in a context, for a message."""
+        if not by_context:
+            return f"item {self.items[key]!r}"
+        item, context = divmod(key, len(self.contexts))
+        return f"item {self.items[item]!r} in context {self.contexts[context]!r}"
+
+
+def of_items(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str, ...], Floats]:
+    """Names of the covariates of a table of items, and those of the items that are asked for, shape (..., covariates).
+
+    Parameters
+    ----------
+    asked : Asked
+    given : path or dataframe
+        Columns ``item``, optionally ``context``, and numbers.
+    problems : Problems
+
+    Raises
+    ------
+    InputError
+        No table; no covariate in it; items without a row, or with two.
+    """
     if not isinstance(given, str | os.PathLike) and not (
         hasattr(given, "columns") or hasattr(given, "schema")
     ):
         raise InputError(
-            f"covariates: {type(given).__name__} is neither a table of items nor names of columns of the votes"
+            f"covariates: {type(given).__name__} is neither a table of items nor names of columns of the "
+            f"{asked.words}"
         )
     cells = read_columns(given, ["item"], None, problems)
     problems.raise_any()
@@ -139,23 +203,24 @@ def _of_items(votes: Votes, given: object, problems: Problems) -> tuple[tuple[st
     if not names:
         problems.stop("the table has no column beside item and context; add a covariate")
     _check_names(names, problems)
-    values = np.stack([_numbers(name, cells[name], problems) for name in names], axis=-1)
+    values = np.stack([numbers(name, cells[name], problems) for name in names], axis=-1)
     by_context = "context" in cells
     item = encode(cells["item"], "item", problems)
-    if by_context and votes.row_context is None:
-        problems.stop("the table has a column 'context', the votes have none; give one row per item")
+    if by_context and asked.context is None:
+        problems.stop(
+            f"the table has a column 'context', the {asked.words} have none; give one row per item"
+        )
     problems.raise_any()
-    keys = positions(item.levels, votes.items)[item.codes]
-    asked = np.stack([votes.first, votes.second])[:, votes.row_cell]
-    known = keys >= 0
+    keys = positions(item.levels, asked.items)[item.codes]
+    wanted, known = asked.item, keys >= 0
     if by_context:
         context = encode(cells["context"], "context", problems)
         problems.raise_any()
-        place = positions(context.levels, votes.contexts)[context.codes]
+        place = positions(context.levels, asked.contexts)[context.codes]
         known &= place >= 0
-        keys = keys * len(votes.contexts) + place
-        assert votes.row_context is not None  # refused above
-        asked = asked * len(votes.contexts) + votes.row_context
+        keys = keys * len(asked.contexts) + place
+        assert asked.context is not None  # refused above
+        wanted = wanted * len(asked.contexts) + asked.context
     rows = np.flatnonzero(known)
     order = rows[np.argsort(keys[rows], kind="stable")]
     twice = order[1:][np.diff(keys[order]) == 0]
@@ -164,25 +229,18 @@ def _of_items(votes: Votes, given: object, problems: Problems) -> tuple[tuple[st
         each = "item and context" if by_context else "item"
         problems.rows(sorted(twice + 1), f"a second row of {name!r} and others; give one per {each}")
         problems.raise_any()
-    at = np.searchsorted(keys[order], asked)
+    at = np.searchsorted(keys[order], wanted)
     found = (
-        (at < len(order)) & (keys[order][np.minimum(at, len(order) - 1)] == asked)
+        (at < len(order)) & (keys[order][np.minimum(at, len(order) - 1)] == wanted)
         if len(order)
-        else asked < 0
+        else wanted < 0
     )
-    missing = np.unique(asked[~found])
+    missing = np.unique(wanted[~found])
     if len(missing):
-        shown = [_called(votes, int(key), by_context) for key in missing[:SHOWN]]
+        shown = [asked.called(int(key), by_context) for key in missing[:SHOWN]]
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         problems.stop(f"no row of {', '.join(shown)}{more}; add what is missing")
-    return names, values[order[at]].transpose(1, 0, 2)
-
-
-def _called(votes: Votes, key: int, by_context: bool) -> str:
-    if not by_context:
-        return f"item {votes.items[key]!r}"
-    item, context = divmod(key, len(votes.contexts))
-    return f"item {votes.items[item]!r} in context {votes.contexts[context]!r}"
+    return names, np.asarray(values[order[at]])
 
 
 def _check_names(names: tuple[str, ...], problems: Problems) -> None:
@@ -191,8 +249,14 @@ def _check_names(names: tuple[str, ...], problems: Problems) -> None:
             problems.table(f"the name {name!r} is that of the effect of own families; rename the column")
 
 
-def _numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
-    """A column of numbers; what is none is reported."""
+def numbers(column: str, cells: Sequence[object], problems: Problems) -> Floats:
+    """A column of numbers, shape (rows,); a cell that is none is reported and NaN.
+
+    Examples
+    --------
+    >>> numbers("length", ["3", 4.5], Problems("covariates")).tolist()
+    [3.0, 4.5]
+    """
     out = np.zeros(len(cells))
     wrong: dict[str, list[int]] = {}
     for row, cell in enumerate(cells):

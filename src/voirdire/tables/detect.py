@@ -51,7 +51,7 @@ def read_table(
         Whether single votes are wanted, or their counts will do; see :func:`voirdire.tables.votes.read_votes`.
 
     keep : sequence of str
-        More columns of votes to keep as they are.
+        More columns of votes, scores or rankings to keep as they are.
     rankings : bool
         Whether rankings are taken, too.
 
@@ -72,9 +72,9 @@ def read_table(
     """
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, keep=keep),
-        Scores.data: read_scores,
+        Scores.data: partial(read_scores, keep=keep),
         Labels.data: partial(read_labels, levels=levels),
-        Rankings.data: read_rankings,
+        Rankings.data: partial(read_rankings, keep=keep),
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:
         return read_table(table, levels=table.levels, votes=votes, rows=rows, keep=keep, rankings=rankings)
@@ -97,7 +97,7 @@ def read_table(
                 "these are rankings, which this does not take; --table votes (table='votes') reads each as the votes "
                 "between its items"
             )
-        return read_rankings(table)
+        return readers[Rankings.data](table)
     if len(found) == 1 and _is_half_known(table, found[0], problems):
         raise InputError(_unknown(table))
     shown = [] if found else columns_among(table, ["item", "judge", "first", "second", "winner"], problems)

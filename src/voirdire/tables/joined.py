@@ -128,7 +128,7 @@ def _rated(old: Rated, new: Rated) -> Rated:
         given_twice(present, problems, before=old.rows)
         problems.raise_any()
     found |= old.joined_answers(new)
-    return type(old)(**{field.name: found[field.name] for field in fields(old)})
+    return type(old)(**{field.name: found[field.name] for field in fields(old) if field.name in found})
 
 
 def _together(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -58,7 +59,7 @@ class Rankings(Rated):
         return {"rank": np.concatenate([self.rank, new.rank])}
 
 
-def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
+def read_rankings(table: object, *, name: str = "rankings", keep: Sequence[str] = ()) -> Rankings:
     """Read and check a table of rankings, one row an item of a ranking.
 
     Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ones are ties); optionally
@@ -71,6 +72,8 @@ def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
         As :func:`voirdire.tables.scores.read_scores` takes it.
     name : str
         What the table is called in messages.
+    keep : sequence of str
+        More columns to keep as they are (``Rankings.further.columns``), those of them that there are.
 
     Returns
     -------
@@ -94,7 +97,7 @@ def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
     if isinstance(table, Rankings):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "rank", None, problems)
+    cells, found = read_rated(table, "rank", None, problems, keep=keep)
     rank = numbers(cells["rank"], problems, "rank") if "rank" in cells else np.empty(0)
     fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
     read = Rankings(rank=rank, **fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from voirdire.tables.encode import (
     positions,
     same_letters,
 )
+from voirdire.tables.further import Further
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import TIME, times
@@ -50,6 +51,8 @@ class Rated:
         As above; None without such a column.
     time : float array, shape (rows,), or None
         When each answer was given; see :func:`voirdire.tables.times.times`.
+    further : Further
+        Columns that were asked for, and what was made of them.
     has_criteria, has_items : bool
         Whether the table has a criterion column, an item column.
     """
@@ -73,6 +76,7 @@ class Rated:
     run: IntArray | None = None
     phase: IntArray | None = None
     time: NDArray[np.float64] | None = None
+    further: Further = field(default_factory=Further)
     has_criteria: bool = False
     has_items: bool = True
 
@@ -149,14 +153,24 @@ class Rated:
                 f"rows must be a boolean mask of shape ({self.rows},), not {mask.dtype} of shape {mask.shape}"
             )
         kept: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            kept[field.name] = value[mask] if isinstance(value, np.ndarray) else value
+        for one in fields(self):
+            value = getattr(self, one.name)
+            kept[one.name] = value[mask] if isinstance(value, np.ndarray) else value
+        kept["further"] = self.further.subset(mask)
         return type(self)(**kept)
+
+    def with_further(self: R, further: Further) -> R:
+        """The same answers with other further columns."""
+        return replace(self, further=further)
 
 
 def read_rated(
-    table: object, value: str, judge: str | None, problems: Problems, more: Sequence[str] = ()
+    table: object,
+    value: str,
+    judge: str | None,
+    problems: Problems,
+    more: Sequence[str] = (),
+    keep: Sequence[str] = (),
 ) -> tuple[Cells, dict[str, Any]]:
     """Read the columns and code the names; problems are collected, not raised.
 
@@ -172,6 +186,8 @@ def read_rated(
         Where problems are reported.
     more : sequence of str
         Further columns of names that the table may have, in which cells may be empty (code -1).
+    keep : sequence of str
+        Columns to keep as they are, those of them that there are.
 
     Returns
     -------
@@ -187,9 +203,12 @@ def read_rated(
     >>> read_rated(table, "score", None, Problems("scores"))[1]["judge"].tolist()
     [1, 0]
     """
-    cells = read_columns(table, [value] if judge else ["judge", value], (*_OPTIONAL, TIME, *more), problems)
+    known = (*_OPTIONAL, TIME, *more)
+    kept = [name for name in keep if name not in (*known, "judge", value)]
+    cells = read_columns(table, [value] if judge else ["judge", value], (*known, *kept), problems)
     time = times(cells, problems)
     cells.pop(TIME, None)
+    further = Further({name: cells.pop(name) for name in kept if name in cells})
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")
@@ -211,6 +230,7 @@ def read_rated(
         columns["item"] = _cross(columns["context"], columns["system"]) if known else nothing
     only = Column((ONLY_CRITERION,), np.zeros(rows, np.int64))
     found: dict[str, Any] = {"has_criteria": "criterion" in columns, "has_items": has_items, "time": time}
+    found["further"] = further
     columns.setdefault("criterion", only)
     plurals = {"criterion": "criteria"}
     for name, column in columns.items():

@@ -50,7 +50,9 @@ class Scores(Rated):
         return {"score": np.concatenate([self.score, new.score])}
 
 
-def read_scores(table: object, *, name: str = "scores", judge: str | None = None) -> Scores:
+def read_scores(
+    table: object, *, name: str = "scores", judge: str | None = None, keep: Sequence[str] = ()
+) -> Scores:
     """Read and check a table of scores, one row per score.
 
     Columns: ``judge``, ``score``, and ``item`` or both ``context`` and ``system``; optionally ``criterion``,
@@ -67,6 +69,8 @@ def read_scores(table: object, *, name: str = "scores", judge: str | None = None
         What the table is called in messages.
     judge : str, optional
         The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+    keep : sequence of str
+        More columns to keep as they are (``Scores.further.columns``), those of them that there are.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def read_scores(table: object, *, name: str = "scores", judge: str | None = None
     if isinstance(table, Scores):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "score", judge, problems, ("group",))
+    cells, found = read_rated(table, "score", judge, problems, ("group",), keep)
     score = numbers(cells["score"], problems) if "score" in cells else np.empty(0)
     problems.raise_any()
     return Scores(score=score, **found)

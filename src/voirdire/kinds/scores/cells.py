@@ -12,8 +12,6 @@ from voirdire.infer.nested.answers import CellAnswers
 from voirdire.model.design import Cells, Term
 from voirdire.typing import Ints
 
-NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
-
 
 @dataclass(frozen=True, eq=False)
 class ScoreCells:

@@ -8,7 +8,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.cells import NAMES
+from voirdire.kinds.scores.layout import NAMES
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
@@ -25,8 +25,8 @@ def chances(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]) -> F
     Parameters
     ----------
     rows : tuple of int array
-        Judge, criterion and item of each row (and context, where the model tells contexts apart: -1, or none, for any
-        other), in the problem's coding.
+        Judge, criterion and item of each row (and the others of :attr:`.ScoresLayout.about`: -1, or none, for any
+        context or level, and for numbers as they are on average), in the problem's coding.
 
     Raises
     ------
@@ -64,10 +64,10 @@ def _perceived(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
     """What judges perceive, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
-    density, (judge, criterion, item, *of) = problem.density, rows
-    context = of[0] if of else judge * 0 - 1
-    about = {"judge": judge, "criterion": criterion, "item": item, "context": context}
-    felt = perceived(density, values, problem.judge_group, about)[:, None]
+    density, (judge, criterion, *_) = problem.density, rows
+    about = dict.fromkeys(density.about, judge * 0 - 1) | dict(zip(density.about, rows, strict=False))
+    context = about.setdefault("context", judge * 0 - 1)
+    felt = perceived(density, values, problem.data["panel"], about)[:, None]
     cuts: Any = ordinal.cutpoints(density, values, np)
     variance, weight = np.zeros(len(judge)), np.ones(1)
     if "log_judge_item" in values:

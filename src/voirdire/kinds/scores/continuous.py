@@ -69,7 +69,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     part = data["scores"]
     judge = part["judge"]
     criterion = part["criterion"]
-    mu = perceived(density, values, data["panel"]["group"], part, xp)
+    mu = perceived(density, values, data["panel"], part, xp)
     noise = log_noise(values)[..., judge, criterion if "log_noise_criterion" in values else 0]
     if density.repeats:
         return log_scores(part, mu, noise, values["log_judge_item"][..., judge], xp), part["weight"]

@@ -42,6 +42,7 @@ from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores.eliminated import LARGE, Eliminated, eliminable
 from voirdire.kinds.scores.field import field_of
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.added_terms import added_parameters
 from voirdire.model.density import ByHand, Data
 from voirdire.model.specs import Model, Section
 from voirdire.model.terms import (
@@ -101,6 +102,7 @@ class ScoresDensity(ScoresLayout):
             (SCORE_ANCHORS, model.anchors if self.anchors else None),
         ):
             found += () if section is None else self._parameters(registry, section)
+        found += added_parameters(self.added)
         nothing = {
             name for name, size in (("gap", self.sizes["gap"]), ("group", self.groups - 1)) if not size
         }
@@ -142,7 +144,7 @@ class ScoresDensity(ScoresLayout):
     @property
     def is_nested(self) -> bool:
         """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
-        return self.model.taste is not None or self.model.context is not None
+        return self.model.taste is not None or self.model.context is not None or bool(self.added)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

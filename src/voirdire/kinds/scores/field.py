@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +27,6 @@ from voirdire.kinds.scores.layout import ScoresLayout
 from voirdire.model.density import Data
 from voirdire.model.design import COMMON, Design, Places, Term, design
 from voirdire.model.terms.reliability import Values
-from voirdire.typing import Ints
 
 LARGEST = 4e8  # numbers that a factor may take
 #: Of what a judge perceives.
@@ -53,7 +53,7 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     places = Places(density)
     form = cells(density, data)
     groups, hypers = groups_of(density, form.told)
-    sums = _sums(density, data["panel"]["group"], form, places)
+    sums = _sums(density, data["panel"], form, places)
     patterns = [
         Pattern(block, sums.index, sums.coefficients, sums.predictor, form.predictors)
         for block in map(places.block, ("item", "judge", "context"))
@@ -78,15 +78,19 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
     )
 
 
-def _sums(density: ScoresLayout, group: Ints, form: ScoreCells, places: Places) -> Design:
+def _sums(density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places: Places) -> Design:
     """What the predictors of each cell are the sums of."""
+    group = panel["group"]
     judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
     factors = {
         **form.about.factors,
         "family": np.where(judge < 0, -1, families[judge]),
         "group": np.where(judge < 0, -1, group[judge]),
     }
-    return design([*TERMS, *form.terms], replace(form.about, factors=factors), places).used
+    about = replace(form.about, factors=factors)
+    if "numbers" in factors:
+        about = replace(about, numbers=panel["numbers"][factors["numbers"]])
+    return design([*TERMS, *form.terms, *density.added], about, places).used
 
 
 def _apart(values: Values, location: str) -> Values:

@@ -11,6 +11,8 @@ from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.bootstrap import refit
 from voirdire.kinds.columns import records
+from voirdire.kinds.effects import told_by_terms
+from voirdire.kinds.further_terms import attached
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.in_contexts import over_note, strengths
@@ -30,6 +32,7 @@ from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
 from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
+from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import of_judges
 from voirdire.kinds.spreads import spreads
@@ -52,7 +55,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "positive", "covariates", "item_families", "by", "order")
+    refused = ("classes", "positive", "order")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,
@@ -79,7 +82,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         several criteria; ``rating-families`` where families of judges are named; ``rating-continuous`` and
         ``rating-continuous-halo`` of scores that are not whole numbers.
         """
-        if request.criteria is not None:
+        if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
         if request.levels is None and (table.score != np.round(table.score)).any():
             why = "the table has scores that are not whole numbers"
@@ -104,11 +107,19 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         without = no_halo(table)
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
-        return "rating-severity", f"{why}; tastes are left out: {without}" if without else why
+        why = f"{why}; tastes are left out: {without}" if without else why
+        return "rating-contexts" if request.asks_terms else "rating-severity", why
+
+    def model_of_terms(self, table: Scores, request: Request) -> Model:
+        """See :func:`.scores.terms.model_of`."""
+        return model_of(table, request.terms)
 
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
+        table, model, notes = attached(table, model, request, ("family", "group"))
+        if model.terms:
+            check_terms(model, table)
         about = placed(table)
         if request.families is not None and model.families is not None:
             how["families"] = read_families(request.families, table.judges)
@@ -120,7 +131,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if model.context is None or no_contexts(table) is not None:
             check_over(about, request.over, "scores", ", or of items in several contexts by rating-contexts")
         problem = pose_scores(model, table, anchors=request.anchors, **how)
-        notes = [] if problem.anchors is None else list(problem.anchors.notes)
+        notes += [] if problem.anchors is None else list(problem.anchors.notes)
         if problem.density.contexts:
             notes.append(over_note(request.over, problem.density.contexts))
         elif model.context is not None:
@@ -140,7 +151,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
             found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
         if problem.density.is_nested:
             found["spreads"] = records(spreads(problem, posterior, prob))
-        return found
+        return found | told_by_terms(problem, problem.added, problem.table.further, posterior, prob)
 
     def entrants(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems, else items."""
@@ -185,6 +196,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def join(self, problem: ScoresProblem, new: object) -> Scores:
         """Old and new scores."""
+        if problem.added.terms:
+            raise InputError(
+                "a fit with terms of further columns takes no new scores alone; fit old and new ones together"
+            )
         added = read_new(new, problem.table)
         if problem.density.contexts and added.context is None:
             raise InputError("new scores: column 'context' is missing, and the fit has contexts; name them")

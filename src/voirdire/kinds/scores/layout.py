@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from voirdire.model.added_terms import STEP
 from voirdire.model.density import LogDensity
+from voirdire.model.design import Term
+
+NAMES = ("judge", "criterion", "item")  # what a score is about, beside its context
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,10 @@ class ScoresLayout(LogDensity):
         Contexts that the model tells apart; 0 where it does not, or the table has none in which items recur.
     tastes : bool
         Whether the model has tastes of judges, and the table something to say of them.
+    added : tuple of Term
+        Terms beside those of the sections of the model.
+    added_levels : tuple of (str, int)
+        Number of levels of each factor of these that is none of the others.
     anchors : tuple of (share, count)
         Shares of the cells (items under criteria) that have so many human scores; empty without anchors.
     """
@@ -49,6 +57,8 @@ class ScoresLayout(LogDensity):
     families: tuple[int, ...] = ()
     contexts: int = 0
     tastes: bool = False
+    added: tuple[Term, ...] = ()
+    added_levels: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -61,4 +71,13 @@ class ScoresLayout(LogDensity):
             "gap": max(self.levels - 2, 0),
             "family": max(self.families, default=-1) + 1,
             "context": self.contexts,
+            **dict(self.added_levels),
         }
+
+    @cached_property
+    def about(self) -> tuple[str, ...]:
+        """Names of the codes that a score is told by: what it is about, and its row of numbers where there are such."""
+        known = (*NAMES, "context") if self.contexts else NAMES
+        factors = {factor for term in self.added for factor in term.factors} - {*known, STEP}
+        numbers = ("numbers",) if any(term.covariate is not None for term in self.added) else ()
+        return (*known, *sorted(factors), *numbers)

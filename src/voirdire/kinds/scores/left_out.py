@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.scores.cells import distinct
 from voirdire.kinds.scores.chances import chances
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.kinds.shares import Calibration
@@ -41,10 +42,9 @@ def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Float
     """
     table, part = problem.table, problem.data["scores"]
     about = problem.about(table)
-    sizes = tuple(problem.density.sizes[name] for name in about)
-    cells, row = np.unique(np.ravel_multi_index(tuple(about.values()), sizes), return_inverse=True)
-    place = np.searchsorted(cells, np.ravel_multi_index([part[name] for name in about], sizes))
-    codes = np.unravel_index(cells, sizes)
+    found, at = distinct({name: np.concatenate([code, part[name]]) for name, code in about.items()})
+    row, place, codes = at[: table.rows], at[table.rows :], tuple(found.values())
+    cells = codes[0]
     counts = np.zeros((len(cells), len(problem.scale.levels)))
     np.add.at(counts, (row, problem.given(table)), 1.0)
     log = np.empty((len(draws), len(cells)))

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from voirdire.infer.nested.answers import Answers
-from voirdire.kinds.scores.cells import NAMES, ScoreCells, distinct
-from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.kinds.scores.cells import ScoreCells, distinct
+from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.perceived import perceived, worth
 from voirdire.model.density import Data
 from voirdire.model.design import Cells, Term
@@ -107,7 +107,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
     """Log probability of each distinct answer, and its weight."""
     part = data["scores"]
     judge, criterion = part["judge"], part["criterion"]
-    eta = perceived(density, values, data["panel"]["group"], part, xp)
+    eta = perceived(density, values, data["panel"], part, xp)
     cuts = cutpoints(density, values, xp)
     whose = judge if by_judge(density) else judge * 0
     if density.repeats:
@@ -236,8 +236,9 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     parts = [data["scores"]]
     if density.anchors:
         people = data["anchors"]
-        parts.append({**people, "judge": np.full(len(people["item"]), -1)})
-    tables = [_counted(part, density.levels) for part in parts]
+        nothing = np.full(len(people["item"]), -1)
+        parts.append({**dict.fromkeys(density.about, nothing), **people})
+    tables = [_counted(part, density) for part in parts]
     about = {name: np.concatenate([found[name] for found, _ in tables]) for name in tables[0][0]}
     counts = np.concatenate([counts for _, counts in tables])
     judge, criterion, item = (about.pop(name) for name in NAMES)
@@ -261,9 +262,9 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
     return ScoreCells(cells, terms, len(family.predictors), answers, "cut_location", -1.0, TOLD)
 
 
-def _counted(part: dict[str, Any], levels: int) -> tuple[dict[str, Ints], Floats]:
+def _counted(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
     """What each cell is about, by name, and counts of the levels, shape (cells, levels)."""
-    found, row = distinct({name: part[name] for name in (*NAMES, "context") if name in part})
-    counts = np.zeros((len(found["item"]), levels))
+    found, row = distinct({name: part[name] for name in density.about})
+    counts = np.zeros((len(found["item"]), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])
     return found, counts

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from voirdire.kinds.scores.layout import ScoresLayout
+from voirdire.model.added_terms import contribution
 from voirdire.model.terms import RATERS
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.reliability import Values
@@ -39,18 +40,18 @@ def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
 
 
 def perceived(
-    density: ScoresLayout, values: Values, group: Array, about: Mapping[str, Array], xp: Any = np
+    density: ScoresLayout, values: Values, panel: Mapping[str, Array], about: Mapping[str, Array], xp: Any = np
 ) -> Array:
     """What a judge sees in an item, of each answer, elementwise; a_k is 1 where judges are alike.
 
-    a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity.
+    a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity, and what added terms are.
 
     Parameters
     ----------
-    group : int array, shape (judges,)
-        Group of every judge.
+    panel : dict of array
+        ``group`` of every judge, shape (judges,), and ``numbers`` of added terms, by row.
     about : dict of str to int array, shape (answers,)
-        As of :func:`worth`, and judge.
+        As of :func:`worth`, and judge, and what added terms are of.
 
     Returns
     -------
@@ -67,7 +68,8 @@ def perceived(
         strength = strength + (family >= 0) * shared
     seen = RATERS[density.model.reliability.kind].perceived(values, strength, judge, xp)
     if "severity" in values:
-        seen = seen - severity_of(values, group)[..., judge]
+        seen = seen - severity_of(values, panel["group"])[..., judge]
     if "severity_criterion" in values:
         seen = seen - values["severity_criterion"][..., criterion, judge]
-    return seen
+    numbers = panel["numbers"][about["numbers"]] if "numbers" in about else None
+    return seen + contribution(density.added, values, about, numbers, xp)

@@ -34,7 +34,7 @@ def predicted(
     """Mean and standard deviation of each score before it is set to the ends: noise, and what the judge makes of it."""
     density = problem.density
     about = {"judge": judge, "criterion": criterion, "item": item}
-    mu = perceived(density, values, problem.judge_group, about)
+    mu = perceived(density, values, problem.data["panel"], about)
     variance = np.exp(2.0 * log_noise(values))
     if "log_judge_item" in values:
         variance = variance + np.exp(2.0 * values["log_judge_item"])[:, None]

@@ -11,9 +11,10 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.checks import orientation
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.cells import NAMES
+from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
@@ -51,6 +52,8 @@ class ScoresProblem(Problem):
         Human scores; their distinct answers are ``data["anchors"]``, as those of the judges.
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
+    added : Resolved
+        Terms beside those of the sections of the model.
     """
 
     density: ScoresDensity
@@ -62,6 +65,7 @@ class ScoresProblem(Problem):
     answer_weight: Floats | None = None
     anchors: ScoredAnchors | None = None
     families: dict[str, str] = field(default_factory=dict)
+    added: Resolved = NOTHING_ADDED
 
     ordered: ClassVar[bool] = True  # whether answers have neighbours
 
@@ -76,14 +80,11 @@ class ScoresProblem(Problem):
         return self.density.over
 
     def about(self, table: Scores) -> dict[str, Ints]:
-        """What each score of a table is about, by name: judge, criterion and item, and context where these are told.
+        """What each score of a table is about, by the names of :attr:`.ScoresLayout.about`.
 
-        The context is -1 for any, where the table has none.
+        -1 for any context or level where the table has none.
         """
-        found: dict[str, Ints] = {name: getattr(table, name) for name in NAMES}
-        if self.density.contexts:
-            found["context"] = table.judge * 0 - 1 if table.context is None else table.context
-        return found
+        return about_of(self.density, table, self.added.codes if table is self.table else {})
 
     def given(self, table: Scores) -> Ints:
         """Every score of a table as the place of its level among :attr:`possible`."""
@@ -117,7 +118,8 @@ class ScoresProblem(Problem):
         ]
         shared = shared_families(self.families, self.judges)[1]
         more = {"group": list(self.groups), "gap": gaps, "family": list(shared)}
-        return super().coords | more | {"context": list(self.table.contexts)}
+        added = {name: list(names) for name, names in self.added.levels.items()}
+        return added | super().coords | more | {"context": list(self.table.contexts)}
 
 
 def pose_scores(
@@ -200,10 +202,33 @@ def pose_scores(
     if contexts is None:
         contexts = no_contexts(table) is None
     contexts = contexts and model.context is not None
-    about: dict[str, Ints] = dict(zip(NAMES, codes, strict=True))
-    if contexts:
-        assert table.context is not None  # else there are no contexts
-        about["context"] = table.context
+    answers, runs = answers_of(table)
+    named = dict(families or {}) if model.families is not None else {}
+    of_families, shared = shared_families(named, table.judges)
+    of_judges = {"group": (judge_group, groups)} if table.groups else {}
+    if of_families:
+        of_judges["family"] = (np.array(of_families), shared)
+    added = resolved(model, table, of_judges)
+    known = ("judge", "criterion", "item", "context", *of_judges)
+    density = ScoresDensity(
+        model,
+        len(table.judges),
+        *sizes,
+        levels=len(scale.levels) if form is ordinal else 0,
+        groups=len(groups),
+        repeats=repeats,
+        voted=votes is not None,
+        given=weights,
+        answers=answers,
+        runs=runs,
+        families=of_families,
+        contexts=len(table.contexts) if contexts else 0,
+        tastes=model.taste is not None and tells_tastes(table, contexts),
+        added=added.terms,
+        added_levels=tuple((name, len(names)) for name, names in added.levels.items() if name not in known),
+        over=over,
+    )
+    about = about_of(density, table, added.codes)
     count = len(scale.levels) if form is ordinal else 0
     number = (table.score - 0.5 * (scale.low + scale.high)) / scale.range
     if form is ordinal:
@@ -214,7 +239,8 @@ def pose_scores(
         encoded = baseline.encode(*codes, number, sizes, judge_group, model.pool)
     if answer_weight is not None:
         encoded["weight"] = encoded["weight"] * answer_weight[encoded["judge"]]
-    data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": {"group": judge_group}}
+    panel = {"group": judge_group, "numbers": added.numbers}
+    data: dict[str, dict[str, Any]] = {"scores": encoded, "panel": panel}
     people = None
     if anchors is not None:
         how = {"ordinal": form is ordinal, "declared": levels is not None}
@@ -225,25 +251,7 @@ def pose_scores(
         data["criteria"] = weighing.encode(votes, table.judges, table.criteria)
         if answer_weight is not None:
             data["criteria"]["weight"] *= answer_weight[data["criteria"]["judge"]]
-    answers, runs = answers_of(table)
-    named = dict(families or {}) if model.families is not None else {}
-    density = ScoresDensity(
-        model,
-        len(table.judges),
-        *sizes,
-        levels=count,
-        groups=len(groups),
-        repeats=repeats,
-        voted=votes is not None,
-        given=weights,
-        answers=answers,
-        runs=runs,
-        anchors=() if people is None else shares_of(people.table, sizes),
-        families=shared_families(named, table.judges)[0],
-        contexts=len(table.contexts) if contexts else 0,
-        tastes=model.taste is not None and tells_tastes(table, contexts),
-        over=over,
-    )
+    density = replace(density, anchors=() if people is None else shares_of(people.table, sizes))
     answered = np.bincount(table.judge, minlength=len(table.judges)).astype(np.int64)
     return ScoresProblem(
         density,
@@ -260,7 +268,17 @@ def pose_scores(
         answer_weight,
         people,
         named,
+        added,
     )
+
+
+def about_of(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) -> dict[str, Ints]:
+    """As :meth:`ScoresProblem.about`; ``added`` has the codes of what added terms are of, where these are known."""
+    found: dict[str, Ints] = {}
+    for name in density.about:
+        code = getattr(table, name) if name in (*NAMES, "context") else added.get(name)
+        found[name] = table.judge * 0 - 1 if code is None else code
+    return found
 
 
 def shared_families(

@@ -1,0 +1,93 @@
+"""What terms beside a model's own say, for JSON: effects of covariates, of own families, and values of all others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns, records
+from voirdire.kinds.further_terms import Resolved
+from voirdire.model.added_terms import ALONE, STEP, label
+from voirdire.model.design import Term
+from voirdire.model.problem import Problem
+from voirdire.model.terms.reliability import Values
+from voirdire.tables.covariates import OWN_FAMILY
+from voirdire.tables.further import Further
+from voirdire.typing import Floats
+
+CLEAR = 0.99  # an interval clear of 0 says that a covariate counts
+
+
+def told_by_terms(
+    problem: Problem, added: Resolved, further: Further, posterior: Posterior, prob: float
+) -> dict[str, Any]:
+    """Tables by name, those that there are.
+
+    ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear. ``own_family``: judge (None: over
+    all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
+    """
+    names = {term.name: term for term in added.terms}
+    of = {ALONE + name: name for name in further.covariates}
+    slopes = {name: of[name] for name in names if name in of and of[name] != OWN_FAMILY}
+    found: dict[str, Any] = {}
+    if slopes:
+        found["covariates"] = records(_slopes(posterior, slopes, further, prob))
+    if ALONE + OWN_FAMILY in names:
+        found["own_family"] = records(_own_family(problem, posterior, prob))
+    others = [term for name, term in names.items() if name not in slopes and OWN_FAMILY not in name]
+    if others:
+        found["terms"] = [row for term in others for row in _values(problem, added, posterior, term, prob)]
+    return found
+
+
+def _slopes(posterior: Posterior, names: Mapping[str, str], further: Further, prob: float) -> Columns:
+    def every(values: Values) -> Values:
+        return {"slope": np.stack([values[name] for name in names], axis=-1)}
+
+    shown, wide = (
+        posterior.shown(every, level)["slope"] for level in (prob, 1.0 - (1.0 - CLEAR) / len(names))
+    )
+    unit = dict(zip(further.covariates, further.units, strict=True))
+    columns: Columns = {"name": np.array(list(names.values()), dtype=object)}
+    columns |= {"effect": shown.point, "low": shown.low, "high": shown.high}
+    columns["unit"] = np.array([unit[name] for name in names.values()])
+    return columns | {"clear": (wide.low > 0) | (wide.high < 0)}
+
+
+def _own_family(problem: Problem, posterior: Posterior, prob: float) -> Columns:
+    def every(values: Values) -> Values:
+        whole = values[ALONE + OWN_FAMILY][..., None]
+        own = values.get(f"judge:{OWN_FAMILY}", np.zeros(len(problem.judges)))
+        return {"effect": np.concatenate([whole, whole + own], axis=-1)}
+
+    shown = posterior.shown(every, prob)["effect"]
+    columns: Columns = {"judge": np.array([None, *problem.judges], dtype=object)}
+    return columns | {"effect": shown.point, "low": shown.low, "high": shown.high}
+
+
+def _values(
+    problem: Problem, added: Resolved, posterior: Posterior, term: Term, prob: float
+) -> list[dict[str, Any]]:
+    def value(values: Values) -> Values:
+        found: Floats = values[term.name]
+        return {"value": found @ added.walk.T if STEP in term.factors else found}
+
+    shown = posterior.shown(value, prob)["value"]
+    names = [_names(problem, added, factor) for factor in term.factors]
+    levels = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
+    said = [", ".join(map(str, level)) for level in levels]
+    parts = {"value": shown.point, "low": shown.low, "high": shown.high}
+    columns: Columns = {
+        "term": np.full(len(said), label(term.name), dtype=object),
+        "level": np.array(said, dtype=object),
+    }
+    return records(columns | {name: np.ravel(part) for name, part in parts.items()})
+
+
+def _names(problem: Problem, added: Resolved, factor: str) -> list[str]:
+    if factor != STEP:
+        return problem.coords[factor]
+    return [f"period {period + 1}" for period in range(len(added.walk))]

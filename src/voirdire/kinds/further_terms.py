@@ -1,0 +1,251 @@
+"""Terms that a fit of scores or rankings was asked for beside those of its model: columns, covariates, families, time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.kind import Request
+from voirdire.model.added_terms import STEP, TIME, added_terms, walk_numbers
+from voirdire.model.design import Term
+from voirdire.model.specs import Model
+from voirdire.model.term_rows import TermRow
+from voirdire.tables.covariates import OWN_FAMILY
+from voirdire.tables.families import read_families
+from voirdire.tables.further import with_column, with_covariates
+from voirdire.tables.problems import Problems
+from voirdire.typing import Bools, Floats, Ints
+
+PERIODS = 8  # at most, of a term of time
+PERIOD = "period"
+#: Factors that are columns of every table, with the names of their levels.
+COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
+OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
+T = TypeVar("T")  # a table of scores or rankings
+
+
+def attached(table: T, model: Model, request: Request, of_judges: Collection[str] = ()) -> tuple[T, Model, list[str]]:
+    """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
+
+    Parameters
+    ----------
+    table : Scores or Rankings
+    model : Model
+    request : Request
+        Covariates, families of items, groups of contexts.
+    of_judges : collection of str
+        Factors of judges that are known apart from the table's columns.
+
+    Returns
+    -------
+    table, model, notes
+
+    Raises
+    ------
+    InputError
+        A term of what the table does not have.
+    """
+    notes: list[str] = []
+    rows = list(model.terms)
+    of: Any = table
+    if request.covariates is not None:
+        of = with_covariates(of, request.covariates)
+        if not request.terms:
+            rows += _of_covariates(of.further.covariates, len(of.judges))
+    of, more, said = _own_families(of, request)
+    rows += more
+    notes += said
+    if request.by is not None:
+        rows.append(TermRow(("item", request.by)))
+    for name in dict.fromkeys(name for row in rows for name in row.factors):
+        if name == TIME:
+            of = _with_periods(of)
+        elif name in (*COLUMNS, *OF_SCORES):
+            if getattr(of, name, None) is None:
+                raise InputError(f"terms: the {of.data} have no column {name!r}; leave it out")
+        elif name not in (*of_judges, *of.further.covariates, *of.further.factors):
+            of = with_column(of, name)
+            taken = "numbers" if name in of.further.covariates else "names"
+            notes.append(f"Column {name} is taken as {taken}.")
+    _check_rows(rows, of)
+    if rows:
+        notes.append(f"Terms beside those of {model.name}: {', '.join(row.words for row in rows)}.")
+    return of, replace(model, terms=tuple(rows)), notes
+
+
+def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
+    """A slope of each, and one of each judge where there are several."""
+    rows = [TermRow((name,)) for name in names]
+    return rows + ([TermRow(("judge", name)) for name in names] if judges > 1 else [])
+
+
+def _own_families(table: Any, request: Request) -> tuple[Any, list[TermRow], list[str]]:
+    """With the covariate of own families, or without the answers about them."""
+    if request.item_families is None:
+        if request.without_own_family:
+            raise InputError(
+                "without_own_family needs the families of judges and of items: families=, item_families="
+            )
+        return table, [], []
+    if request.families is None:
+        raise InputError("item_families= needs families=, the family of each judge; pass both")
+    of_judges = read_families(request.families, table.judges)
+    of_items = read_families(request.item_families, table.items, who="item")
+    judge = np.array([of_judges[name] for name in table.judges], dtype=object)[table.judge]
+    own: Bools = np.array([of_items[name] for name in table.items], dtype=object)[table.item] == judge
+    if request.without_own_family:
+        if own.all():
+            raise InputError(f"all {len(own):,} {table.data} are of judges on items of their own family")
+        left = f"{int(own.sum()):,} of {table.rows:,} {table.data} are of a judge on an item of its family: left out."
+        return table.subset(~own), [], [left]
+    if own.all() or not own.any():
+        raise InputError(
+            "no judge answered about an item of its own family and another about it, too: an effect of own families "
+            "cannot be told; check that judges and items name their families alike, or leave the families of items out"
+        )
+    further = table.further.with_covariates((OWN_FAMILY,), own[:, None].astype(float), np.ones(1))
+    return table.with_further(further), _of_covariates((OWN_FAMILY,), len(table.judges)), []
+
+
+def _with_periods(table: Any) -> Any:
+    """With the factor of periods, of about equally many answers each."""
+    if PERIOD in table.further.factors:
+        return table
+    if table.time is None:
+        raise InputError(f"terms: the {table.data} have no column 'time'; leave time out")
+    moments, code = np.unique(table.time, return_inverse=True)
+    if len(moments) < 2:
+        raise InputError("terms: all answers are of one time, so nothing can be told of time; leave it out")
+    before = np.cumsum(np.bincount(code)) - 0.5 * np.bincount(code)
+    period = np.minimum((before * PERIODS / table.rows).astype(np.int64), PERIODS - 1)
+    _, period = np.unique(period if len(moments) > PERIODS else np.arange(len(moments)), return_inverse=True)
+    first = [moments[period == one].min() for one in range(period.max() + 1)]
+    levels = tuple(f"{at + 1}: from {moment:.10g}" for at, moment in enumerate(first))
+    return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
+
+
+def _check_rows(rows: Sequence[TermRow], table: Any) -> None:
+    problems = Problems("terms")
+    for row in rows:
+        numbers = [name for name in row.factors if name in (*table.further.covariates, TIME)]
+        if len(numbers) > 1:
+            problems.table(f"{row.words} has several numbers ({', '.join(numbers)}); a term has one at most")
+    problems.raise_any()
+
+
+def of_terms(
+    base: Model,
+    rows: Sequence[TermRow],
+    sections: Mapping[str, frozenset[str]],
+    always: Collection[frozenset[str]],
+    untold: Mapping[str, str | None],
+) -> Model:
+    """A model with the sections that a sum of terms names, and its other terms beside them.
+
+    Parameters
+    ----------
+    base : Model
+        With all sections.
+    rows : sequence of TermRow
+    sections : mapping of str to frozenset of str
+        What the values of a section are of; one that is not named is left out.
+    always : collection of frozenset of str
+        What every model has.
+    untold : mapping of str to str or None
+        Why a table tells nothing of a section, in words.
+
+    Raises
+    ------
+    InputError
+        No term ``item``; a section that the table tells nothing of.
+    """
+    named = [frozenset(row.factors) for row in rows]
+    text = " + ".join(row.words for row in rows)
+    problems = [] if frozenset({"item"}) in named else [f"terms {text!r}: there is no term item, what is compared"]
+    problems += [
+        f"terms: {rows[named.index(of)].words} cannot be told: {why}; leave it out"
+        for name, of in sections.items()
+        if of in named and (why := untold.get(name)) is not None
+    ]
+    if problems:
+        raise InputError(problems)
+    absent: dict[str, Any] = {name: None for name, of in sections.items() if of not in named}
+    others = tuple(
+        row for row, of in zip(rows, named, strict=True) if of not in always and of not in sections.values()
+    )
+    return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, **absent)
+
+
+@dataclass(frozen=True, eq=False)
+class Resolved:
+    """Terms of a model's rows, and what they are of in each row of a table.
+
+    Attributes
+    ----------
+    terms : tuple of Term
+    levels : dict of str to tuple of str
+        Names of the levels of each factor that is none of the table's own columns.
+    codes : dict of str to int array, shape (rows,)
+        Levels of the factors of all terms; and ``numbers``, the row of ``numbers`` that each has.
+    numbers : array, shape (different rows + 1, numbers)
+        Covariates, then steps of time; the last row, of zeros, is for answers without.
+    walk : array, shape (periods, steps)
+        The numbers of the steps of time in each period.
+    """
+
+    terms: tuple[Term, ...]
+    levels: Mapping[str, tuple[str, ...]]
+    codes: Mapping[str, Ints]
+    numbers: Floats
+    walk: Floats
+
+
+NOTHING_ADDED = Resolved((), {}, {}, np.zeros((1, 0)), np.zeros((1, 0)))
+
+
+def resolved(
+    model: Model, table: Any, judges: Mapping[str, tuple[Ints, tuple[str, ...]]], apart: bool = False
+) -> Resolved:
+    """The terms of a model whose table :func:`attached` made.
+
+    Parameters
+    ----------
+    judges : mapping
+        Of factors of judges: level of each judge, and names of the levels.
+    apart : bool
+        As of :class:`.Term`.
+    """
+    rows, further = model.terms, table.further
+    if not rows:
+        return NOTHING_ADDED
+    named = {name for row in rows for name in row.factors}
+    covariates = further.covariates if named & {*further.covariates} else ()
+    parts = [further.covariate] if covariates else []
+    levels: dict[str, tuple[str, ...]] = {}
+    codes: dict[str, Ints] = {}
+    steps, walk = 0, np.zeros((1, 0))
+    if TIME in named:
+        steps, period = len(further.factors[PERIOD]) - 1, further.codes[PERIOD]
+        parts.append(walk_numbers(period, steps + 1))
+        walk = parts[-1][np.unique(period, return_index=True)[1]]
+        levels[STEP] = further.factors[PERIOD][1:]
+    for name in named - {*covariates, TIME}:
+        if name in judges:
+            of_judge, names = judges[name]
+            codes[name], levels[name] = of_judge[table.judge], names
+        elif name in further.factors:
+            codes[name], levels[name] = further.codes[name], further.factors[name]
+        else:
+            codes[name] = getattr(table, name)
+            levels[name] = getattr(table, (COLUMNS | OF_SCORES)[name])
+    numbers = np.zeros((1, 0))
+    if parts:
+        different, row = np.unique(np.concatenate(parts, axis=1), axis=0, return_inverse=True)
+        numbers = np.concatenate([different, np.zeros((1, different.shape[1]))])
+        codes["numbers"] = row.ravel()
+    terms = added_terms(rows, covariates, steps, apart=apart)
+    return Resolved(terms, levels, codes, numbers, walk)

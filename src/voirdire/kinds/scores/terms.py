@@ -1,0 +1,80 @@
+"""Models of scores that are sums of terms: which sections a sum names, and what no model of scores takes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.kinds.further_terms import of_terms
+from voirdire.kinds.scores import ordinal
+from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
+from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.problem import has_repeats
+from voirdire.model.specs import Model, load_model
+from voirdire.model.term_rows import TermRow
+from voirdire.model.terms import SharedStrength
+from voirdire.tables.scores import Scores
+
+BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
+#: Sections of models of scores, by what their values are of.
+SECTIONS = {
+    "context": frozenset({"item", "context"}),
+    "taste": frozenset({"judge", "item"}),
+    "families": frozenset({"family", "item"}),
+}
+#: What every model of scores has.
+ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
+
+
+def model_of(table: Scores, rows: tuple[TermRow, ...]) -> Model:
+    """The model of a sum of terms.
+
+    Raises
+    ------
+    InputError
+        A sum without items, or with what the table cannot tell.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.model.term_rows import parse_terms
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
+    >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
+    >>> found = model_of(table, parse_terms("item + item:context + judge:time"))
+    >>> sorted(found.sections), [row.words for row in found.terms]
+    (['anchors', 'context', 'cutpoints', 'reliability', 'severity', 'strength', 'weights'], ['judge:time'])
+    """
+    named = {frozenset(row.factors) for row in rows}
+    sections, untold = dict(SECTIONS), {"context": no_contexts(table)}
+    if not tells_tastes(table, no_contexts(table) is None):
+        if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
+            del sections["taste"]
+        else:
+            untold["taste"] = "no judge scores an item twice"
+    base = load_model(WITH_FAMILIES if SECTIONS["families"] in named else BASE)
+    base = replace(base, context=load_model(BASE).context, taste=base.taste if "taste" in sections else None)
+    return of_terms(base, rows, sections, ALWAYS, untold)
+
+
+def check_terms(model: Model, table: Scores) -> None:
+    """Refuse terms beside a model that has no spreads to learn, or scores that are no levels.
+
+    Raises
+    ------
+    InputError
+    """
+    words = ", ".join(row.words for row in model.terms)
+    if form_of(model) is not ordinal:
+        why = "the scores are no whole numbers" if (table.score != np.round(table.score)).any() else "it has no cutpoints"
+        raise InputError(
+            f"terms {words}: {model.name} takes scores as numbers, which go without such terms ({why}); name the levels "
+            "of a scale (levels=, --levels), or leave them out"
+        )
+    if model.repeats is not None or model.strength.kind != SharedStrength.kind:
+        raise InputError(
+            f"terms {words}: {model.name} takes none beside its own; take rating-contexts, rating-halo or "
+            "rating-families"
+        )

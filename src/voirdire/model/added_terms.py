@@ -1,0 +1,129 @@
+"""Terms that a model has beside its sections: of further columns of a table, of covariates, of time.
+
+Values of a term are Normal(0, s), independent: s ~ Exponential(rate) learned, of a covariate alone given. A term of time
+is a random walk over periods: steps Normal(0, s) from each to the next, of which a row has the sum of those before it,
+less what the mean row has of each; so what else the model says of a judge is what holds on average over time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from voirdire.model.design import Scale, Term
+from voirdire.model.panel_density import parameters_of
+from voirdire.model.term_rows import TIMES, TermRow
+from voirdire.model.terms.arrays import Array
+from voirdire.model.terms.parameters import Parameter
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats, Ints
+
+TIME, STEP = "time", "step"
+ALONE = "effect:"  # before the name of a term of one factor, which parameters of sections may have
+RATE = 1.0  # of the spread of effects by factors, in log-odds
+SLOPE_SD, SLOPE_RATE = 1.5, 2.0  # of the slope of a covariate, and of the spread of slopes and of steps
+
+
+def added_terms(
+    rows: Sequence[TermRow], covariates: Sequence[str], steps: int, *, apart: bool = False
+) -> tuple[Term, ...]:
+    """The terms of some rows.
+
+    Parameters
+    ----------
+    rows : sequence of TermRow
+    covariates : sequence of str
+        Names of the numbers of a cell, after which those of steps of time come.
+    steps : int
+        Number of periods less one.
+    apart : bool
+        As of :class:`.Term`.
+
+    Examples
+    --------
+    >>> [(term.name, term.factors, term.covariate) for term in added_terms([TermRow(("judge", "length"))], ["length"], 0)]
+    [('judge:length', ('judge',), 0)]
+    """
+    found: list[Term] = []
+    for row in rows:
+        name = row.words if len(row.factors) > 1 else ALONE + row.factors[0]
+        number = next((covariates.index(one) for one in row.factors if one in covariates), None)
+        axes = tuple(one for one in row.factors if one not in (*covariates, TIME))
+        scale = _scale(row, name, slopes=number is not None or TIME in row.factors, alone=not axes)
+        if TIME in row.factors:
+            found += [
+                Term(name, (*axes, STEP), 0, at=((STEP, step),), covariate=len(covariates) + step, scale=scale)
+                for step in range(steps)
+            ]
+        else:
+            found.append(Term(name, axes, 0, covariate=number, scale=scale))
+    return tuple(term._replace(apart=apart) for term in found)
+
+
+def _scale(row: TermRow, name: str, *, slopes: bool, alone: bool) -> Scale:
+    given = row.sd if row.sd is not None or row.rate is not None or not (slopes and alone) else SLOPE_SD
+    if given is not None:
+        return Scale(sd=given)
+    return Scale(rate=row.rate or (SLOPE_RATE if slopes else RATE), spread=f"log_{name}_spread")
+
+
+def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
+    """The parameters of terms, each once."""
+    found = {parameter.name: parameter for term in terms for parameter in parameters_of(term)}
+    return tuple(found.values())
+
+
+def contribution(
+    terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None, xp: Any
+) -> Array:
+    """What terms add to each row, shape (..., rows); 0 without terms.
+
+    Parameters
+    ----------
+    about : dict of str to int array, shape (rows,)
+        Levels of factors, -1 for none; a term of a factor that is not there adds nothing.
+    numbers : array, shape (rows, numbers), or None
+    """
+    total: Any = 0.0
+    for term in terms:
+        fixed = dict(term.at)
+        codes = [fixed.get(factor, about.get(factor)) for factor in term.factors]
+        if any(code is None for code in codes) or (term.covariate is not None and numbers is None):
+            continue
+        value = values[term.name][(..., *(xp.maximum(code, 0) for code in codes))]
+        value = value[..., None] if all(np.ndim(code) == 0 for code in codes) else value
+        for code in codes:
+            value = value * (np.ones(1) if np.ndim(code) == 0 else code >= 0)
+        if term.covariate is not None:
+            assert numbers is not None  # else it adds nothing
+            value = value * numbers[:, term.covariate]
+        total = total + value
+    return total
+
+
+def walk_numbers(period: Ints, periods: int) -> Floats:
+    """The numbers of a walk's steps in each row, shape (rows, periods - 1): 1 after the step, less the mean.
+
+    Examples
+    --------
+    >>> walk_numbers(np.array([0, 1, 2, 2]), 3).tolist()
+    [[-0.75, -0.5], [0.25, -0.5], [0.25, 0.5], [0.25, 0.5]]
+    """
+    after = (period[:, None] > np.arange(periods - 1)).astype(float)
+    return np.asarray(after - after.mean(axis=0))
+
+
+def label(name: str) -> str:
+    """The term as people write it, of the name of its values.
+
+    Examples
+    --------
+    >>> label("effect:context"), label("judge:item")
+    ('context', 'judge:item')
+    """
+    return name.removeprefix(ALONE)
+
+
+__all__ = ["STEP", "TIME", "TIMES", "added_parameters", "added_terms", "contribution", "label", "walk_numbers"]

@@ -1,0 +1,104 @@
+"""Rows of terms as people write them: ``item + item:context + judge:item``, or ``[[term]]`` in a model file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from voirdire.errors import InputError
+from voirdire.settings import is_number
+
+PLUS, TIMES = "+", ":"
+NUMBERS = ("rate", "sd")  # keys of a row of a model file beside its factors
+
+
+class TermRow(NamedTuple):
+    """A term of a model: latent values by the levels of some factors, times a number where one is among them.
+
+    Attributes
+    ----------
+    factors : tuple of str
+        Names of factors (item, judge, context, criterion, run, time, a column of the table) and of covariates.
+    rate : float or None
+        Of the exponential prior of the standard deviation of the values, which is learned.
+    sd : float or None
+        The standard deviation, where it is given. Without either the prior is the default of such a term.
+    """
+
+    factors: tuple[str, ...]
+    rate: float | None = None
+    sd: float | None = None
+
+    @property
+    def words(self) -> str:
+        """As people write it."""
+        return TIMES.join(self.factors)
+
+
+def parse_terms(text: str) -> tuple[TermRow, ...]:
+    """Rows of a sum of terms.
+
+    Raises
+    ------
+    InputError
+        An empty term or name, a name twice in a term, a term twice.
+
+    Examples
+    --------
+    >>> [row.words for row in parse_terms("item + judge:item")]
+    ['item', 'judge:item']
+    """
+    rows = [TermRow(tuple(name.strip() for name in term.split(TIMES))) for term in text.split(PLUS)]
+    problems = [problem for row in rows for problem in _problems(row, f"terms {text!r}")]
+    problems += _repeated(rows, f"terms {text!r}")
+    if problems:
+        raise InputError(problems)
+    return tuple(rows)
+
+
+def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
+    """Rows of ``[[term]]`` of a model file, and what is wrong with them.
+
+    Examples
+    --------
+    >>> read_rows([{"factors": "group:item", "rate": 1.0}])
+    ((TermRow(factors=('group', 'item'), rate=1.0, sd=None),), [])
+    """
+    if not isinstance(content, Sequence) or not all(isinstance(row, Mapping) for row in content):
+        return (), ["[[term]] must be tables, each with 'factors'"]
+    rows, problems = [], []
+    for row in content:
+        factors = row.get("factors")
+        if not isinstance(factors, str):
+            problems.append("each [[term]] needs 'factors', names with a colon between, such as \"judge:item\"")
+            continue
+        numbers = {key: row[key] for key in NUMBERS if key in row}
+        problems += [f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown(row)]
+        problems += [
+            f"[[term]] {factors}: {key} must be positive, not {value!r}"
+            for key, value in numbers.items()
+            if not (is_number(value) and value > 0)
+        ]
+        if len(numbers) > 1:
+            problems.append(f"[[term]] {factors} has both rate and sd; give one")
+        one = TermRow(tuple(name.strip() for name in factors.split(TIMES)), **numbers)
+        problems += _problems(one, f"[[term]] {factors}")
+        rows.append(one)
+    return tuple(rows), [*problems, *_repeated(rows, "[[term]]")]
+
+
+def _unknown(row: Mapping[str, Any]) -> list[str]:
+    return [key for key in row if key not in ("factors", *NUMBERS)]
+
+
+def _problems(row: TermRow, place: str) -> list[str]:
+    if not all(row.factors):
+        return [f"{place}: a name is missing beside a {PLUS!r} or {TIMES!r}; write them as in item + judge:item"]
+    twice = sorted({name for name in row.factors if row.factors.count(name) > 1})
+    return [f"{place}: {name!r} is named twice in {row.words}; name it once" for name in twice]
+
+
+def _repeated(rows: Sequence[TermRow], place: str) -> list[str]:
+    sets = [frozenset(row.factors) for row in rows]
+    twice = {row.words for at, row in enumerate(rows) if sets[at] in sets[:at]}
+    return [f"{place}: {words} stands there twice; name it once" for words in sorted(twice)]

@@ -1,0 +1,196 @@
+"""What rows of scores or rankings say beside who answered what: numbers and factors that terms of a model are of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from voirdire.tables.covariates import Asked, names_in, numbers, of_items, standardised
+from voirdire.tables.encode import encode, name_of
+from voirdire.tables.numbers import read_number
+from voirdire.tables.problems import Problems, nearest
+from voirdire.typing import Bools, Floats, Ints
+
+COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of covariates
+
+
+@dataclass(frozen=True, eq=False)
+class Further:
+    """Further columns of a table, one entry a row.
+
+    Attributes
+    ----------
+    columns : mapping of str to sequence
+        Cells of columns that were asked for, as they stood in the table.
+    covariates : tuple of str
+        Names of numbers.
+    units : array, shape (covariates,)
+        How much of a covariate, in the table's numbers, is one unit of its effect.
+    covariate : array, shape (rows, covariates)
+        In units from the mean.
+    factors : dict of str to tuple of str
+        Levels of each factor.
+    factor : int array, shape (rows, factors)
+        Level of each; -1 for none.
+
+    Examples
+    --------
+    >>> further = Further({"length": ["3", "5"]}, ("length",), np.ones(1), np.array([[-1.0], [1.0]]))
+    >>> further.subset(np.array([True, False])).covariate.tolist()
+    [[-1.0]]
+    """
+
+    columns: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    covariates: tuple[str, ...] = ()
+    units: Floats = field(default_factory=lambda: np.zeros(0))
+    covariate: Floats | None = None
+    factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    factor: Ints | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether anything was made of the columns."""
+        return bool(self.covariates or self.factors)
+
+    @property
+    def codes(self) -> dict[str, Ints]:
+        """Level of each row, by factor."""
+        if self.factor is None:
+            return {}
+        return {name: self.factor[:, at] for at, name in enumerate(self.factors)}
+
+    def subset(self, rows: Bools) -> Further:
+        """Those of some rows."""
+        at = np.flatnonzero(rows)
+        columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
+        kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
+        return replace(self, columns=columns, **kept)
+
+    def with_covariates(self, names: tuple[str, ...], values: Floats, units: Floats) -> Further:
+        """With more covariates, values of shape (rows, names)."""
+        before = np.zeros((len(values), 0)) if self.covariate is None else self.covariate
+        return replace(
+            self,
+            covariates=(*self.covariates, *names),
+            units=np.append(self.units, units),
+            covariate=np.concatenate([before, values], axis=1),
+        )
+
+    def with_factor(self, name: str, levels: tuple[str, ...], code: Ints) -> Further:
+        """With one more factor."""
+        before = np.zeros((len(code), 0), dtype=np.int64) if self.factor is None else self.factor
+        return replace(
+            self,
+            factors={**self.factors, name: levels},
+            factor=np.concatenate([before, code[:, None]], axis=1),
+        )
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What JSON can hold, and arrays by name; columns that nothing was made of are left out."""
+        arrays = {name: getattr(self, name) for name in (*ROWS, "units")}
+        names = {"covariates": self.covariates, "factors": dict(self.factors)}
+        return names, {name: value for name, value in arrays.items() if value is not None}
+
+    @classmethod
+    def unpacked(cls, names: Mapping[str, Any], arrays: Mapping[str, Any]) -> Further:
+        """Of :meth:`pack`, after JSON made lists of tuples."""
+        factors = {name: tuple(levels) for name, levels in names["factors"].items()}
+        return cls(covariates=tuple(names["covariates"]), factors=factors, **arrays)
+
+
+ROWS = ("covariate", "factor")  # what has an entry a row
+T = TypeVar("T")  # a table of rows
+
+
+def with_covariates(table: T, given: object) -> T:
+    """A table of scores or rankings with covariates of its rows.
+
+    Parameters
+    ----------
+    table : Scores or Rankings
+    given : str, sequence of str, path or dataframe
+        Names of columns of the table (in one string with commas between), or a table with columns ``item``, optionally
+        ``context``, and the covariates.
+
+    Raises
+    ------
+    InputError
+        A covariate is missing for an item, no number, the same everywhere, or a sum of others; names clash.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> scores = read_scores(pd.DataFrame({"judge": "a", "item": ["x", "y"], "score": [1, 2]}))
+    >>> items = pd.DataFrame({"item": ["x", "y"], "length": [3, 5]})
+    >>> with_covariates(scores, items).further.covariate.tolist()
+    [[-1.0], [1.0]]
+    """
+    problems, any_table = Problems("covariates"), table
+    names = names_in(given)
+    of: Any = any_table
+    if names:
+        raw = np.stack([_column(of, name, problems) for name in names], axis=-1)
+    else:
+        asked = Asked(of.data, of.items, of.contexts, of.item, of.context)
+        names, raw = of_items(asked, given, problems)
+    problems.raise_any()
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        problems.table(f"{name!r} is named twice; name it once")
+    problems.raise_any()
+    values, units = standardised(names, raw, problems)
+    lowest, direction = (part[..., 0] for part in np.linalg.eigh(values.T @ values / len(values)))
+    if lowest < COLLINEAR:
+        among = [repr(name) for name, part in zip(names, direction, strict=True) if abs(part) > 1e-3]
+        problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")
+    problems.raise_any()
+    return of.with_further(of.further.with_covariates(names, values, units))  # type: ignore[no-any-return]
+
+
+def with_column(table: T, name: str) -> T:
+    """A table with one of its columns as a covariate, where all cells are numbers, else as a factor.
+
+    Raises
+    ------
+    InputError
+        The table has no such column, or it is the same throughout.
+    """
+    of: Any = table
+    cells = _cells(of, name, problems := Problems("terms"))
+    problems.raise_any()
+    if all(map(_is_number, cells)):
+        return with_covariates(table, (name,))
+    column = encode(cells, name, problems)
+    if len(column.levels) < 2:
+        problems.table(f"column {name!r} is the same in every row; leave it out")
+    problems.raise_any()
+    levels = tuple(sorted(column.levels))
+    code = np.array([levels.index(level) for level in column.levels])[column.codes]
+    return of.with_further(of.further.with_factor(name, levels, code))  # type: ignore[no-any-return]
+
+
+def _is_number(cell: object) -> bool:
+    name = name_of(cell)
+    if not isinstance(name, str):
+        return False
+    try:
+        read_number(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
+    kept = table.further.columns
+    if name not in kept:
+        problems.table(f"the {table.data} have no column {name!r}{nearest(name, tuple(kept))}; name one that they have")
+        return [0.0] * table.rows
+    found: Sequence[object] = kept[name]
+    return found
+
+
+def _column(table: Any, name: str, problems: Problems) -> Floats:
+    return numbers(name, _cells(table, name, problems), problems)

@@ -9,7 +9,7 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
-from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, WithoutOwnFamily
+from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, Terms, WithoutOwnFamily
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
 from voirdire.fit.verb import fit
@@ -43,6 +43,7 @@ def board(
         str | None,
         typer.Option(metavar="NAME|FILE", autocompletion=complete.model, help="As of fit."),
     ] = None,
+    terms: Terms = None,
     method: Annotated[Method, typer.Option(help="As of fit; map gives no board.")] = Method.auto,
     over: OverContexts = Over.new,
     prob: Annotated[float, typer.Option(help="Probability of the intervals.")] = PROB,
@@ -74,6 +75,7 @@ def board(
         fitted = fit(
             given[0] if len(given) == 1 else given,
             model=model,
+            terms=terms,
             method=method.value,
             prob=prob,
             seed=seed,

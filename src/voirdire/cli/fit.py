@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, WithoutOwnFamily
+from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, Terms, WithoutOwnFamily
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT
@@ -89,6 +89,7 @@ def fit(
             "joint-position for votes and scores.",
         ),
     ] = None,
+    terms: Terms = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -196,6 +197,7 @@ def fit(
             given[0] if len(given) == 1 else given,
             reading.people(criteria),
             model=model,
+            terms=terms,
             method=method.value,
             prob=prob,
             seed=seed,
@@ -280,6 +282,7 @@ def show(result: Fit) -> None:
         ranked = None if found.get("pairs") else show.ranking(found["items"], result.prob, unit=unit)
         parts = [ranked, judges, show.criteria(found["criteria"], result.prob)]
     parts += [show.covariates(found.get("covariates"), found.get("own_family"), result.prob)]
+    parts += [show.terms(found.get("terms"), result.prob)]
     for part in [*parts, show.checks(found["checks"])]:
         if part is not None:
             out.print()

@@ -37,7 +37,17 @@ Covariates = Annotated[
     typer.Option(
         metavar="FILE|NAME,...",
         help="What is held fixed when items are compared (length, style): a table with columns item, optionally "
-        "context, and numbers; or names of which the votes have columns NAME_first and NAME_second.",
+        "context, and numbers; or names of which votes have columns NAME_first and NAME_second, scores and rankings "
+        "NAME.",
+    ),
+]
+Terms = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SUM",
+        help="In the place of a model, of scores and rankings: the sum that answers depend on, such as 'item + "
+        "item:context + judge:item + judge:length': item, judge, context, criterion, run, time, group, family, "
+        "covariates, columns of the table.",
     ),
 ]
 ItemFamilies = Annotated[
@@ -50,5 +60,5 @@ ItemFamilies = Annotated[
 ]
 WithoutOwnFamily = Annotated[
     bool,
-    typer.Option("--without-own-family", help="Leave out votes of a judge on an item of its own family."),
+    typer.Option("--without-own-family", help="Leave out answers of a judge about an item of its own family."),
 ]

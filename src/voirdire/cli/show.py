@@ -83,6 +83,18 @@ def covariates(rows: Sequence[Row] | None, own: Sequence[Row] | None, prob: floa
     return table
 
 
+def terms(rows: Sequence[Row] | None, prob: float) -> RenderableType | None:
+    """Values of terms beside a model's own, those farthest from 0; None where there are none."""
+    if not rows:
+        return None
+    table = _table("Terms, log-odds", prob)
+    for name in ("term", "level", "value", "interval"):
+        table.add_column(name, justify="left" if name in ("term", "level") else "right", overflow="fold")
+    for row in sorted(rows, key=lambda row: -abs(row["value"]))[:LIMIT]:
+        _add(table, [row["term"], row["level"], number(row["value"]), _interval(row["low"], row["high"])])
+    return _with_rest(table, len(rows) - LIMIT, "values")
+
+
 def judges(
     rows: Sequence[Row],
     prob: float,
@@ -221,8 +233,8 @@ def number(value: float) -> str:
     return f"{value:z.2f}"
 
 
-def _interval(low: float, high: float) -> str:
-    return f"[{number(low)}, {number(high)}]"
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"[{number(low)}, {number(high)}]"
 
 
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:

@@ -26,12 +26,13 @@ def told_by_terms(
 ) -> dict[str, Any]:
     """Tables by name, those that there are.
 
-    ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear. ``own_family``: judge (None: over
+    ``covariates``: name, effect (log-odds for each unit), low, high, unit, clear (the 99% interval is clear of 0, all
+    together: at the mode alone, never). ``own_family``: judge (None: over
     all), effect, low, high. ``terms``: term, level, value, low, high, of each level of every other term.
     """
     names = {term.name: term for term in added.terms}
     of = {ALONE + name: name for name in further.covariates}
-    slopes = {name: of[name] for name in names if name in of and of[name] != OWN_FAMILY}
+    slopes = {name: of[name] for name in names if name in of}
     found: dict[str, Any] = {}
     if slopes:
         found["covariates"] = records(_slopes(posterior, slopes, further, prob))

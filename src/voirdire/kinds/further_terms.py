@@ -54,13 +54,13 @@ def attached(table: T, model: Model, request: Request, of_judges: Collection[str
     of: Any = table
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
-        if not request.terms:
-            rows += _of_covariates(of.further.covariates, len(of.judges))
-    of, more, said = _own_families(of, request)
-    rows += more
+    of, said = _own_families(of, request)
     notes += said
-    if request.by is not None:
-        rows.append(TermRow(("item", request.by)))
+    if request.terms:
+        _check_named(request, rows, of)
+    else:
+        rows += _of_covariates(of.further.covariates, len(of.judges))
+        rows += [] if request.by is None else [TermRow(("item", request.by))]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == TIME:
             of = _with_periods(of)
@@ -83,14 +83,25 @@ def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
     return rows + ([TermRow(("judge", name)) for name in names] if judges > 1 else [])
 
 
-def _own_families(table: Any, request: Request) -> tuple[Any, list[TermRow], list[str]]:
+def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
+    """What was given for terms must be named in one."""
+    given = [*table.further.covariates, *([] if request.by is None else [request.by])]
+    named = {name for row in rows for name in row.factors}
+    problems = Problems("terms")
+    for name in given:
+        if name not in named:
+            problems.table(f"{name!r} is given, and no term names it; add it (as in item + {name}), or leave it out")
+    problems.raise_any()
+
+
+def _own_families(table: Any, request: Request) -> tuple[Any, list[str]]:
     """With the covariate of own families, or without the answers about them."""
     if request.item_families is None:
         if request.without_own_family:
             raise InputError(
                 "without_own_family needs the families of judges and of items: families=, item_families="
             )
-        return table, [], []
+        return table, []
     if request.families is None:
         raise InputError("item_families= needs families=, the family of each judge; pass both")
     of_judges = read_families(request.families, table.judges)
@@ -101,14 +112,14 @@ def _own_families(table: Any, request: Request) -> tuple[Any, list[TermRow], lis
         if own.all():
             raise InputError(f"all {len(own):,} {table.data} are of judges on items of their own family")
         left = f"{int(own.sum()):,} of {table.rows:,} {table.data} are of a judge on an item of its family: left out."
-        return table.subset(~own), [], [left]
+        return table.subset(~own), [left]
     if own.all() or not own.any():
         raise InputError(
             "no judge answered about an item of its own family and another about it, too: an effect of own families "
             "cannot be told; check that judges and items name their families alike, or leave the families of items out"
         )
     further = table.further.with_covariates((OWN_FAMILY,), own[:, None].astype(float), np.ones(1))
-    return table.with_further(further), _of_covariates((OWN_FAMILY,), len(table.judges)), []
+    return table.with_further(further), []
 
 
 def _with_periods(table: Any) -> Any:

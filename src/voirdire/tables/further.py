@@ -35,6 +35,8 @@ class Further:
         Levels of each factor.
     factor : int array, shape (rows, factors)
         Level of each; -1 for none.
+    present : tuple of str
+        All columns of the table as it was read.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Further:
     covariate: Floats | None = None
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     factor: Ints | None = None
+    present: tuple[str, ...] = ()
 
     @property
     def told(self) -> bool:
@@ -186,7 +189,7 @@ def _is_number(cell: object) -> bool:
 def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
     kept = table.further.columns
     if name not in kept:
-        problems.table(f"the {table.data} have no column {name!r}{nearest(name, tuple(kept))}; name one that they have")
+        problems.table(f"the {table.data} have no column {name!r}{nearest(name, table.further.present)}; name one that they have")
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
     return found

@@ -208,7 +208,8 @@ def read_rated(
     cells = read_columns(table, [value] if judge else ["judge", value], (*known, *kept), problems)
     time = times(cells, problems)
     cells.pop(TIME, None)
-    further = Further({name: cells.pop(name) for name in kept if name in cells})
+    present = tuple(columns_among(table, None, problems)) if kept else ()
+    further = Further({name: cells.pop(name) for name in kept if name in cells}, present=present)
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")

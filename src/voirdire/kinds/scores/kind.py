@@ -255,6 +255,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:
         """See :func:`.scores.held_out.held_out`."""
+        table, model, _ = attached(table, model, request, ("family", "group"))
+        if model.terms:
+            check_terms(model, table)
         return held_out(model, table, fold, request.levels)
 
     def refit_resampled(

@@ -27,6 +27,7 @@ from voirdire.kinds.votes.own_family import own_families
 from voirdire.kinds.votes.problem import VotesProblem, pose
 from voirdire.kinds.votes.residuals import residuals
 from voirdire.kinds.votes.shares import calibration, shares
+from voirdire.kinds.votes.terms import model_of
 from voirdire.model.specs import Model
 from voirdire.tables.counts import Votes
 from voirdire.tables.covariates import OWN_FAMILY, attached
@@ -101,6 +102,10 @@ class VotesKind(Kind[Votes, VotesProblem]):
         if unordered and table.has_criteria:  # of one criterion, so without tastes
             return "unordered-maple-tastes", why
         return f"learned-{name}{position}", why
+
+    def model_of_terms(self, table: Votes, request: Request) -> Model:
+        """See :func:`.votes.terms.model_of`."""
+        return model_of(shown(table, request), request)
 
     def pose(self, model: Model, table: Votes, request: Request) -> tuple[VotesProblem, list[str]]:
         """See :func:`.votes.problem.pose`."""

@@ -107,7 +107,8 @@ def pose(
         votes = split(votes, structured)
     contexts = len(votes.contexts) if structured else 0
     covariates = 0 if details is None else len(details.covariates)
-    tastes = model.taste is not None and separate and len(votes.criteria) > 1
+    told = len(votes.criteria) > 1 if separate else len(judges) > 1
+    tastes = model.taste is not None and told
     criteria = votes.criteria if separate else (COLLAPSED,)
     tables = {"votes": _weighed(cells(votes, judges, separate), answer_weight)}
     if model.pool == "majority":

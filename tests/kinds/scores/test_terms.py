@@ -98,6 +98,9 @@ def test_every_term_is_estimated_and_shown(fit: Any) -> None:
         "j0, period 1",
         "j0, period 2",
     ]
+    assert fit.covariates()["name"].tolist() == ["length", "own-family"]
+    assert fit.own_family()["judge"].tolist()[1:] == sorted(FAMILIES["families"])
+    assert len(fit.terms()) == len(found["terms"])
     assert np.concatenate(list(covered(fit, TRUTH).values())).mean() > 0.7
 
 
@@ -145,6 +148,13 @@ def test_predictions_are_of_mean_numbers_and_any_level(fit: Any) -> None:
     table = voirdire.cross_validate(TABLE, ["rating-contexts"], folds=2, covariates="length")
     plain = voirdire.cross_validate(TABLE, ["rating-contexts"], folds=2)
     assert table["log_loss"][0] < plain["log_loss"][0] - 0.01
+
+
+def test_a_fit_without_terms_says_what_it_would_need() -> None:
+    fit = voirdire.fit(TABLE, method="map")
+    for name in ("covariates", "own_family", "terms"):
+        with pytest.raises(InputError, match="needs fit"):
+            getattr(fit, name)()
 
 
 def test_a_model_file_has_terms(tmp_path: Path) -> None:

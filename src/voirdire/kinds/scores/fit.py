@@ -10,12 +10,13 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.scores import results, systems
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.problem import ScoresProblem
+from voirdire.kinds.terms_fit import TermsFit
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class ScoresFit(ScoredFit):
+class ScoresFit(TermsFit, ScoredFit):
     """A fit of scores."""
 
     problem: ScoresProblem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -38,7 +39,7 @@ class Rankings(Rated):
 
     answer: ClassVar[str] = "rank"
     data: ClassVar[str] = "rankings"
-    question: ClassVar[tuple[str, ...]] = ("judge",)
+    question: ClassVar[tuple[str, ...]] = ("question",)
 
     rank: NDArray[np.float64]
 
@@ -46,7 +47,21 @@ class Rankings(Rated):
     def ranking(self) -> IntArray:
         """Which ranking each row is of: rows of one judge, criterion, context and run are one; shape (rows,)."""
         columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
-        return np.asarray(np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel())
+        return _numbered(columns)
+
+    def groupings(self) -> dict[str, IntArray | None]:
+        """What each ranking belongs to, by the unit's name, as codes of shape (rankings,); None without such a column.
+
+        A question is what a judge ranked under a criterion in a context, in all runs; without contexts each ranking.
+        """
+        first = np.unique(self.ranking, return_index=True)[1]
+        codes = {
+            name: None if (column := getattr(self, name)) is None else column[first]
+            for name in ("context", "criterion", "judge")
+        }
+        own = np.arange(self.count)
+        question = own if codes["context"] is None else _numbered(codes.values())
+        return {"answer": own, "question": question} | codes
 
     @property
     def count(self) -> int:
@@ -56,6 +71,11 @@ class Rankings(Rated):
     def joined_answers(self, new: Rankings) -> dict[str, Any]:
         """Ranks of this table and then of another."""
         return {"rank": np.concatenate([self.rank, new.rank])}
+
+
+def _numbered(columns: Iterable[Any]) -> IntArray:
+    """A number for each distinct row of some columns."""
+    return np.asarray(np.unique(np.column_stack([*columns]), axis=0, return_inverse=True)[1].ravel())
 
 
 def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
@@ -111,7 +131,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
     known = np.all(
         [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
     )
-    cell = np.unique(np.column_stack([table.ranking, table.item]), axis=0, return_inverse=True)[1].ravel()
+    cell = _numbered([table.ranking, table.item])
     for _, rows in groups(np.where(known, cell, -1) if table.run is None else cell[:0]):
         if len(rows) > 1:
             problems.rows(

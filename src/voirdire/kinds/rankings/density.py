@@ -66,9 +66,17 @@ class RankingsDensity(PanelDensity):
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
+    weights : tuple of float or None
+        Of the criteria; None where they count equally.
     """
 
     over: str = "new"
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """As in :class:`.LogDensity`."""
+        return self.weights
 
     def field(self, data: Data) -> Field:
         """See :func:`.nested.panel.panel_field`."""

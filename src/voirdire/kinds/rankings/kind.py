@@ -17,8 +17,11 @@ from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
+from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.predict import draw, predict
 from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
+from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import results as vote_results
@@ -39,7 +42,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("criteria", "levels", "classes", "positive", "by", "order")
+    refused = ("levels", "classes", "positive", "by", "order")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,
@@ -84,7 +87,9 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     def pose(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.pose_rankings`; with what the model has and the table says nothing of."""
-        problem = pose_rankings(model, table, over=request.over)
+        problem = pose_rankings(
+            model, table, over=request.over, weights=_weights(request.criteria, table.criteria).weights
+        )
         notes = [
             f"Model {model.name} is fitted without {what}: {why}."
             for what, section, why in (
@@ -114,18 +119,18 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         answer_weight: Floats | None = None,
     ) -> RankingsProblem:
         """As in :class:`.Kind`."""
-        return pose_rankings(
-            problem.model, problem.table if table is None else table, over=problem.density.over
-        )
+        posed = problem.table if table is None else table
+        weighed = criteria_again(problem, None, posed.criteria, criteria)
+        return pose_rankings(problem.model, posed, over=problem.density.over, weights=weighed.weights)
 
     def join(self, problem: RankingsProblem, new: object) -> Rankings:
         """Old and new rankings."""
         both: Rankings = joined(problem.table, read_new(new, problem.table))
         return both
 
-    def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> Any:
-        """Refused: criteria of rankings count equally."""
-        self.check_request(Request(criteria=given))
+    def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+        """The new weights."""
+        return _weights(given, criteria)
 
     def has_anchors(self, problem: RankingsProblem) -> bool:
         """Never."""
@@ -170,8 +175,8 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         _not_of_rankings(MANY)
 
     def held_out(self, model: Model, table: Rankings, fold: Ints, request: Request) -> Seen:
-        """Refused: models are compared by votes."""
-        _not_of_rankings("models are compared by the probability of single answers")
+        """See :func:`.rankings.held_out.held_out`."""
+        return held_out(model, table, fold)
 
     def refit_resampled(
         self, problem: RankingsProblem, mode: Floats, resamples: int, rng: np.random.Generator
@@ -182,12 +187,31 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def pack(self, problem: RankingsProblem) -> Packed:
         """The rankings."""
         names, arrays = pack_rated(problem.table, "rankings")
-        return Packed({"tables": {"rankings": names}, "anchors": None, "over": problem.density.over}, arrays)
+        tables = {"rankings": names, "weights": problem.density.weights}
+        return Packed({"tables": tables, "anchors": None, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """The problem of :meth:`pack`."""
         table = Rankings(**unpack_rated(packed.sections["tables"]["rankings"], packed.arrays, "rankings"))
-        return pose_rankings(model, table, over=packed.sections["over"])
+        return pose_rankings(
+            model, table, over=packed.sections["over"], weights=unpack_criteria(packed).weights
+        )
+
+
+def _weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
+    """Weights of the criteria; votes on them are refused.
+
+    Raises
+    ------
+    InputError
+    """
+    found = read_criteria(given, criteria, ties=True, answers="rankings")
+    if found.votes is not None:
+        raise InputError(
+            "criteria: votes on criteria are not for tables of rankings; give the weight of each (columns criterion "
+            "and weight)"
+        )
+    return found
 
 
 def _not_of_rankings(why: str) -> NoReturn:

@@ -107,13 +107,17 @@ def cells_of(table: Rankings, order: Order) -> Cells:
     return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
 
 
-def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> RankingsProblem:
+def pose_rankings(
+    model: Model, table: Rankings, *, over: str = "new", weights: tuple[float, ...] | None = None
+) -> RankingsProblem:
     """Bring a table of rankings into the form of a model.
 
     Parameters
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
+    weights : tuple of float, optional
+        Of the criteria, with sum one; by default they count equally.
 
     Raises
     ------
@@ -150,6 +154,7 @@ def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> Rankin
         places,
         tuple(zip(("judge", "criterion", "item", "context"), (*sizes, contexts), strict=True)),
         over,
+        weights,
     )
     data = density.table(cells_of(table, order), order.group)
     judged = np.bincount(order.of(table.judge), minlength=len(table.judges))

@@ -45,7 +45,7 @@ def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
 
 
 def contexts(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (the mean over criteria), with interval and P(best there).
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
 
     One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
 

@@ -64,6 +64,11 @@ class Rankings(Rated):
         return {"answer": own, "question": question} | codes
 
     @property
+    def tells(self) -> bool:
+        """Whether some ranking has two items."""
+        return bool(np.bincount(self.ranking, minlength=1).max() > 1)
+
+    @property
     def count(self) -> int:
         """Number of rankings."""
         return int(self.ranking.max(initial=-1)) + 1
@@ -78,7 +83,7 @@ def _numbered(columns: Iterable[Any]) -> IntArray:
     return np.asarray(np.unique(np.column_stack([*columns]), axis=0, return_inverse=True)[1].ravel())
 
 
-def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
+def read_rankings(table: object, *, name: str = "rankings", judge: str | None = None) -> Rankings:
     """Read and check a table of rankings, one row an item of a ranking.
 
     Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ones are ties); optionally
@@ -91,6 +96,8 @@ def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
         As :func:`voirdire.tables.scores.read_scores` takes it.
     name : str
         What the table is called in messages.
+    judge : str, optional
+        Who ranked all items, of a table without a column of judges.
 
     Returns
     -------
@@ -114,7 +121,7 @@ def read_rankings(table: object, *, name: str = "rankings") -> Rankings:
     if isinstance(table, Rankings):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "rank", None, problems)
+    cells, found = read_rated(table, "rank", judge, problems)
     rank = numbers(cells["rank"], problems, "rank") if "rank" in cells else np.empty(0)
     fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
     read = Rankings(rank=rank, **fields)
@@ -139,7 +146,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
                 f"item {table.items[table.item[rows[0]]]!r} stands twice in the ranking of "
                 f"{named(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
             )
-    if not problems and np.bincount(table.ranking).max() < 2:
+    if not problems and not table.tells:
         problems.table(
             "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
             "are one ranking: leave out the column that tells its items apart"

@@ -18,6 +18,7 @@ from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
 from voirdire.kinds.rankings.held_out import held_out
+from voirdire.kinds.rankings.human import RankedAnchors
 from voirdire.kinds.rankings.predict import draw, predict
 from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
 from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
@@ -42,7 +43,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("levels", "classes", "positive", "by", "order")
+    refused = ("levels", "classes", "positive", "by", "order", "anchor_mode='cut'")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,
@@ -57,10 +58,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def check_request(self, request: Request) -> None:
         """As in :class:`.Kind`; what only models of votes have is known from rankings read as votes."""
         super().check_request(request)
-        of_votes = {
-            name: getattr(request, name)
-            for name in ("anchors", "anchor_mode", "families", "covariates", "item_families")
-        }
+        of_votes = {name: getattr(request, name) for name in ("families", "covariates", "item_families")}
         of_votes["without_own_family"] = request.without_own_family or None
         if problems := [
             f"{name}= is not for tables of rankings; leave it out, or {AS_VOTES}"
@@ -87,10 +85,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     def pose(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.pose_rankings`; with what the model has and the table says nothing of."""
-        problem = pose_rankings(
-            model, table, over=request.over, weights=_weights(request.criteria, table.criteria).weights
-        )
-        notes = [
+        weights = _weights(request.criteria, table.criteria).weights
+        problem = pose_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
+        notes = [] if problem.anchors is None else [*problem.anchors.notes, _of_people(problem)]
+        notes += [
             f"Model {model.name} is fitted without {what}: {why}."
             for what, section, why in (
                 ("contexts", model.context, no_contexts(table)),
@@ -121,7 +119,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         """As in :class:`.Kind`."""
         posed = problem.table if table is None else table
         weighed = criteria_again(problem, None, posed.criteria, criteria)
-        return pose_rankings(problem.model, posed, over=problem.density.over, weights=weighed.weights)
+        anchors = problem.anchors if table is None else None
+        return pose_rankings(
+            problem.model, posed, over=problem.density.over, weights=weighed.weights, anchors=anchors
+        )
 
     def join(self, problem: RankingsProblem, new: object) -> Rankings:
         """Old and new rankings."""
@@ -133,8 +134,8 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         return _weights(given, criteria)
 
     def has_anchors(self, problem: RankingsProblem) -> bool:
-        """Never."""
-        return False
+        """Whether people ranked some items."""
+        return problem.anchors is not None
 
     def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """The spreads that were learned, and what scores are over where there are contexts."""
@@ -187,15 +188,34 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def pack(self, problem: RankingsProblem) -> Packed:
         """The rankings."""
         names, arrays = pack_rated(problem.table, "rankings")
-        tables = {"rankings": names, "weights": problem.density.weights}
+        tables: dict[str, Any] = {"rankings": names, "weights": problem.density.weights}
+        if problem.anchors is not None:
+            tables["people"], people = pack_rated(problem.anchors.table, "people")
+            tables["people_notes"] = problem.anchors.notes
+            arrays |= people
         return Packed({"tables": tables, "anchors": None, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """The problem of :meth:`pack`."""
-        table = Rankings(**unpack_rated(packed.sections["tables"]["rankings"], packed.arrays, "rankings"))
-        return pose_rankings(
-            model, table, over=packed.sections["over"], weights=unpack_criteria(packed).weights
-        )
+        names, anchors = packed.sections["tables"], None
+        table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
+        if "people" in names:
+            people = Rankings(**unpack_rated(names["people"], packed.arrays, "people"))
+            anchors = RankedAnchors(people, tuple(names["people_notes"]))
+        weights = unpack_criteria(packed).weights
+        return pose_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
+
+
+def _of_people(problem: RankingsProblem) -> str:
+    """What people's rankings do, in words."""
+    assert problem.anchors is not None
+    table = problem.anchors.table
+    ranked = len(np.unique(table.item))
+    return (
+        f"People ranked {ranked:,} of {len(problem.items):,} items ({table.count:,} rankings): items are worth what "
+        "they are to people, and what all judges see in them beside that is an error of the panel, whose spread is "
+        "learned."
+    )
 
 
 def _weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:

@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.rankings.density import RankingsDensity, no_contexts, terms_of
+from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
 from voirdire.model.design import Cells
 from voirdire.model.family.ranking import ranking, tied_places
 from voirdire.model.problem import Problem
@@ -40,6 +41,11 @@ class Order(NamedTuple):
     def at(self, column: Ints) -> Ints:
         """What a column says at each place, shape (places, rankings); -1 where there are no more items."""
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
+
+    def padded(self, places: int) -> Order:
+        """With so many places."""
+        more = np.full((places - len(self.row), self.row.shape[1]), -1)
+        return Order(np.concatenate([self.row, more]), np.concatenate([self.group, more]))
 
 
 def in_order(table: Rankings) -> Order:
@@ -77,16 +83,19 @@ class RankingsProblem(Problem):
     table : Rankings
     order : Order
         Its rankings.
+    anchors : RankedAnchors or None
+        People's rankings.
     """
 
     density: RankingsDensity
     table: Rankings
     order: Order
+    anchors: RankedAnchors | None = None
 
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        return super().coords | {"context": list(self.table.contexts)}
+        return super().coords | {"context": list(self.table.contexts), "panel": ["panel"]}
 
     def cells(self) -> Cells:
         """What each ranking is about, and the items at its places."""
@@ -99,16 +108,37 @@ class RankingsProblem(Problem):
         return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
 
 
-def cells_of(table: Rankings, order: Order) -> Cells:
-    """What each ranking of a table is about, and the items at its places."""
-    factors = {"judge": order.of(table.judge), "criterion": order.of(table.criterion)}
+def cells_of(table: Rankings, order: Order, people: bool = False) -> Cells:
+    """What each ranking of a table is about, and the items at its places; people are no judges of the panel."""
+    judge = order.of(table.judge)
+    judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
+    factors = {
+        "judge": judge,
+        "criterion": order.of(table.criterion),
+        "panel": np.full(len(judge), panel),
+    }
     if table.context is not None:
         factors["context"] = order.of(table.context)
     return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
 
 
+def _joined(panel: Cells, people: Cells) -> Cells:
+    """The cells of both tables."""
+    nothing = np.full(people.number, -1)
+    factors = {
+        name: np.concatenate([of, people.factors.get(name, nothing)]) for name, of in panel.factors.items()
+    }
+    items = tuple(np.concatenate(pair) for pair in zip(panel.items, people.items, strict=True))
+    return Cells(panel.number + people.number, factors, items)
+
+
 def pose_rankings(
-    model: Model, table: Rankings, *, over: str = "new", weights: tuple[float, ...] | None = None
+    model: Model,
+    table: Rankings,
+    *,
+    over: str = "new",
+    weights: tuple[float, ...] | None = None,
+    anchors: object = None,
 ) -> RankingsProblem:
     """Bring a table of rankings into the form of a model.
 
@@ -118,11 +148,14 @@ def pose_rankings(
         Whether scores are over contexts like those of the table, or over these alone.
     weights : tuple of float, optional
         Of the criteria, with sum one; by default they count equally.
+    anchors : path, dataframe or RankedAnchors, optional
+        People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
 
     Raises
     ------
     InputError
-        Rankings are so long that the matrices of their items would take too much memory.
+        The model has no section of anchors, anchors are wrong, or rankings are so long that the matrices of their items
+        would take too much memory.
 
     Examples
     --------
@@ -134,8 +167,15 @@ def pose_rankings(
     >>> pose_rankings(load_model("plackett-luce"), table).judge_votes.tolist()
     [1, 1]
     """
-    order, terms = in_order(table), terms_of(model, table)
-    places, count = order.row.shape
+    if anchors is not None and model.anchors is None:
+        raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
+    people = None if anchors is None else read_ranked_anchors(anchors, table)
+    terms = terms_of(model, table, people is not None)
+    orders = [in_order(one) for one in ((table,) if people is None else (table, people.table))]
+    places = max(len(order.row) for order in orders)
+    order, *theirs = (order.padded(places) for order in orders)
+    groups = np.concatenate([one.group for one in (order, *theirs)], axis=1)
+    count = groups.shape[1]
     if (numbers := count * (places * len(terms)) ** 2) > LARGEST:
         remedy = (
             "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
@@ -150,13 +190,16 @@ def pose_rankings(
         model,
         *sizes,
         terms,
-        ranking(places, tied_places(order.group)),
+        ranking(places, tied_places(groups)),
         places,
-        tuple(zip(("judge", "criterion", "item", "context"), (*sizes, contexts), strict=True)),
+        tuple(zip(("judge", "criterion", "item", "context", "panel"), (*sizes, contexts, 1), strict=True)),
         over,
         weights,
     )
-    data = density.table(cells_of(table, order), order.group)
+    cells = cells_of(table, order)
+    if people is not None:
+        cells = _joined(cells, cells_of(people.table, theirs[0], people=True))
+    data = density.table(cells, groups)
     judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)
-    return RankingsProblem(density, data, *names, judged, table, order)
+    return RankingsProblem(density, data, *names, judged, table, order, people)

@@ -240,7 +240,9 @@ def fit(
         panel = by_likelihood(posed, seed, families, anchors)
     else:
         chained = how.for_chains if anchors is None else 0.0
-        panel = weigh_answers(posed, families, chains=chained)
+        for_items = item_families is not None and not kind.can_weigh_answers(posed)
+        weighed = None if for_items and not kind.uses_families(posed) else families
+        panel = weigh_answers(posed, weighed, chains=chained)
     problem = panel.problem
     notes += [*more, *panel.notes]
     anchored = None

@@ -81,6 +81,11 @@ class Term(NamedTuple):
     apart: bool = False
     scale: Scale | None = None
 
+    @property
+    def sided(self) -> bool:
+        """Whether each item of a cell has a column of its own."""
+        return "item" in self.factors or (self.apart and self.covariate is not None)
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -93,8 +98,8 @@ class Cells:
         Levels; -1 for none.
     items : tuple of int array, shape (cells,)
         One item, the first and the second, or those at each place; -1 for none.
-    numbers : array, shape (cells, covariates), or None
-        Of comparisons the differences of both items.
+    numbers : array, shape (cells, covariates) or (items, cells, covariates), or None
+        Of comparisons the differences of both items; of terms that are apart those of each item.
     """
 
     number: int
@@ -197,7 +202,7 @@ def stacked(designs: Sequence[Design]) -> Design:
 
 def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Floats, int]]:
     nothing = np.full(cells.number, places.size), np.zeros(cells.number)
-    sides = range(len(cells.items)) if "item" in term.factors else (None,)
+    sides = range(len(cells.items)) if term.sided else (None,)
     found = []
     for side in sides:
         predictor = term.predictor + (side or 0) * term.apart
@@ -211,7 +216,8 @@ def _columns(term: Term, cells: Cells, places: Places) -> list[tuple[Ints, Float
         sign = -term.sign if side == 1 and term.contrast and not term.apart else term.sign
         number = np.ones(cells.number)
         if term.covariate is not None:
-            number = number * 0.0 if cells.numbers is None else cells.numbers[:, term.covariate]
+            number = number * 0.0 if cells.numbers is None else cells.numbers[..., term.covariate]
+            number = number if number.ndim == 1 else number[side]
         found.append((np.where(known, place, places.size), np.where(known, sign * number, 0.0), predictor))
     return found
 

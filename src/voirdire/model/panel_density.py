@@ -77,8 +77,9 @@ class PanelDensity(LogDensity):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those of the terms, in their order."""
-        return tuple(parameter for term in self.terms for parameter in parameters_of(term))
+        """Those of the terms, in their order, each once."""
+        found = {parameter.name: parameter for term in self.terms for parameter in parameters_of(term)}
+        return tuple(found.values())
 
     @property
     def is_nested(self) -> bool:
@@ -109,7 +110,7 @@ class PanelDensity(LogDensity):
         return tuple(
             term.predictor + side * term.apart
             for term in self.terms
-            for side in range(self.sides if "item" in term.factors else 1)
+            for side in range(self.sides if term.sided else 1)
         )
 
     def predictors(self, values: Values, data: Data, xp: Any) -> Array:

@@ -1,4 +1,4 @@
-"""Synthetic panels: truth, judges, designs, and the votes they make."""
+"""Synthetic panels: truth, judges, designs, and the votes and rankings they make."""
 
 from voirdire.simulate.designs import (
     AllPairs,
@@ -30,6 +30,7 @@ from voirdire.simulate.judges import (
     VerbosityBiased,
 )
 from voirdire.simulate.panel import judge_from_spec, panel_from_spec
+from voirdire.simulate.rankings import SimulatedRankings, simulate_rankings
 from voirdire.simulate.truth import GivenTruth, NormalTruth, RanksTruth, Truth, truth_from_spec
 from voirdire.simulate.votes import (
     SimulatedArrays,
@@ -66,6 +67,7 @@ __all__ = [
     "RoundRobin",
     "SharePairs",
     "SimulatedArrays",
+    "SimulatedRankings",
     "Simulation",
     "TieProne",
     "Truth",
@@ -77,6 +79,7 @@ __all__ = [
     "judge_from_spec",
     "panel_from_spec",
     "simulate_counts",
+    "simulate_rankings",
     "simulate_votes",
     "truth_from_spec",
 ]

@@ -36,8 +36,8 @@ def components(items: int, pairs: IntArray) -> IntArray:
     return labels
 
 
-def unconnected(items: int, pairs: IntArray) -> list[str]:
-    """One sentence if the pairs leave items unconnected (empty if they do not)."""
+def unconnected(items: int, pairs: IntArray, what: str = "pairs") -> list[str]:
+    """One sentence if the pairs, or what they are of, leave items unconnected (empty if they do not)."""
     labels = components(items, pairs)
     if labels.max() == 0:
         return []
@@ -46,8 +46,8 @@ def unconnected(items: int, pairs: IntArray) -> list[str]:
     shown = "; ".join(", ".join(group[:3]) + (", ..." if len(group) > 3 else "") for group in groups[:3])
     more = "; ..." if len(groups) > 3 else ""
     return [
-        f"the pairs leave items unconnected: {len(groups)} groups that are never compared with each other"
-        f" ({shown}{more}); add pairs between them"
+        f"the {what} leave items unconnected: {len(groups)} groups that are never compared with each other"
+        f" ({shown}{more}); add {what} between them"
     ]
 
 

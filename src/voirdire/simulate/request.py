@@ -1,4 +1,4 @@
-"""A request for simulated votes: filled in, checked as a whole, with a generator for each of its parts."""
+"""A request for simulated answers: filled in, checked as a whole, with a generator for each of its parts."""
 
 from __future__ import annotations
 
@@ -28,19 +28,14 @@ _TRUTH, _DESIGN, _JUDGE = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
-    """A checked request.
+class Seeded:
+    """A generator for each part of a request.
 
-    Each part has its own generator, spawned from the seed under a key of its own: the truth, the design, and
-    for each judge, by its name, one for the questions it gets, one for its answers and one for its taste. So a part's
-    draws are the same whatever the other parts are.
+    Each part has its own, spawned from the seed under a key of its own: the truth, the design, and for each judge, by
+    its name, one for the questions it gets, one for its answers and one for its taste. So a part's draws are the same
+    whatever the other parts are.
     """
 
-    panel: dict[str, Judge]
-    items: int
-    criteria: int
-    design: Design
-    truth: TruthSetting
     seed: tuple[int, ...]
 
     def truth_rng(self) -> np.random.Generator:
@@ -52,7 +47,7 @@ class Request:
         return self._rng(_DESIGN)
 
     def sheet_rng(self, judge: str) -> np.random.Generator:
-        """For a judge's own pairs, order of presentation and sequence."""
+        """For a judge's own pairs or rankings, order of presentation and sequence."""
         return self._rng(_JUDGE, *_words(judge), 0)
 
     def answer_rng(self, judge: str) -> np.random.Generator:
@@ -68,10 +63,21 @@ class Request:
         entropy = (len(self.seed), *self.seed)
         return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
 
+
+@dataclass(frozen=True, eq=False)
+class Request(Seeded):
+    """A checked request for votes."""
+
+    panel: dict[str, Judge]
+    items: int
+    criteria: int
+    design: Design
+    truth: TruthSetting
+
     def record(self) -> dict[str, Any]:
         """Everything needed to make the same votes again, as plain tables."""
         return {
-            "seed": self.seed[0] if len(self.seed) == 1 else list(self.seed),
+            "seed": as_given(self.seed),
             "panel": {name: judge.spec() for name, judge in self.panel.items()},
             "items": self.items,
             "criteria": self.criteria,
@@ -99,15 +105,13 @@ def checked_request(
     (9, 5, ['judge-001'])
     """
     problems: list[str] = []
-    judges = _try(panel_from_spec, panel, problems)
-    plan = _try(design_from_spec, design, problems)
-    setting = _try(truth_from_spec, truth, problems)
+    judges = attempt(panel_from_spec, panel, problems)
+    plan = attempt(design_from_spec, design, problems)
+    setting = attempt(truth_from_spec, truth, problems)
     given = None if setting is None else setting.shape()
-    items = _size("items", items, given and given[0], ITEMS, 2, problems)
-    criteria = _size("criteria", criteria, given and given[1], CRITERIA, 1, problems)
-    words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
-    if not words or not all(_is_whole(word, 0) for word in words):
-        problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
+    items = size_of("items", items, given and given[0], ITEMS, 2, problems)
+    criteria = size_of("criteria", criteria, given and given[1], CRITERIA, 1, problems)
+    words = seed_words(seed, problems)
     if plan is not None and items >= 2:
         problems += [f"design: {problem}" for problem in plan.problems(items)]
         if setting is not None and setting.needs_contexts() and plan.dealt(1) is None:
@@ -117,13 +121,28 @@ def checked_request(
             )
     if problems or judges is None or plan is None or setting is None:
         raise InputError(problems)
-    return Request(judges, items, criteria, plan, setting, tuple(int(word) for word in words))
+    return Request(words, judges, items, criteria, plan, setting)
+
+
+def seed_words(seed: Seed, problems: list[str]) -> tuple[int, ...]:
+    """The seed as whole numbers."""
+    words: Sequence[Any] = seed if isinstance(seed, (list, tuple)) else [seed]
+    if words and all(_is_whole(word, 0) for word in words):
+        return tuple(int(word) for word in words)
+    problems.append(f"seed is {seed!r}; give a whole number of at least 0, or a list of them")
+    return ()
+
+
+def as_given(seed: tuple[int, ...]) -> int | list[int]:
+    """A seed for a record."""
+    return seed[0] if len(seed) == 1 else list(seed)
 
 
 Built = TypeVar("Built")
 
 
-def _try(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+def attempt(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
+    """What a specification builds; None where it is wrong, which is reported."""
     try:
         return make(spec)
     except InputError as error:
@@ -131,7 +150,7 @@ def _try(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Bui
         return None
 
 
-def _size(
+def size_of(
     word: str, size: int | None, given: int | None, default: int, least: int, problems: list[str]
 ) -> int:
     """The number of items or criteria; 0 if it is not in order."""

@@ -79,8 +79,8 @@ def with_answers(given: object, answers: Sequence[Any]) -> Any:
 def of_people(answers: object) -> object:
     """Answers of one person or of several, as one table for anchors.
 
-    Comparisons stay as they are: where people disagree, each answer counts. Of several people's labels of one item the
-    one that most of them give is known, and none where there is no such label; of their scores the mean.
+    Comparisons and rankings stay as they are: where people disagree, each answer counts. Of several people's labels of
+    one item the one that most of them give is known, and none where there is no such label; of their scores the mean.
 
     Parameters
     ----------
@@ -108,20 +108,16 @@ def of_people(answers: object) -> object:
 
     frames = [_read(table) for table in tables]
     kinds = {column for frame in frames for column in ("winner", "score", "label") if column in frame}
-    if any("rank" in frame for frame in frames) and not kinds:
-        raise InputError(
-            "people's answers are votes, scores or labels, not rankings; read all rankings as votes (--table votes, "
-            "table='votes')"
-        )
+    kinds = kinds or {"rank" for frame in frames if "rank" in frame}
     if len(kinds) != 1 and not several:
         return answers
     if len(kinds) != 1:
         raise InputError(
-            f"anchors: several tables must all have one of winner, score and label; these have {sorted(kinds)}"
+            f"anchors: several tables must all have one of winner, score, label and rank; these have {sorted(kinds)}"
         )
     (answer,) = kinds
     whole = pd.concat(frames, ignore_index=True)
-    return whole if answer == "winner" else _settled(whole, answer)
+    return whole if answer in ("winner", "rank") else _settled(whole, answer)
 
 
 def _renamed(answers: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -39,7 +39,7 @@ class Rankings(Rated):
 
     answer: ClassVar[str] = "rank"
     data: ClassVar[str] = "rankings"
-    question: ClassVar[tuple[str, ...]] = ("judge",)
+    question: ClassVar[tuple[str, ...]] = ("question",)
 
     rank: NDArray[np.float64]
 
@@ -47,7 +47,26 @@ class Rankings(Rated):
     def ranking(self) -> IntArray:
         """Which ranking each row is of: rows of one judge, criterion, context and run are one; shape (rows,)."""
         columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
-        return np.asarray(np.unique(np.column_stack(columns), axis=0, return_inverse=True)[1].ravel())
+        return _numbered(columns)
+
+    def groupings(self) -> dict[str, IntArray | None]:
+        """What each ranking belongs to, by the unit's name, as codes of shape (rankings,); None without such a column.
+
+        A question is what a judge ranked under a criterion in a context, in all runs; without contexts each ranking.
+        """
+        first = np.unique(self.ranking, return_index=True)[1]
+        codes = {
+            name: None if (column := getattr(self, name)) is None else column[first]
+            for name in ("context", "criterion", "judge")
+        }
+        own = np.arange(self.count)
+        question = own if codes["context"] is None else _numbered(codes.values())
+        return {"answer": own, "question": question} | codes
+
+    @property
+    def tells(self) -> bool:
+        """Whether some ranking has two items."""
+        return bool(np.bincount(self.ranking, minlength=1).max() > 1)
 
     @property
     def count(self) -> int:
@@ -59,7 +78,14 @@ class Rankings(Rated):
         return {"rank": np.concatenate([self.rank, new.rank])}
 
 
-def read_rankings(table: object, *, name: str = "rankings", keep: Sequence[str] = ()) -> Rankings:
+def _numbered(columns: Iterable[Any]) -> IntArray:
+    """A number for each distinct row of some columns."""
+    return np.asarray(np.unique(np.column_stack([*columns]), axis=0, return_inverse=True)[1].ravel())
+
+
+def read_rankings(
+    table: object, *, name: str = "rankings", judge: str | None = None, keep: Sequence[str] = ()
+) -> Rankings:
     """Read and check a table of rankings, one row an item of a ranking.
 
     Columns: ``judge``, ``item`` and ``rank`` (a number, the lowest is the best, equal ones are ties); optionally
@@ -72,6 +98,8 @@ def read_rankings(table: object, *, name: str = "rankings", keep: Sequence[str] 
         As :func:`voirdire.tables.scores.read_scores` takes it.
     name : str
         What the table is called in messages.
+    judge : str, optional
+        Who ranked all items, of a table without a column of judges.
     keep : sequence of str
         More columns to keep as they are (``Rankings.further.columns``), those of them that there are.
 
@@ -97,7 +125,7 @@ def read_rankings(table: object, *, name: str = "rankings", keep: Sequence[str] 
     if isinstance(table, Rankings):
         return table
     problems = Problems(name)
-    cells, found = read_rated(table, "rank", None, problems, keep=keep)
+    cells, found = read_rated(table, "rank", judge, problems, keep=keep)
     rank = numbers(cells["rank"], problems, "rank") if "rank" in cells else np.empty(0)
     fields = {name: of for name, of in found.items() if name not in ("systems", "system", "phases", "phase")}
     read = Rankings(rank=rank, **fields)
@@ -114,7 +142,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
     known = np.all(
         [getattr(table, name) >= 0 for name in (*ABOUT, "item") if getattr(table, name) is not None], axis=0
     )
-    cell = np.unique(np.column_stack([table.ranking, table.item]), axis=0, return_inverse=True)[1].ravel()
+    cell = _numbered([table.ranking, table.item])
     for _, rows in groups(np.where(known, cell, -1) if table.run is None else cell[:0]):
         if len(rows) > 1:
             problems.rows(
@@ -122,7 +150,7 @@ def _check_rankings(table: Rankings, problems: Problems) -> None:
                 f"item {table.items[table.item[rows[0]]]!r} stands twice in the ranking of "
                 f"{named(table, int(rows[0]))}; keep one, or give each ranking its own context or run",
             )
-    if not problems and np.bincount(table.ranking).max() < 2:
+    if not problems and not table.tells:
         problems.table(
             "each ranking is of a single item, which says nothing; the rows of one judge, criterion, context and run "
             "are one ranking: leave out the column that tells its items apart"

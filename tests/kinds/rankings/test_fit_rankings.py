@@ -203,19 +203,17 @@ def test_all_that_is_wrong_is_said_at_once(change: Any, said: list[str]) -> None
 
 @pytest.mark.parametrize(
     "how",
-    [{"anchors": TABLE}, {"families": {"j0": "f"}}, {"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"},
-     {"criteria": TABLE}, {"covariates": "length"}, {"item_families": {"i00": "f"}}, {"without_own_family": True}],
+    [{"families": {"j0": "f"}}, {"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"},
+     {"covariates": "length"}, {"item_families": {"i00": "f"}}, {"without_own_family": True}],
 )  # fmt: skip
 def test_what_is_for_other_tables_is_refused(how: dict[str, Any]) -> None:
     (name,) = how
-    with pytest.raises(InputError, match=rf"{name}= is not for tables of rankings|anchors"):
+    with pytest.raises(InputError, match=rf"{name}= is not for tables of rankings"):
         voirdire.fit(TABLE, **how)
 
 
 def test_what_rankings_do_not_have_is_refused_with_a_remedy(fit: Any) -> None:
     for asked in (
-        lambda: voirdire.fit(TABLE, people=["j0"]),
-        lambda: voirdire.cross_validate(TABLE, ["plackett-luce"], folds=2),
         lambda: RANKINGS.residuals(fit.problem, fit.posterior),
         lambda: RANKINGS.chances(fit.problem, {}, ()),
         lambda: voirdire.agreement(TABLE),

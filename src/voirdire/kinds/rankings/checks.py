@@ -39,8 +39,13 @@ def linked(problem: RankingsProblem) -> Check:
 
     table, count = problem.table, problem.table.count
     items, cells = len(problem.items), len(problem.criteria) * len(problem.items)
-    node = count + table.criterion * items + table.item
-    edges = coo_array((np.ones(table.rows), (table.ranking, node)), shape=(count + cells,) * 2)
+    which, node = table.ranking, table.criterion * items + table.item
+    if problem.anchors is not None:
+        people = problem.anchors.table
+        which = np.concatenate([which, count + people.ranking])
+        node = np.concatenate([node, people.criterion * items + people.item])
+        count += people.count
+    edges = coo_array((np.ones(len(which)), (which, count + node)), shape=(count + cells,) * 2)
     group = connected_components(edges, directed=False)[1]
     for c in np.unique(table.criterion):
         ranked = np.unique(table.item[table.criterion == c])

@@ -1,9 +1,10 @@
 """The density of a model of rankings: Plackett and Luce's, of what an item is worth there and then.
 
-    eta = theta_c,i + u_c,i,x + v_k,i
+    eta = theta_c,i + u_c,i,x + b_c,i + v_k,i
 
-of item i, ranked by judge k under criterion c in context x: what the item is worth, what it is worth more in a context
-and to a judge (its taste). See :mod:`voirdire.model.family.ranking` for rankings and ties.
+of item i, ranked by judge k under criterion c in context x: what the item is worth, what it is worth more in a context,
+to the panel beside people (its error, where people's rankings tell it) and to a judge (its taste). People rank by
+theta_c,i + u_c,i,x alone (:mod:`.rankings.human`). See :mod:`voirdire.model.family.ranking` for rankings and ties.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from voirdire.model.terms.reliability import Values
 from voirdire.tables.rankings import Rankings
 
 
-def terms_of(model: Model, table: Rankings) -> tuple[Term, ...]:
-    """The terms of a model that a table has something to say of."""
+def terms_of(model: Model, table: Rankings, people: bool = False) -> tuple[Term, ...]:
+    """The terms of a model that a table has something to say of, perhaps with people's rankings beside it."""
     rate = model.strength.numbers["rate"]
     found = [
         Term(
@@ -39,6 +40,10 @@ def terms_of(model: Model, table: Rankings) -> tuple[Term, ...]:
     if model.taste is not None and no_tastes(table) is None:
         scale = Scale(rate=model.taste.numbers["rate"], spread="log_taste_spread")
         found.append(Term("taste", ("judge", "item"), 0, scale=scale))
+    if people:
+        assert model.anchors is not None  # else refused
+        scale = Scale(rate=model.anchors.numbers["rate"], spread="log_panel_error_spread")
+        found.append(Term("panel_error", ("panel", "criterion", "item"), 0, scale=scale))
     return tuple(term._replace(apart=True) for term in found)
 
 
@@ -66,9 +71,17 @@ class RankingsDensity(PanelDensity):
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
+    weights : tuple of float or None
+        Of the criteria; None where they count equally.
     """
 
     over: str = "new"
+    weights: tuple[float, ...] | None = None
+
+    @property
+    def given_weights(self) -> tuple[float, ...] | None:
+        """As in :class:`.LogDensity`."""
+        return self.weights
 
     def field(self, data: Data) -> Field:
         """See :func:`.nested.panel.panel_field`."""

@@ -10,13 +10,14 @@ from voirdire.kinds.kind import Kind
 from voirdire.kinds.rankings import results
 from voirdire.kinds.rankings.kind import RANKINGS
 from voirdire.kinds.rankings.problem import RankingsProblem
+from voirdire.kinds.terms_fit import TermsFit
 from voirdire.kinds.votes import results as vote_results
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class RankingsFit(RankedFit):
+class RankingsFit(TermsFit, RankedFit):
     """A fit of rankings."""
 
     problem: RankingsProblem

@@ -11,18 +11,24 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import records
+from voirdire.kinds.effects import told_by_terms
+from voirdire.kinds.further_terms import attached, of_terms
 from voirdire.kinds.held_out import Seen
 from voirdire.kinds.in_contexts import strengths
 from voirdire.kinds.kind import Kind, Packed, Request, Results
 from voirdire.kinds.packing import pack_rated, unpack_rated
 from voirdire.kinds.rankings import checks, results
 from voirdire.kinds.rankings.density import no_contexts, no_tastes
+from voirdire.kinds.rankings.held_out import held_out
+from voirdire.kinds.rankings.human import RankedAnchors
 from voirdire.kinds.rankings.predict import draw, predict
 from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
+from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
+from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
 from voirdire.kinds.spreads import spreads
 from voirdire.kinds.votes import results as vote_results
-from voirdire.model.specs import Model
+from voirdire.model.specs import Model, load_model
 from voirdire.model.terms.reliability import Values
 from voirdire.tables.detect import read_new
 from voirdire.tables.joined import joined
@@ -30,6 +36,9 @@ from voirdire.tables.rankings import Rankings
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
 
+#: Sections of models of rankings, by what their values are of, and what every model has.
+SECTIONS = {"context": frozenset({"item", "context"}), "taste": frozenset({"judge", "item"})}
+ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}))
 AS_VOTES = "read the rankings as votes (--table votes, or voirdire.read(..., table='votes'))"
 MANY = "a ranking has too many possible answers to list; predict() gives probabilities of first places, and ranks"
 
@@ -39,7 +48,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("criteria", "levels", "classes", "positive", "by", "order")
+    refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,
@@ -54,17 +63,10 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def check_request(self, request: Request) -> None:
         """As in :class:`.Kind`; what only models of votes have is known from rankings read as votes."""
         super().check_request(request)
-        of_votes = {
-            name: getattr(request, name)
-            for name in ("anchors", "anchor_mode", "families", "covariates", "item_families")
-        }
-        of_votes["without_own_family"] = request.without_own_family or None
-        if problems := [
-            f"{name}= is not for tables of rankings; leave it out, or {AS_VOTES}"
-            for name, value in of_votes.items()
-            if value is not None
-        ]:
-            raise InputError(problems)
+        if request.families is not None and request.item_families is None:
+            raise InputError(
+                f"families= of rankings goes with item_families=; leave it out, or {AS_VOTES}, where families count for less"
+            )
 
     def default_model(self, table: Rankings, request: Request) -> tuple[str, str]:
         """``plackett-luce-tastes`` where some judge ranks an item several times, else ``plackett-luce-contexts``.
@@ -82,10 +84,24 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
             )
         return "plackett-luce", f"the table has rankings; contexts are left out: {contexts}; tastes: {tastes}"
 
+    def model_of_terms(self, table: Rankings, request: Request) -> Model:
+        """The sections of ``plackett-luce-tastes`` that a sum names, and its other terms.
+
+        Raises
+        ------
+        InputError
+            A sum without items, or with what the table tells nothing of.
+        """
+        untold = {"context": no_contexts(table), "taste": no_tastes(table)}
+        return of_terms(load_model("plackett-luce-tastes"), request.terms, SECTIONS, ALWAYS, untold)
+
     def pose(self, model: Model, table: Rankings, request: Request) -> tuple[RankingsProblem, list[str]]:
         """See :func:`.rankings.problem.pose_rankings`; with what the model has and the table says nothing of."""
-        problem = pose_rankings(model, table, over=request.over)
-        notes = [
+        table, model, told = attached(table, model, request)
+        weights = _weights(request.criteria, table.criteria).weights
+        problem = pose_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
+        notes = told + ([] if problem.anchors is None else [*problem.anchors.notes, _of_people(problem)])
+        notes += [
             f"Model {model.name} is fitted without {what}: {why}."
             for what, section, why in (
                 ("contexts", model.context, no_contexts(table)),
@@ -114,27 +130,35 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         answer_weight: Floats | None = None,
     ) -> RankingsProblem:
         """As in :class:`.Kind`."""
+        posed = problem.table if table is None else table
+        weighed = criteria_again(problem, None, posed.criteria, criteria)
+        anchors = problem.anchors if table is None else None
         return pose_rankings(
-            problem.model, problem.table if table is None else table, over=problem.density.over
+            problem.model, posed, over=problem.density.over, weights=weighed.weights, anchors=anchors
         )
 
     def join(self, problem: RankingsProblem, new: object) -> Rankings:
         """Old and new rankings."""
+        if problem.added.terms:
+            raise InputError(
+                "a fit with terms of further columns takes no new rankings alone; fit old and new ones together"
+            )
         both: Rankings = joined(problem.table, read_new(new, problem.table))
         return both
 
-    def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> Any:
-        """Refused: criteria of rankings count equally."""
-        self.check_request(Request(criteria=given))
+    def on_criteria(self, problem: RankingsProblem, criteria: tuple[str, ...], given: object) -> OnCriteria:
+        """The new weights."""
+        return _weights(given, criteria)
 
     def has_anchors(self, problem: RankingsProblem) -> bool:
-        """Never."""
-        return False
+        """Whether people ranked some items."""
+        return problem.anchors is not None
 
     def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """The spreads that were learned, and what scores are over where there are contexts."""
         over = {} if self.in_contexts(problem, posterior) is None else {"over": problem.density.over}
-        return {**over, "spreads": records(spreads(problem, posterior, prob))}
+        told = told_by_terms(problem, problem.added, problem.table.further, posterior, prob)
+        return {**over, "spreads": records(spreads(problem, posterior, prob)), **told}
 
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType({"votes": "rankings"})
 
@@ -170,8 +194,9 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         _not_of_rankings(MANY)
 
     def held_out(self, model: Model, table: Rankings, fold: Ints, request: Request) -> Seen:
-        """Refused: models are compared by votes."""
-        _not_of_rankings("models are compared by the probability of single answers")
+        """See :func:`.rankings.held_out.held_out`."""
+        table, model, _ = attached(table, model, request)
+        return held_out(model, table, fold)
 
     def refit_resampled(
         self, problem: RankingsProblem, mode: Floats, resamples: int, rng: np.random.Generator
@@ -182,12 +207,50 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
     def pack(self, problem: RankingsProblem) -> Packed:
         """The rankings."""
         names, arrays = pack_rated(problem.table, "rankings")
-        return Packed({"tables": {"rankings": names}, "anchors": None, "over": problem.density.over}, arrays)
+        tables: dict[str, Any] = {"rankings": names, "weights": problem.density.weights}
+        if problem.anchors is not None:
+            tables["people"], people = pack_rated(problem.anchors.table, "people")
+            tables["people_notes"] = problem.anchors.notes
+            arrays |= people
+        return Packed({"tables": tables, "anchors": None, "over": problem.density.over}, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> RankingsProblem:
         """The problem of :meth:`pack`."""
-        table = Rankings(**unpack_rated(packed.sections["tables"]["rankings"], packed.arrays, "rankings"))
-        return pose_rankings(model, table, over=packed.sections["over"])
+        names, anchors = packed.sections["tables"], None
+        table = Rankings(**unpack_rated(names["rankings"], packed.arrays, "rankings"))
+        if "people" in names:
+            people = Rankings(**unpack_rated(names["people"], packed.arrays, "people"))
+            anchors = RankedAnchors(people, tuple(names["people_notes"]))
+        weights = unpack_criteria(packed).weights
+        return pose_rankings(model, table, over=packed.sections["over"], weights=weights, anchors=anchors)
+
+
+def _of_people(problem: RankingsProblem) -> str:
+    """What people's rankings do, in words."""
+    assert problem.anchors is not None
+    table = problem.anchors.table
+    ranked = len(np.unique(table.item))
+    return (
+        f"People ranked {ranked:,} of {len(problem.items):,} items ({table.count:,} rankings): items are worth what "
+        "they are to people, and what all judges see in them beside that is an error of the panel, whose spread is "
+        "learned."
+    )
+
+
+def _weights(given: object, criteria: tuple[str, ...]) -> OnCriteria:
+    """Weights of the criteria; votes on them are refused.
+
+    Raises
+    ------
+    InputError
+    """
+    found = read_criteria(given, criteria, ties=True, answers="rankings")
+    if found.votes is not None:
+        raise InputError(
+            "criteria: votes on criteria are not for tables of rankings; give the weight of each (columns criterion "
+            "and weight)"
+        )
+    return found
 
 
 def _not_of_rankings(why: str) -> NoReturn:

@@ -54,20 +54,17 @@ def predict(problem: RankingsProblem, posterior: Posterior, table: object) -> Co
             problems.rows(rows, f"the fit has no {name} {theirs[level]!r}{nearest(theirs[level], ours)}")
         codes[name] = place[getattr(given, name)]
     problems.raise_any()
-    order = in_order(given)
-    cells = cells_of(replace(given, **codes), order)
-    cells = replace(
-        cells, items=(*cells.items, *[cells.items[0] * 0 - 1] * (problem.density.sides - len(cells.items)))
-    )
-    if len(cells.items) > problem.density.sides:
+    order, sides = in_order(given), problem.density.sides
+    if len(order.row) > sides:
         problems.stop(
-            f"rankings of {len(cells.items)} items, but the longest that was fitted has {problem.density.sides}; "
-            "predict shorter ones"
+            f"rankings of {len(order.row)} items, but the longest that was fitted has {sides}; predict shorter ones"
         )
+    order = order.padded(sides)
+    cells = cells_of(replace(given, **codes), order)
     first, rank = np.zeros((2, given.rows))
     there, draws = order.row >= 0, some_draws(posterior)
     for values in draws:
-        eta = problem.worth(values, cells)[: len(order.row)]
+        eta = problem.worth(values, cells)
         w = np.exp(eta - eta.max(axis=0))
         first[order.row[there]] += (w / w.sum(axis=0))[there] / len(draws)
         with np.errstate(invalid="ignore"):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from voirdire.errors import InputError
+from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
 from voirdire.kinds.rankings.density import RankingsDensity, no_contexts, terms_of
+from voirdire.kinds.rankings.human import RankedAnchors, read_ranked_anchors
+from voirdire.model.added_terms import STEP, label
 from voirdire.model.design import Cells
 from voirdire.model.family.ranking import ranking, tied_places
 from voirdire.model.problem import Problem
@@ -40,6 +43,11 @@ class Order(NamedTuple):
     def at(self, column: Ints) -> Ints:
         """What a column says at each place, shape (places, rankings); -1 where there are no more items."""
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
+
+    def padded(self, places: int) -> Order:
+        """With so many places."""
+        more = np.full((places - len(self.row), self.row.shape[1]), -1)
+        return Order(np.concatenate([self.row, more]), np.concatenate([self.group, more]))
 
 
 def in_order(table: Rankings) -> Order:
@@ -77,20 +85,27 @@ class RankingsProblem(Problem):
     table : Rankings
     order : Order
         Its rankings.
+    anchors : RankedAnchors or None
+        People's rankings.
+    added : Resolved
+        Terms beside those of the sections of the model.
     """
 
     density: RankingsDensity
     table: Rankings
     order: Order
+    anchors: RankedAnchors | None = None
+    added: Resolved = NOTHING_ADDED
 
     @property
     def coords(self) -> dict[str, list[str]]:
         """Names of the levels of each dimension."""
-        return super().coords | {"context": list(self.table.contexts)}
+        added = {name: list(names) for name, names in self.added.levels.items()}
+        return added | super().coords | {"context": list(self.table.contexts), "panel": ["panel"]}
 
     def cells(self) -> Cells:
         """What each ranking is about, and the items at its places."""
-        return cells_of(self.table, self.order)
+        return with_added(cells_of(self.table, self.order), self.order, self.added)
 
     def worth(self, values: dict[str, Floats], cells: Cells) -> Floats:
         """What items are worth where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
@@ -99,26 +114,78 @@ class RankingsProblem(Problem):
         return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
 
 
-def cells_of(table: Rankings, order: Order) -> Cells:
-    """What each ranking of a table is about, and the items at its places."""
-    factors = {"judge": order.of(table.judge), "criterion": order.of(table.criterion)}
+def cells_of(table: Rankings, order: Order, people: bool = False) -> Cells:
+    """What each ranking of a table is about, and the items at its places; people are no judges of the panel."""
+    judge = order.of(table.judge)
+    judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
+    factors = {
+        "judge": judge,
+        "criterion": order.of(table.criterion),
+        "panel": np.full(len(judge), panel),
+    }
     if table.context is not None:
         factors["context"] = order.of(table.context)
     return Cells(order.row.shape[1], factors, tuple(order.at(table.item)))
 
 
-def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> RankingsProblem:
+def with_added(cells: Cells, order: Order, added: Resolved) -> Cells:
+    """Cells with the factors of added terms, and their numbers at each place.
+
+    Raises
+    ------
+    InputError
+        A factor differs between the items of a ranking.
+    """
+    factors = dict(cells.factors)
+    for name in added.codes:
+        if name in ("numbers", "item", *factors):
+            continue
+        at = order.at(added.codes[name])
+        if ((at != at[0]) & (order.row >= 0)).any():
+            raise InputError(f"terms: column {name!r} differs between items of a ranking; give numbers, or leave it out")
+        factors[name] = at[0]
+    numbers = added.numbers[order.at(added.codes["numbers"])] if "numbers" in added.codes else None
+    return replace(cells, factors=factors, numbers=numbers)
+
+
+def _joined(panel: Cells, people: Cells) -> Cells:
+    """The cells of both tables; people's have no numbers."""
+    nothing = np.full(people.number, -1)
+    factors = {
+        name: np.concatenate([of, people.factors.get(name, nothing)]) for name, of in panel.factors.items()
+    }
+    items = tuple(np.concatenate(pair) for pair in zip(panel.items, people.items, strict=True))
+    numbers = panel.numbers
+    if numbers is not None:
+        none = np.zeros((len(numbers), people.number, numbers.shape[-1]))
+        numbers = np.concatenate([numbers, none], axis=1)
+    return Cells(panel.number + people.number, factors, items, numbers)
+
+
+def pose_rankings(
+    model: Model,
+    table: Rankings,
+    *,
+    over: str = "new",
+    weights: tuple[float, ...] | None = None,
+    anchors: object = None,
+) -> RankingsProblem:
     """Bring a table of rankings into the form of a model.
 
     Parameters
     ----------
     over : "new" or "these"
         Whether scores are over contexts like those of the table, or over these alone.
+    weights : tuple of float, optional
+        Of the criteria, with sum one; by default they count equally.
+    anchors : path, dataframe or RankedAnchors, optional
+        People's rankings; see :func:`.rankings.human.read_ranked_anchors`.
 
     Raises
     ------
     InputError
-        Rankings are so long that the matrices of their items would take too much memory.
+        The model has no section of anchors, anchors are wrong, or rankings are so long that the matrices of their items
+        would take too much memory.
 
     Examples
     --------
@@ -130,8 +197,17 @@ def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> Rankin
     >>> pose_rankings(load_model("plackett-luce"), table).judge_votes.tolist()
     [1, 1]
     """
-    order, terms = in_order(table), terms_of(model, table)
-    places, count = order.row.shape
+    if anchors is not None and model.anchors is None:
+        raise InputError(f"model {model.name} has no section [anchors]; leave anchors out, or add it")
+    people = None if anchors is None else read_ranked_anchors(anchors, table)
+    added = resolved(model, table, {}, apart=True)
+    _check_sided(added)
+    terms = (*terms_of(model, table, people is not None), *added.terms)
+    orders = [in_order(one) for one in ((table,) if people is None else (table, people.table))]
+    places = max(len(order.row) for order in orders)
+    order, *theirs = (order.padded(places) for order in orders)
+    groups = np.concatenate([one.group for one in (order, *theirs)], axis=1)
+    count = groups.shape[1]
     if (numbers := count * (places * len(terms)) ** 2) > LARGEST:
         remedy = (
             "take plackett-luce" if len(terms) > 1 else "read them as votes (--table votes, table='votes')"
@@ -142,16 +218,36 @@ def pose_rankings(model: Model, table: Rankings, *, over: str = "new") -> Rankin
         )
     contexts = 0 if no_contexts(table) is not None else len(table.contexts)
     sizes = (len(table.judges), len(table.criteria), len(table.items))
+    levels = dict(zip(("judge", "criterion", "item", "context", "panel"), (*sizes, contexts, 1), strict=True))
+    levels = {name: len(names) for name, names in added.levels.items()} | levels
     density = RankingsDensity(
         model,
         *sizes,
         terms,
-        ranking(places, tied_places(order.group)),
+        ranking(places, tied_places(groups)),
         places,
-        tuple(zip(("judge", "criterion", "item", "context"), (*sizes, contexts), strict=True)),
+        tuple(levels.items()),
         over,
+        weights,
     )
-    data = density.table(cells_of(table, order), order.group)
+    cells = with_added(cells_of(table, order), order, added)
+    if people is not None:
+        cells = _joined(cells, cells_of(people.table, theirs[0], people=True))
+    data = density.table(cells, groups)
     judged = np.bincount(order.of(table.judge), minlength=len(table.judges))
     names = (table.judges, table.criteria, table.items)
-    return RankingsProblem(density, data, *names, judged, table, order)
+    return RankingsProblem(density, data, *names, judged, table, order, people, added)
+
+
+def _check_sided(added: Resolved) -> None:
+    """What all items of a ranking have in common says nothing of their order."""
+    said = [
+        label(term.name)
+        for term in added.terms
+        if "item" not in term.factors and (term.covariate is None or STEP in term.factors)
+    ]
+    if said:
+        raise InputError(
+            f"terms: {', '.join(dict.fromkeys(said))} is the same for all items of a ranking, so it says nothing of "
+            "their order; name item or a number in it, too"
+        )

@@ -19,7 +19,7 @@ def judges(problem: RankingsProblem, posterior: Posterior, prob: float) -> Colum
 
     ``p_right`` is the probability that the judge ranks the better of two items above the worse, the mean over all pairs
     of items and over criteria. ``reliability`` is the same, and missing where the model takes all judges to be alike,
-    having no tastes.
+    having neither tastes nor an error of the panel.
     """
     columns: Columns = {"judge": np.array(problem.judges, dtype=object), "votes": problem.judge_votes}
     return columns | with_intervals(
@@ -30,22 +30,24 @@ def judges(problem: RankingsProblem, posterior: Posterior, prob: float) -> Colum
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
     """What :func:`judges` shows, shape (..., judges)."""
     strength = values["strength"]
-    taste = values.get("taste")
+    taste, error = values.get("taste"), values.get("panel_error")
+    worth = strength if error is None else strength + error[..., 0, :, :]
     right = np.zeros((*strength.shape[:-2], problem.density.judges))
     pairs = max(problem.density.items - 1, 1) * problem.density.criteria * problem.density.items / 2
     for one in range(1, problem.density.items):
         gap = strength[..., one, None] - strength[..., :one]  # (..., criteria, others)
-        seen = gap[..., None, :, :]
+        seen = (worth[..., one, None] - worth[..., :one])[..., None, :, :]
         if taste is not None:
             seen = seen + (taste[..., one, None] - taste[..., :one])[..., :, None, :]
         right = right + sigmoid(np.sign(gap)[..., None, :, :] * seen, np).sum(axis=(-1, -2)) / max(pairs, 1.0)
     if problem.density.items < 2:
         right = right + np.nan
-    return {"reliability": right if taste is not None else np.full_like(right, np.nan), "p_right": right}
+    alike = taste is None and error is None
+    return {"reliability": np.full_like(right, np.nan) if alike else right, "p_right": right}
 
 
 def contexts(problem: RankingsProblem, posterior: Posterior, prob: float) -> Columns:
-    """Strength of each item in each context (the mean over criteria), with interval and P(best there).
+    """Strength of each item in each context (over criteria by their weights), with interval and P(best there).
 
     One row per context and item: context, item, strength (log-odds, sum zero in each context), low, high, p_best.
 

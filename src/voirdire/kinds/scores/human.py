@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from voirdire.errors import InputError
+from voirdire.kinds.coded import criteria_of, strangers
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.kinds.votes.human.table import PEOPLE
 from voirdire.tables.encode import positions
-from voirdire.tables.problems import Problems, nearest
-from voirdire.tables.rated import known_names
+from voirdire.tables.problems import Problems
 from voirdire.tables.scores import Scores, read_scores
-from voirdire.typing import Ints
-
-_NAMED = 5  # names listed in a message before it only counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +48,7 @@ class ScoredAnchors:
         table = replace(people, contexts=panel.contexts, context=place)
         if not (place < 0).any():
             return replace(self, table=table)
-        said = _strangers(people.contexts, people.context, panel.contexts, "in context")
+        said = strangers(people.contexts, people.context, panel.contexts, "in context")
         if (place < 0).all():
             raise InputError(
                 f"anchors: all {said}; name contexts as in the scores, or leave the column out if people scored items "
@@ -113,10 +107,10 @@ def read_scored_anchors(
         problems.table(
             f"the scale is {', '.join(scale.names)} by the judges' scores alone; name all its levels (levels=...)"
         )
-    criterion = _criteria(people, panel, problems)
+    criterion = criteria_of(people, panel, problems)
     item = positions(people.items, panel.items)
     unused = item[people.item] < 0
-    said = _strangers(people.items, people.item, panel.items, "about item")
+    said = strangers(people.items, people.item, panel.items, "about item")
     if unused.all():
         problems.table(f"all {said}; name the items as in the scores")
     problems.raise_any()
@@ -130,52 +124,3 @@ def read_scored_anchors(
     )
     notes = (f"{said}: they say nothing about this panel and are not used.",) if unused.any() else ()
     return ScoredAnchors(coded.subset(~unused), notes)
-
-
-def _criteria(
-    people: Scores, panel: Scores, problems: Problems
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The panel's code of each criterion of the anchors; -1 where it has none, which is reported."""
-    if not people.has_criteria:
-        if len(panel.criteria) > 1:
-            problems.table(
-                f"the scores have criteria {known_names(panel.criteria)}; give a column 'criterion' that says which "
-                "each anchor is about"
-            )
-        return np.zeros(1, dtype=np.int64)
-    found = positions(people.criteria, panel.criteria)
-    for code in np.flatnonzero(found < 0):
-        name = people.criteria[code]
-        rows = np.flatnonzero(people.criterion == code) + 1
-        if not panel.has_criteria:
-            problems.rows(rows, f"the scores have no column 'criterion', so none is {name!r}; leave it out")
-        else:
-            hint = nearest(name, panel.criteria) or f"; known are {known_names(panel.criteria)}"
-            problems.rows(rows, f"the scores have no criterion {name!r}{hint}")
-    return found
-
-
-def _strangers(names: Sequence[str], code: Ints, known: Sequence[str], where: str) -> str:
-    """Anchors of which the judges have scored nothing, in words; "" where there are none.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of items, or of contexts.
-    code : int array, shape (anchors,)
-        Which each anchor has.
-    known : sequence of str
-        Those of the judges' scores.
-    where : str
-        "about item", or "in context".
-    """
-    strange = [number for number, name in enumerate(names) if name not in set(known)]
-    if not strange:
-        return ""
-    rows = int(np.isin(code, strange).sum())
-    shown = ", ".join(repr(names[number]) for number in strange[:_NAMED])
-    more = f" and {len(strange) - _NAMED} more" if len(strange) > _NAMED else ""
-    preposition, _, what = where.partition(" ")
-    article = "an" if what[0] in "aeiou" else "a"
-    are = f"1 anchor is {preposition} {article} {what}" if rows == 1 else f"{rows} anchors are {where}s"
-    return f"{are} that no judge has scored ({shown}{more}{nearest(names[strange[0]], known)})"

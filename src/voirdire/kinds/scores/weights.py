@@ -1,4 +1,4 @@
-"""Weights of criteria for scores: given as numbers, or learned from votes on the criteria."""
+"""Weights of criteria for scores and rankings: given as numbers, or learned from votes on the criteria."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ class OnCriteria(NamedTuple):
         return self
 
 
-def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False) -> OnCriteria:
+def read_criteria(
+    table: object, criteria: Sequence[str], *, ties: bool = False, answers: str = "scores"
+) -> OnCriteria:
     """Read a table that says how much criteria matter.
 
     Parameters
@@ -67,6 +69,8 @@ def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False)
         Those of the scores.
     ties : bool
         Whether votes may be ties, as where there are votes on items, too.
+    answers : str
+        What judges gave, in messages.
 
     Returns
     -------
@@ -88,11 +92,11 @@ def read_criteria(table: object, criteria: Sequence[str], *, ties: bool = False)
     if not isinstance(table, Votes):
         found = read_columns(table, [], ["criterion", "weight", "winner"], Problems(NAME))
         if "weight" in found and "winner" not in found:
-            return OnCriteria(weights=_weights(found, criteria))
+            return OnCriteria(weights=_weights(found, criteria, answers))
     return OnCriteria(_votes(read_votes(table, name="votes on criteria"), criteria, ties))
 
 
-def _weights(cells: dict[str, Any], criteria: Sequence[str]) -> tuple[float, ...]:
+def _weights(cells: dict[str, Any], criteria: Sequence[str], answers: str) -> tuple[float, ...]:
     problems = Problems(NAME)
     if "criterion" not in cells:
         problems.stop("column 'criterion' is missing; name the criterion of each weight")
@@ -101,7 +105,7 @@ def _weights(cells: dict[str, Any], criteria: Sequence[str]) -> tuple[float, ...
     for row, (cell, value) in enumerate(zip(cells["criterion"], weight, strict=True), start=1):
         name = str(cell)
         if name not in criteria:
-            problems.rows([row], f"criterion {name!r} has no scores{nearest(name, criteria)}")
+            problems.rows([row], f"criterion {name!r} has no {answers}{nearest(name, criteria)}")
         elif name in given:
             problems.rows([row], f"criterion {name!r} has a weight already; keep one")
         if value < 0:

@@ -48,7 +48,7 @@ from voirdire.model.terms.strength import (
     UniformWeights,
     VotedWeights,
 )
-from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach
+from voirdire.model.terms.structure import FamilyItem, ItemContext, JudgeTaste, JudgeTasteEach, PanelError
 from voirdire.model.terms.ties import (
     Davidson,
     DavidsonByContext,
@@ -102,6 +102,7 @@ ANCHORS: dict[str, Person] = {term.kind: term for term in (Person(), NormalPerso
 SCORE_ANCHORS: dict[str, ScoringPeople] = {
     term.kind: term for term in (PersonAsJudge(), ScoringPerson(), NoisyPerson())
 }
+RANKING_ANCHORS = {PanelError.kind: PanelError()}
 WEIGHTS = {term.kind: term for term in (VotedWeights(), UniformWeights())}
 CLASSES = {term.kind: term for term in (Shares(), ByItem(), LatentValue())}
 MATRICES: dict[str, Confusion] = {

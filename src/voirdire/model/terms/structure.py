@@ -83,6 +83,30 @@ class JudgeTasteEach(JudgeTaste):
         )
 
 
+class PanelError:
+    """b_c,i ~ Normal(0, s_panel): what an item is worth more to all judges than to people; s_panel ~ Exponential(rate).
+
+    Told by the rankings of people, who rank items by what these are worth; without such rankings there is no b.
+
+    Examples
+    --------
+    >>> [p.name for p in PanelError().parameters({"rate": 1.0})]
+    ['panel_error', 'log_panel_error_spread']
+    """
+
+    kind: ClassVar[str] = "panel-error"
+    keys: ClassVar[dict[str, str]] = {"rate": "positive"}
+
+    def parameters(self, prior: dict[str, float]) -> tuple[Parameter, ...]:
+        """Return ``panel_error``, shape (panel, criterion, item) of one panel, and ``log_panel_error_spread``."""
+        return (
+            Parameter(
+                "panel_error", ("panel", "criterion", "item"), Spread("log_panel_error_spread", axes=3)
+            ),
+            Parameter("log_panel_error_spread", (), LogExponential(prior["rate"])),
+        )
+
+
 class FamilyItem:
     """u_f,i ~ Normal(0, s_f): what all judges of family f make of item i, by any criterion; s_f ~ Exponential(rate).
 

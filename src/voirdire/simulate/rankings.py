@@ -1,0 +1,256 @@
+"""Simulated rankings: judges, a truth and a design make a table of rankings.
+
+Judge k ranks item i under criterion c in context x by a_k (theta_c,i + u_c,i,x + v_k,i) and Gumbel noise, which makes
+the model of Luce and Plackett: of the items that are left each comes next with a probability in proportion to the
+exponential of that value (Yellott 1977, Journal of Mathematical Psychology 15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.settings import Checked, Count, build, is_number
+from voirdire.simulate.graph import item_names, unconnected
+from voirdire.simulate.questions import FloatArray, IntArray
+from voirdire.simulate.request import Seed, Seeded, as_given, attempt, seed_words, size_of
+from voirdire.simulate.truth import Truth, TruthSetting, truth_from_spec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ITEMS = 12  # where neither the caller nor a given truth says how many
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingDesign(Checked):
+    """What is ranked: so many items, drawn anew for each judge, context and run, the same under every criterion.
+
+    Parameters
+    ----------
+    size : int, optional
+        Items of a ranking; by default all.
+    contexts, repeats : int
+        Every judge ranks in each context so often; the tables have columns ``context`` and ``run`` where these are
+        above 1.
+    places : sequence of int, optional
+        How many items share each place, best first: (1, 3, 1) is best and worst of five, (1, 4) the choice of one of
+        five. By default none are tied.
+
+    Examples
+    --------
+    >>> RankingDesign(size=4, places=(1, 2, 1)).ranks(9).tolist()
+    [1, 2, 2, 3]
+    """
+
+    kind: ClassVar[str] = "rankings"
+    noun: ClassVar[str] = "design"
+    size: Count | None = None
+    contexts: Count = 1
+    repeats: Count = 1
+    places: tuple[Count, ...] | None = None
+
+    def conflicts(self) -> Iterator[str]:
+        """A size that is not that of all places together."""
+        if self.size is not None and self.size < 2:
+            yield "size is 1; a ranking has two items at least"
+        if self.places is not None and self.size is not None and sum(self.places) != self.size:
+            yield f"places {list(self.places)} are of {sum(self.places)} items, but size is {self.size}"
+
+    def shown(self, items: int) -> int:
+        """Items of a ranking."""
+        return self.size or (sum(self.places) if self.places else items)
+
+    def ranks(self, items: int) -> IntArray:
+        """The rank at each place of a ranking, best first."""
+        sizes = self.places or (1,) * self.shown(items)
+        return np.repeat(np.arange(1, len(sizes) + 1), sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedRankings:
+    """What :func:`simulate_rankings` returns.
+
+    Attributes
+    ----------
+    rankings : DataFrame
+        ``judge, criterion, item, rank``, and ``context``, ``run`` where the design gives them; one row an item of a
+        ranking, best first.
+    truth : Truth
+        Without its table of judges.
+    seed : dict
+        Everything needed to make the same table again: ``seed``, ``judges``, ``items``, ``criteria``, ``design`` and
+        ``truth`` as plain tables, NumPy's version and ``bit_generator``.
+    """
+
+    rankings: pd.DataFrame
+    truth: Truth
+    seed: dict[str, Any]
+
+
+def simulate_rankings(
+    judges: int | Sequence[str] | Mapping[str, float] = 5,
+    items: int | None = None,
+    criteria: int | None = None,
+    design: object = "rankings",
+    truth: object = "normal",
+    seed: Seed = 0,
+) -> SimulatedRankings:
+    """Rankings of a panel of synthetic judges, with the truth they looked at.
+
+    Parameters
+    ----------
+    judges : int, sequence of str, or mapping of str to float
+        How many there are, their names, or the sharpness of each by name: what items are worth is multiplied by it. 1,
+        as all have by default, is the model of Luce and Plackett, 0 ranks at random, below 0 the wrong way round.
+    items, criteria : int, optional
+        At least 2 items and 1 criterion; 12 and 1 if left out, or those of a given truth.
+    design : RankingDesign, mapping or str
+        ``{"kind": "rankings", "size": 4, "contexts": 10, "repeats": 3, "places": (1, 2, 1)}``; see
+        :class:`RankingDesign`.
+    truth : str, mapping, array or TruthSetting
+        As of :func:`simulate_votes`: ``{"kind": "normal", "sd": 1, "context_sd": 0.7, "taste_sd": 0.5}``, or an array
+        of strengths (C, N).
+    seed : int or sequence of int
+        At least 0. Truth and each judge have their own generators, a judge's by its name: adding or removing judges
+        changes nothing in the others' rankings.
+
+    Raises
+    ------
+    InputError
+        All problems of judges, design, truth and sizes at once; rankings that leave items unconnected.
+
+    Examples
+    --------
+    >>> design = {"kind": "rankings", "size": 3, "repeats": 4}
+    >>> made = simulate_rankings({"ada": 1.0, "bob": 0.0}, items=5, design=design)
+    >>> made.rankings.columns.tolist(), len(made.rankings), made.truth.strengths.shape
+    (['judge', 'criterion', 'run', 'item', 'rank'], 24, (1, 5))
+    """
+    request = _checked(judges, items, criteria, design, truth, seed)
+    setting, plan, count = request.truth, request.design, request.items
+    rng = request.truth_rng()
+    strengths, weights, length = setting.draw(rng, count, request.criteria)
+    names = tuple(item_names(count)), tuple(item_names(request.criteria, "criterion"))
+    tastes = [setting.taste(request.taste_rng(name), count) for name in request.judges]
+    made = Truth(
+        *names,
+        strengths,
+        weights,
+        length,
+        in_contexts=setting.in_contexts(rng, strengths, plan.contexts),
+        tastes=np.stack([one for one in tastes if one is not None]) if tastes[0] is not None else None,
+    )
+    orders = [_orders(request, made, place, name) for place, name in enumerate(request.judges)]
+    ranked = np.stack(orders)
+    whole = ranked.reshape(-1, ranked.shape[-1])
+    pairs = np.stack([np.repeat(whole[:, 0], whole.shape[1] - 1), whole[:, 1:].ravel()], axis=1)
+    if problems := unconnected(count, pairs, "rankings"):
+        raise InputError([f"design: {problem}" for problem in problems])
+    return SimulatedRankings(_table(request, made, ranked), made, request.record())
+
+
+@dataclass(frozen=True, eq=False)
+class _Request(Seeded):
+    """A checked request."""
+
+    judges: dict[str, float]
+    items: int
+    criteria: int
+    design: RankingDesign
+    truth: TruthSetting
+
+    def record(self) -> dict[str, Any]:
+        """Everything needed to make the same rankings again, as plain tables."""
+        return {
+            "seed": as_given(self.seed),
+            "judges": dict(self.judges),
+            "items": self.items,
+            "criteria": self.criteria,
+            "design": self.design.spec(),
+            "truth": self.truth.spec(),
+            "bit_generator": "PCG64",
+            "numpy": np.__version__,
+        }
+
+
+def _checked(
+    judges: object, items: int | None, criteria: int | None, design: object, truth: object, seed: Seed
+) -> _Request:
+    problems: list[str] = []
+    panel = _panel(judges, problems)
+    plan = attempt(_design, design, problems)
+    setting = attempt(truth_from_spec, truth, problems)
+    given = None if setting is None else setting.shape()
+    items = size_of("items", items, given and given[0], ITEMS, 2, problems)
+    criteria = size_of("criteria", criteria, given and given[1], 1, 1, problems)
+    words = seed_words(seed, problems)
+    if plan is not None and items >= 2 and plan.shown(items) > items:
+        problems.append(f"design: rankings are of {plan.shown(items)} items, but there are {items}")
+    if plan is not None and setting is not None and setting.needs_contexts() and plan.contexts == 1:
+        problems.append("truth: strengths differ between contexts, but the design has one; give contexts")
+    if problems or plan is None or setting is None:
+        raise InputError(problems)
+    return _Request(words, panel, items, criteria, plan, setting)
+
+
+def _design(spec: object) -> RankingDesign:
+    return build({RankingDesign.kind: RankingDesign}, spec, "design")
+
+
+def _panel(judges: object, problems: list[str]) -> dict[str, float]:
+    """Sharpness by name."""
+    if isinstance(judges, int) and not isinstance(judges, bool):
+        judges = item_names(max(judges, 0), "judge")
+    if isinstance(judges, Sequence) and not isinstance(judges, str):
+        if len(set(judges)) < len(judges):
+            problems.append("judges: a name stands twice; give each judge its own")
+        judges = dict.fromkeys(judges, 1.0)
+    if not isinstance(judges, Mapping) or not judges:
+        problems.append(
+            f"judges is {judges!r}; give how many there are, their names, or the sharpness of each"
+        )
+        return {}
+    for name, sharpness in judges.items():
+        if not isinstance(name, str) or not name.strip():
+            problems.append(f"judges: one is named {name!r}; give every judge a name")
+        elif not is_number(sharpness):
+            problems.append(f"judge {name!r}: sharpness is {sharpness!r}; give a finite number")
+    return dict(judges)
+
+
+def _orders(request: _Request, truth: Truth, place: int, name: str) -> IntArray:
+    """Items in the order in which a judge ranks them, shape (contexts, repeats, criteria, size)."""
+    plan, sheet, noise = request.design, request.sheet_rng(name), request.answer_rng(name)
+    every = np.broadcast_to(np.arange(request.items), (plan.contexts, plan.repeats, request.items))
+    shown = sheet.permuted(every, axis=-1)[:, :, None, : plan.shown(request.items)]
+    there = truth.strengths[None] if truth.in_contexts is None else truth.in_contexts
+    worth: FloatArray = there[:, None] if truth.tastes is None else (there + truth.tastes[place])[:, None]
+    lead = (plan.contexts, plan.repeats, request.criteria)
+    worth = np.broadcast_to(worth, (*lead, request.items))
+    shown = np.broadcast_to(shown, (*lead, shown.shape[-1]))
+    felt = request.judges[name] * np.take_along_axis(worth, shown, axis=-1) + noise.gumbel(size=shown.shape)
+    return np.take_along_axis(shown, np.argsort(-felt, axis=-1), axis=-1)
+
+
+def _table(request: _Request, truth: Truth, ranked: IntArray) -> pd.DataFrame:
+    """Rankings as a table, from shape (judges, contexts, repeats, criteria, size)."""
+    import pandas as pd
+
+    plan = request.design
+    judge, context, run, criterion, place = (part.ravel() for part in np.indices(ranked.shape))
+    columns: dict[str, Any] = {
+        "judge": pd.Index(list(request.judges)).take(judge),
+        "criterion": pd.Index(truth.criteria).take(criterion),
+    }
+    if plan.contexts > 1:
+        columns["context"] = pd.Index(item_names(plan.contexts, "context")).take(context)
+    if plan.repeats > 1:
+        columns["run"] = run + 1
+    columns["item"] = pd.Index(truth.items).take(ranked.ravel())
+    columns["rank"] = plan.ranks(request.items)[place]
+    return pd.DataFrame(columns)

@@ -9,7 +9,15 @@ import typer
 
 from voirdire.cli import complete, console
 from voirdire.cli.fit import FAILED_CHECK, Method
-from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, Terms, WithoutOwnFamily
+from voirdire.cli.options import (
+    Covariates,
+    ItemFamilies,
+    OrderShown,
+    Over,
+    OverContexts,
+    Terms,
+    WithoutOwnFamily,
+)
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.cli.report import Format
 from voirdire.fit.verb import fit

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
-from voirdire.cli.options import Covariates, ItemFamilies, OrderShown, Over, OverContexts, Terms, WithoutOwnFamily
+from voirdire.cli.options import (
+    Covariates,
+    ItemFamilies,
+    OrderShown,
+    Over,
+    OverContexts,
+    Terms,
+    WithoutOwnFamily,
+)
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import LAYOUT

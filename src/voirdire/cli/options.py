@@ -60,5 +60,7 @@ ItemFamilies = Annotated[
 ]
 WithoutOwnFamily = Annotated[
     bool,
-    typer.Option("--without-own-family", help="Leave out answers of a judge about an item of its own family."),
+    typer.Option(
+        "--without-own-family", help="Leave out answers of a judge about an item of its own family."
+    ),
 ]

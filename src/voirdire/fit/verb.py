@@ -96,9 +96,9 @@ def fit(
     terms : str, optional
         Of scores and rankings, in the place of a model: the sum that answers depend on, such as
         ``"item + item:context + judge:item + judge:length"``. Names are item, judge, context, criterion, run, time,
-        group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names. Each
-        term has values for all combinations of its names, independent with a spread that is learned; those of time are
-        random walks.
+        group, family, covariates, and columns of the table: of numbers, which values are multiplied by, or of names.
+        Each term has values for all combinations of its names, independent with a spread that is learned; those of time
+        are random walks.
     method : "auto", "laplace", "nuts", "map" or "adam"
         Laplace gives intervals at once; NUTS samples the posterior; map gives the mode alone; adam is the estimator of
         MAPLE's paper (the likelihood alone, 5,000 epochs, no intervals), for votes without ties and models with at most
@@ -138,15 +138,16 @@ def fit(
         Of answers in several contexts (prompts): whether scores are over contexts like these, so that intervals hold
         for others, or over these alone.
     covariates : path, dataframe, or names, optional
-        Of votes, scores and rankings: what is held fixed when items are compared, such as their length: a table with columns ``item``,
-        optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first`` and
-        ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look like.
+        Of votes, scores and rankings: what is held fixed when items are compared, such as their length: a table with
+        columns ``item``, optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first``
+        and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look like.
     item_families : mapping, path or dataframe, optional
-        Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab that made them: how
-        much judges favour their own family (``families``; a judge that is not named there is of no item's) is
-        estimated and held fixed.
+        Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab
+        that made them: how much judges favour their own family (``families``; a judge that is not named there is of no
+        item's) is estimated and held fixed.
     without_own_family : bool
-        Leave answers out in which a judge is asked about an item of its own family, and say how many, instead of estimating.
+        Leave answers out in which a judge is asked about an item of its own family, and say how many, instead of
+        estimating.
     by : str, optional
         A column that groups contexts (such as category): what items are worth in each, beside over all. Of scores and
         rankings any column of names.
@@ -224,7 +225,9 @@ def fit(
         kind.check_board(table, request)
     if terms is not None:
         if model is not None:
-            raise InputError("terms= stands in the place of a model; give one of both (a model file takes [[term]])")
+            raise InputError(
+                "terms= stands in the place of a model; give one of both (a model file takes [[term]])"
+            )
         model = kind.model_of_terms(table, request)
     if model is None:
         model, why = kind.default_model(table, request)

@@ -78,7 +78,7 @@ def _values(
 
     shown = posterior.shown(value, prob)["value"]
     names = [_names(problem, added, factor) for factor in term.factors]
-    levels = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
+    levels: Any = np.array(np.meshgrid(*names, indexing="ij")).reshape(len(names), -1).T if names else [[]]
     said = [", ".join(map(str, level)) for level in levels]
     parts = {"value": shown.point, "low": shown.low, "high": shown.high}
     columns: Columns = {

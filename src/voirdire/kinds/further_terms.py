@@ -1,4 +1,4 @@
-"""Terms that a fit of scores or rankings was asked for beside those of its model: columns, covariates, families, time."""
+"""Terms that a fit of scores or rankings was asked for beside its model's: columns, covariates, families, time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
 T = TypeVar("T")  # a table of scores or rankings
 
 
-def attached(table: T, model: Model, request: Request, of_judges: Collection[str] = ()) -> tuple[T, Model, list[str]]:
+def attached(
+    table: T, model: Model, request: Request, of_judges: Collection[str] = ()
+) -> tuple[T, Model, list[str]]:
     """A table with what the terms of a model and a request are of, and the model with the terms that were asked for.
 
     Parameters
@@ -90,7 +92,9 @@ def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
     problems = Problems("terms")
     for name in given:
         if name not in named:
-            problems.table(f"{name!r} is given, and no term names it; add it (as in item + {name}), or leave it out")
+            problems.table(
+                f"{name!r} is given, and no term names it; add it (as in item + {name}), or leave it out"
+            )
     problems.raise_any()
 
 
@@ -176,7 +180,9 @@ def of_terms(
     """
     named = [frozenset(row.factors) for row in rows]
     text = " + ".join(row.words for row in rows)
-    problems = [] if frozenset({"item"}) in named else [f"terms {text!r}: there is no term item, what is compared"]
+    problems = (
+        [] if frozenset({"item"}) in named else [f"terms {text!r}: there is no term item, what is compared"]
+    )
     problems += [
         f"terms: {rows[named.index(of)].words} cannot be told: {why}; leave it out"
         for name, of in sections.items()

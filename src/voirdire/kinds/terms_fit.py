@@ -46,7 +46,9 @@ class TermsFit:
         InputError
             The fit has none.
         """
-        return self._told("terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges")
+        return self._told(
+            "terms", "terms() needs fit(..., terms=...) with terms beside those of items and judges"
+        )
 
     def _told(self, name: str, otherwise: str) -> pd.DataFrame:
         import pandas as pd

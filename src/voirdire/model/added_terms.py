@@ -1,8 +1,8 @@
 """Terms that a model has beside its sections: of further columns of a table, of covariates, of time.
 
-Values of a term are Normal(0, s), independent: s ~ Exponential(rate) learned, of a covariate alone given. A term of time
-is a random walk over periods: steps Normal(0, s) from each to the next, of which a row has the sum of those before it,
-less what the mean row has of each; so what else the model says of a judge is what holds on average over time.
+Values of a term are Normal(0, s), independent: s ~ Exponential(rate) learned, of a covariate alone given. A term of
+time is a random walk over periods: steps Normal(0, s) from each to the next, of which a row has the sum of those before
+it, less what the mean row has of each; so what else the model says of a judge is what holds on average over time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from voirdire.model.design import Scale, Term
 from voirdire.model.panel_density import parameters_of
-from voirdire.model.term_rows import TIMES, TermRow
+from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
@@ -43,8 +43,9 @@ def added_terms(
 
     Examples
     --------
-    >>> [(term.name, term.factors, term.covariate) for term in added_terms([TermRow(("judge", "length"))], ["length"], 0)]
-    [('judge:length', ('judge',), 0)]
+    >>> (term,) = added_terms([TermRow(("judge", "length"))], ["length"], 0)
+    >>> term.name, term.factors, term.covariate
+    ('judge:length', ('judge',), 0)
     """
     found: list[Term] = []
     for row in rows:
@@ -54,7 +55,9 @@ def added_terms(
         scale = _scale(row, name, slopes=number is not None or TIME in row.factors, alone=not axes)
         if TIME in row.factors:
             found += [
-                Term(name, (*axes, STEP), 0, at=((STEP, step),), covariate=len(covariates) + step, scale=scale)
+                Term(
+                    name, (*axes, STEP), 0, at=((STEP, step),), covariate=len(covariates) + step, scale=scale
+                )
                 for step in range(steps)
             ]
         else:
@@ -89,13 +92,15 @@ def contribution(
     total: Any = 0.0
     for term in terms:
         fixed = dict(term.at)
-        codes = [fixed.get(factor, about.get(factor)) for factor in term.factors]
-        if any(code is None for code in codes) or (term.covariate is not None and numbers is None):
+        found = [fixed.get(factor, about.get(factor)) for factor in term.factors]
+        codes: list[Any] = [code for code in found if code is not None]
+        if len(codes) < len(found) or (term.covariate is not None and numbers is None):
             continue
+        columns = [code for code in codes if np.ndim(code)]
         value = values[term.name][(..., *(xp.maximum(code, 0) for code in codes))]
-        value = value[..., None] if all(np.ndim(code) == 0 for code in codes) else value
-        for code in codes:
-            value = value * (np.ones(1) if np.ndim(code) == 0 else code >= 0)
+        value = value if columns else value[..., None]
+        for code in columns:
+            value = value * (code >= 0)
         if term.covariate is not None:
             assert numbers is not None  # else it adds nothing
             value = value * numbers[:, term.covariate]
@@ -124,6 +129,3 @@ def label(name: str) -> str:
     ('context', 'judge:item')
     """
     return name.removeprefix(ALONE)
-
-
-__all__ = ["STEP", "TIME", "TIMES", "added_parameters", "added_terms", "contribution", "label", "walk_numbers"]

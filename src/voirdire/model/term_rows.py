@@ -70,10 +70,14 @@ def read_rows(content: object) -> tuple[tuple[TermRow, ...], list[str]]:
     for row in content:
         factors = row.get("factors")
         if not isinstance(factors, str):
-            problems.append("each [[term]] needs 'factors', names with a colon between, such as \"judge:item\"")
+            problems.append(
+                "each [[term]] needs 'factors', names with a colon between, such as \"judge:item\""
+            )
             continue
         numbers = {key: row[key] for key in NUMBERS if key in row}
-        problems += [f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown(row)]
+        problems += [
+            f"[[term]] {factors} has no key {key!r}; it takes factors, rate, sd" for key in _unknown(row)
+        ]
         problems += [
             f"[[term]] {factors}: {key} must be positive, not {value!r}"
             for key, value in numbers.items()
@@ -93,7 +97,9 @@ def _unknown(row: Mapping[str, Any]) -> list[str]:
 
 def _problems(row: TermRow, place: str) -> list[str]:
     if not all(row.factors):
-        return [f"{place}: a name is missing beside a {PLUS!r} or {TIMES!r}; write them as in item + judge:item"]
+        return [
+            f"{place}: a name is missing beside a {PLUS!r} or {TIMES!r}; write them as in item + judge:item"
+        ]
     twice = sorted({name for name in row.factors if row.factors.count(name) > 1})
     return [f"{place}: {name!r} is named twice in {row.words}; name it once" for name in twice]
 

@@ -207,9 +207,7 @@ def of_items(asked: Asked, given: object, problems: Problems) -> tuple[tuple[str
     by_context = "context" in cells
     item = encode(cells["item"], "item", problems)
     if by_context and asked.context is None:
-        problems.stop(
-            f"the table has a column 'context', the {asked.words} have none; give one row per item"
-        )
+        problems.stop(f"the table has a column 'context', the {asked.words} have none; give one row per item")
     problems.raise_any()
     keys = positions(item.levels, asked.items)[item.codes]
     wanted, known = asked.item, keys >= 0

@@ -54,11 +54,6 @@ class Further:
     present: tuple[str, ...] = ()
 
     @property
-    def told(self) -> bool:
-        """Whether anything was made of the columns."""
-        return bool(self.covariates or self.factors)
-
-    @property
     def codes(self) -> dict[str, Ints]:
         """Level of each row, by factor."""
         if self.factor is None:
@@ -189,7 +184,8 @@ def _is_number(cell: object) -> bool:
 def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
     kept = table.further.columns
     if name not in kept:
-        problems.table(f"the {table.data} have no column {name!r}{nearest(name, table.further.present)}; name one that they have")
+        hint = nearest(name, table.further.present) or "; name one that they have"
+        problems.table(f"the {table.data} have no column {name!r}{hint}")
         return [0.0] * table.rows
     found: Sequence[object] = kept[name]
     return found

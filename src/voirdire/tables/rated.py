@@ -203,13 +203,13 @@ def read_rated(
     >>> read_rated(table, "score", None, Problems("scores"))[1]["judge"].tolist()
     [1, 0]
     """
-    known = (*_OPTIONAL, TIME, *more)
-    kept = [name for name in keep if name not in (*known, "judge", value)]
-    cells = read_columns(table, [value] if judge else ["judge", value], (*known, *kept), problems)
+    own = (*_OPTIONAL, TIME, *more)
+    kept = [name for name in keep if name not in (*own, "judge", value)]
+    cells = read_columns(table, [value] if judge else ["judge", value], (*own, *kept), problems)
     time = times(cells, problems)
     cells.pop(TIME, None)
-    present = tuple(columns_among(table, None, problems)) if kept else ()
-    further = Further({name: cells.pop(name) for name in kept if name in cells}, present=present)
+    every = tuple(columns_among(table, None, problems)) if kept else ()
+    further = Further({name: cells.pop(name) for name in kept if name in cells}, present=every)
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")

@@ -15,11 +15,16 @@ from voirdire.errors import InputError
 from voirdire.settings import PROB
 
 FAMILY = list("aabbcd")
-SUM = "item + item:context + judge:item + length + judge:length + own-family + judge:own-family + item:category + item:time"
+SUM = (
+    "item + item:context + judge:item + length + judge:length + own-family + judge:own-family + item:category "
+    "+ item:time"
+)
 PERIODS = 4
 
 
-def panel(seed: int, contexts: int = 12, items: int = 7) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+def panel(
+    seed: int, contexts: int = 12, items: int = 7
+) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
     """Rankings of all items in each context by each judge, and what stands behind them."""
     rng = np.random.default_rng(seed)
     judges = len(FAMILY)
@@ -36,7 +41,8 @@ def panel(seed: int, contexts: int = 12, items: int = 7) -> tuple[pd.DataFrame, 
         eta = eta + category[:, which] + drift[:, period] + rng.gumbel(size=items)
         rank = np.argsort(np.argsort(-eta)) + 1
         rows += [
-            (f"j{k}", f"c{x:02}", f"i{i}", rank[i], 100 + 50 * length[i], period, "mn"[which]) for i in range(items)
+            (f"j{k}", f"c{x:02}", f"i{i}", rank[i], 100 + 50 * length[i], period, "mn"[which])
+            for i in range(items)
         ]
     names = ["judge", "context", "item", "rank", "length", "time", "category"]
     table = pd.DataFrame(rows, columns=names)
@@ -68,12 +74,17 @@ def fit() -> Any:
 def covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
     """Whether each interval holds what stands behind it."""
     found = fit.as_dict()
-    rows: dict[str, list[dict[str, Any]]] = {"length": found["covariates"][:1], "own-family": found["own_family"]}
+    rows: dict[str, list[dict[str, Any]]] = {
+        "length": found["covariates"][:1],
+        "own-family": found["own_family"],
+    }
     for row in found["terms"]:
         rows.setdefault(row["term"], []).append(row)
     rows["items"] = sorted(found["items"], key=lambda row: row["item"])
     return {
-        name: np.array([row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)])
+        name: np.array(
+            [row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)]
+        )
         for name, values in truth.items()
     }
 
@@ -81,7 +92,9 @@ def covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
 def test_every_term_is_estimated_and_shown(fit: Any, tmp_path: Path) -> None:
     found = fit.as_dict()
     assert fit.covariates()["name"].tolist() == ["length", "own-family"]
-    assert {"context", "taste", "judge:length", "item:category", "item:time"} <= {r["name"] for r in found["spreads"]}
+    assert {"context", "taste", "judge:length", "item:category", "item:time"} <= {
+        r["name"] for r in found["spreads"]
+    }
     assert np.concatenate(list(covered(fit, TRUTH).values())).mean() > 0.7
     fit.save(tmp_path / "fit")
     assert json.dumps(voirdire.load(tmp_path / "fit").as_dict()) == json.dumps(found)

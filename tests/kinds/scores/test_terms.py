@@ -1,4 +1,4 @@
-"""Terms beside those of a model of scores: covariates, own families, columns, time; what is shown, saved and refused."""
+"""Terms beside those of a model of scores: covariates, own families, columns, time; shown, saved, refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ def panel(seed: int, runs: int = 4, items: int = 20) -> tuple[pd.DataFrame, dict
     drift = np.cumsum(rng.normal(0, 0.4, (judges, PERIODS)) * (np.arange(PERIODS) > 0), axis=1)
     category = rng.normal(0, 0.5, (items, 3))
     k, i, _ = (part.ravel() for part in np.indices((judges, items, runs)))
-    time, length, which = rng.integers(PERIODS, size=len(k)), rng.normal(size=len(k)), rng.integers(3, size=len(k))
+    time, length, which = (
+        rng.integers(PERIODS, size=len(k)),
+        rng.normal(size=len(k)),
+        rng.integers(3, size=len(k)),
+    )
     seen = worth[i] - severity[k] + slopes[k] * length + owns[k] * (of_item[i] == np.array(FAMILY)[k])
     seen = seen + drift[k, time] + category[i, which] + rng.logistic(size=len(k))
     table = pd.DataFrame(
@@ -75,12 +79,17 @@ def fit() -> Any:
 def covered(fit: Any, truth: dict[str, Any]) -> dict[str, np.ndarray]:
     """Whether each interval holds what stands behind it."""
     found = fit.as_dict()
-    rows: dict[str, list[dict[str, Any]]] = {"length": found["covariates"][:1], "own-family": found["own_family"]}
+    rows: dict[str, list[dict[str, Any]]] = {
+        "length": found["covariates"][:1],
+        "own-family": found["own_family"],
+    }
     for row in found["terms"]:
         rows.setdefault(row["term"], []).append(row)
     rows["items"] = sorted(found["items"], key=lambda row: row["item"])
     return {
-        name: np.array([row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)])
+        name: np.array(
+            [row["low"] <= value <= row["high"] for row, value in zip(rows[name], values, strict=True)]
+        )
         for name, values in truth.items()
     }
 
@@ -126,7 +135,10 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
     names = [row.words for row in found.model.terms]
     assert names == ["length", "own-family", "judge:length", "judge:own-family"]
     left = voirdire.fit(table, method="map", without_own_family=True, **FAMILIES)
-    own = sum(FAMILIES["families"][k] == FAMILIES["item_families"][i] for k, i in table[["judge", "item"]].to_numpy())
+    own = sum(
+        FAMILIES["families"][k] == FAMILIES["item_families"][i]
+        for k, i in table[["judge", "item"]].to_numpy()
+    )
     assert any(f"{own:,} of {len(table):,} scores" in note for note in left.notes)
     assert left.problem.table.rows == len(table) - own
     by = voirdire.fit(TABLE, by="category", method="map")
@@ -205,7 +217,9 @@ def test_scores_between_levels_and_other_tables_take_no_terms() -> None:
 def test_on_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "scores.csv"
     TABLE.to_csv(file, index=False)
-    run = CliRunner().invoke(app, ["fit", str(file), "--terms", "item + length + judge:time", "--method", "map"])
+    run = CliRunner().invoke(
+        app, ["fit", str(file), "--terms", "item + length + judge:time", "--method", "map"]
+    )
     assert run.exit_code == 0, run.output
     assert "Held fixed" in run.output
     assert "judge:time" in run.output

@@ -21,7 +21,15 @@ def panel(seed: int, judges: int = 5, items: int = 8, contexts: int = 12, each: 
     for k, x, _ in np.ndindex(judges, contexts, each):
         a, b = rng.choice(items, 2, replace=False)
         length = rng.normal(size=2)
-        d = worth[a] - worth[b] + here[a, x] - here[b, x] + taste[k, a] - taste[k, b] + 0.6 * (length[0] - length[1])
+        d = (
+            worth[a]
+            - worth[b]
+            + here[a, x]
+            - here[b, x]
+            + taste[k, a]
+            - taste[k, b]
+            + 0.6 * (length[0] - length[1])
+        )
         winner = "first" if rng.random() < 1 / (1 + np.exp(-d)) else "second"
         rows.append((f"j{k}", f"i{a}", f"i{b}", winner, f"c{x}", *length))
     names = ["judge", "first", "second", "winner", "context", "length_first", "length_second"]
@@ -33,12 +41,16 @@ TABLE = panel(0)
 
 def test_the_sum_says_which_terms_there_are() -> None:
     whole = voirdire.fit(
-        TABLE, terms="item + item:context + judge:item + length + judge:length", covariates="length", method="laplace"
+        TABLE,
+        terms="item + item:context + judge:item + length + judge:length",
+        covariates="length",
+        method="laplace",
     )
     spreads = whole.spreads().set_index("name")
     assert set(spreads.index) == {"item", "coin_mean", "coin", "context", "taste", "slope"}
     for name in ("context", "taste"):
-        assert spreads.loc[name, "low"] < 0.8 and spreads.loc[name, "high"] > 0.6
+        assert spreads.loc[name, "low"] < 0.8
+        assert spreads.loc[name, "high"] > 0.6
     (length,) = whole.as_dict()["covariates"]
     assert length["low"] < 0.6 < length["high"]
     tastes = voirdire.fit(TABLE, terms="item + judge:item", method="map")

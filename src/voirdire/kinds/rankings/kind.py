@@ -65,7 +65,8 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         super().check_request(request)
         if request.families is not None and request.item_families is None:
             raise InputError(
-                f"families= of rankings goes with item_families=; leave it out, or {AS_VOTES}, where families count for less"
+                f"families= of rankings goes with item_families=; leave it out, or {AS_VOTES}, where families count "
+                "for less"
             )
 
     def default_model(self, table: Rankings, request: Request) -> tuple[str, str]:

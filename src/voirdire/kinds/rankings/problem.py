@@ -142,7 +142,9 @@ def with_added(cells: Cells, order: Order, added: Resolved) -> Cells:
             continue
         at = order.at(added.codes[name])
         if ((at != at[0]) & (order.row >= 0)).any():
-            raise InputError(f"terms: column {name!r} differs between items of a ranking; give numbers, or leave it out")
+            raise InputError(
+                f"terms: column {name!r} differs between items of a ranking; give numbers, or leave the term out"
+            )
         factors[name] = at[0]
     numbers = added.numbers[order.at(added.codes["numbers"])] if "numbers" in added.codes else None
     return replace(cells, factors=factors, numbers=numbers)

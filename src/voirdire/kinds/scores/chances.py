@@ -8,8 +8,8 @@ import numpy as np
 
 from voirdire.errors import InputError
 from voirdire.kinds.scores import continuous, ordinal, points
-from voirdire.kinds.scores.layout import NAMES
 from voirdire.kinds.scores.density import form_of
+from voirdire.kinds.scores.layout import NAMES
 from voirdire.kinds.scores.perceived import perceived
 from voirdire.kinds.scores.problem import ScoresProblem
 from voirdire.model.terms.cumulative import log_every_level, normal_rule

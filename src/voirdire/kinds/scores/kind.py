@@ -119,7 +119,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         how: dict[str, Any] = {"levels": request.levels, "criteria": request.criteria, "over": request.over}
         table, model, notes = attached(table, model, request, ("family", "group"))
         if model.terms:
-            check_terms(model, table)
+            check_terms(model)
         about = placed(table)
         if request.families is not None and model.families is not None:
             how["families"] = read_families(request.families, table.judges)
@@ -257,7 +257,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         """See :func:`.scores.held_out.held_out`."""
         table, model, _ = attached(table, model, request, ("family", "group"))
         if model.terms:
-            check_terms(model, table)
+            check_terms(model)
         return held_out(model, table, fold, request.levels)
 
     def refit_resampled(

@@ -40,7 +40,11 @@ def worth(values: Values, about: Mapping[str, Array], xp: Any = np) -> Array:
 
 
 def perceived(
-    density: ScoresLayout, values: Values, panel: Mapping[str, Array], about: Mapping[str, Array], xp: Any = np
+    density: ScoresLayout,
+    values: Values,
+    panel: Mapping[str, Array],
+    about: Mapping[str, Array],
+    xp: Any = np,
 ) -> Array:
     """What a judge sees in an item, of each answer, elementwise; a_k is 1 where judges are alike.
 

@@ -14,11 +14,11 @@ from voirdire.kinds.checks import orientation
 from voirdire.kinds.further_terms import NOTHING_ADDED, Resolved, resolved
 from voirdire.kinds.scores import baseline, continuous, ordinal
 from voirdire.kinds.scores import weights as weighing
-from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
 from voirdire.kinds.scores.density import ScoresDensity, form_of
 from voirdire.kinds.scores.human import ScoredAnchors, read_scored_anchors
 from voirdire.kinds.scores.judge_groups import groups_of
+from voirdire.kinds.scores.layout import NAMES, ScoresLayout
 from voirdire.kinds.scores.scale import Scale, continuous_scale, ordinal_scale
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem

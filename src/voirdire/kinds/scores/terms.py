@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from voirdire.errors import InputError
 from voirdire.kinds.further_terms import of_terms
 from voirdire.kinds.scores import ordinal
@@ -14,7 +12,7 @@ from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import has_repeats
 from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import TermRow
-from voirdire.model.terms import SharedStrength
+from voirdire.model.terms.strength import SharedStrength
 from voirdire.tables.scores import Scores
 
 BASE, WITH_FAMILIES = "rating-contexts", "rating-families"
@@ -59,7 +57,7 @@ def model_of(table: Scores, rows: tuple[TermRow, ...]) -> Model:
     return of_terms(base, rows, sections, ALWAYS, untold)
 
 
-def check_terms(model: Model, table: Scores) -> None:
+def check_terms(model: Model) -> None:
     """Refuse terms beside a model that has no spreads to learn, or scores that are no levels.
 
     Raises
@@ -68,10 +66,9 @@ def check_terms(model: Model, table: Scores) -> None:
     """
     words = ", ".join(row.words for row in model.terms)
     if form_of(model) is not ordinal:
-        why = "the scores are no whole numbers" if (table.score != np.round(table.score)).any() else "it has no cutpoints"
         raise InputError(
-            f"terms {words}: {model.name} takes scores as numbers, which go without such terms ({why}); name the levels "
-            "of a scale (levels=, --levels), or leave them out"
+            f"terms {words}: {model.name} takes scores as numbers, which go without such terms; name the levels of a "
+            "scale (levels=, --levels), or leave them out"
         )
     if model.repeats is not None or model.strength.kind != SharedStrength.kind:
         raise InputError(

@@ -49,9 +49,7 @@ def model_of(table: Votes, request: Request) -> Model:
         f"{'unordered-' if table.order_unknown else ''}{'maple' if several else 'crowd-bt'}-contexts"
     )
     taste = load_model("maple-contexts").taste
-    model = of_terms(
-        replace(base, taste=taste), rows, SECTIONS, (*ALWAYS, *numbers, *slopes), untold
-    )
+    model = of_terms(replace(base, taste=taste), rows, SECTIONS, (*ALWAYS, *numbers, *slopes), untold)
     problems = [
         f"terms: votes take no term {row.words}; their terms are item, item:context, judge:item, judge, and covariates "
         "(covariates=, item_families=) with judge:COVARIATE"
@@ -68,7 +66,9 @@ def _halves(names: tuple[str, ...], named: set[frozenset[str]], judges: int) -> 
     """Covariates of which a sum does not name all that models of votes have."""
     wanted = [((name,), ("judge", name)) if judges > 1 else ((name,),) for name in names]
     missing = [":".join(one) for each in wanted for one in each if frozenset(one) not in named]
-    return [f"terms: covariates of votes go with {one}; add it, or leave the covariate out" for one in missing]
+    return [
+        f"terms: covariates of votes go with {one}; add it, or leave the covariate out" for one in missing
+    ]
 
 
 def _covariates(table: Votes, request: Request) -> tuple[str, ...]:

@@ -61,6 +61,7 @@ from voirdire.model.terms.arrays import Array, log_sigmoid
 from voirdire.model.terms.parameters import Parameter, Spread
 from voirdire.model.terms.raters import RaterNoise
 from voirdire.model.terms.reliability import Values
+from voirdire.model.terms.strength import SharedStrength, SharedStrengthLevel
 from voirdire.typing import Floats
 
 
@@ -144,7 +145,7 @@ class ScoresDensity(ScoresLayout):
     @property
     def is_nested(self) -> bool:
         """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
-        return self.model.taste is not None or self.model.context is not None or bool(self.added)
+        return self.model.strength.kind in (SharedStrength.kind, SharedStrengthLevel.kind)
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths over contexts like those of the table, or over these alone, shape (..., criteria, items)."""

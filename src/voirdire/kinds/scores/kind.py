@@ -30,7 +30,7 @@ from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, has_repeats, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
@@ -76,8 +76,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     calibration = staticmethod(calibration)
 
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
-        """``rating-maple`` where criteria are weighed, else ``rating-severity``.
+        """``rating-maple`` where criteria are weighed, else ``rating-learned``.
 
+        ``rating-severity`` where judges score items repeatedly;
         ``rating-contexts`` where items recur in several contexts; ``rating-halo`` where judges score items under
         several criteria; ``rating-families`` where families of judges are named; ``rating-continuous`` and
         ``rating-continuous-halo`` of scores that are not whole numbers.
@@ -108,7 +109,9 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         why = f"{why}; tastes are left out: {without}" if without else why
-        return "rating-contexts" if request.asks_terms else "rating-severity", why
+        if has_repeats(table) and not request.asks_terms:
+            return "rating-severity", f"{why}, and judges score items repeatedly"
+        return "rating-learned", why
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_of`."""

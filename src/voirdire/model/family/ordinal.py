@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from voirdire.model.family.family import Family
+from voirdire.model.family.ordinal_derivatives import CLOSED_FORM
 from voirdire.model.terms.cumulative import log_every_level
 from voirdire.model.terms.cutpoints import spread
 
@@ -33,4 +34,5 @@ def ordinal(levels: int) -> Family:
         cuts = spread(0.0 * seen, xp.stack(gaps, axis=-1) if gaps else None, levels, xp)
         return [tuple(log_every_level(seen, cuts, levels, xp))]
 
-    return Family("ordinal", ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1))), log_chances)
+    predictors = ("perceived", *(f"log gap {gap}" for gap in range(1, levels - 1)))
+    return Family("ordinal", predictors, log_chances, CLOSED_FORM)

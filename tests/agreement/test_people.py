@@ -93,7 +93,7 @@ def test_a_run_is_fitted_by_its_results(debate: Path) -> None:
     assert any("not whole numbers" in note for note in fit.notes)
     assert (
         voirdire.fit(both, levels=[at / 4 for at in range(4, 24)], method="map").model.name
-        == "rating-severity"
+        == "rating-learned"
     )
     done = CliRunner().invoke(app, ["fit", str(debate), "--phase", "initial", "--method", "map", "--json"])
     assert done.exit_code == 0, done.output

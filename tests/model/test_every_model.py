@@ -310,6 +310,7 @@ def own_limits(v: dict[str, Any], k: int, c: int) -> list[float]:
 
 SCORE_EQUATIONS: dict[str, Any] = {
     "rating-severity": (as_it_is, shared_limits),
+    "rating-learned": (as_it_is, shared_limits),
     "rating-halo": (as_it_is, shared_limits),
     "rating-contexts": (as_it_is, shared_limits),
     "rating-families": (as_it_is, shared_limits),

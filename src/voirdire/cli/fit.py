@@ -90,7 +90,7 @@ def fit(
             "coin a judge where the order is unknown (learned-crowd-bt, unordered-maple-tastes, "
             "unordered-...-contexts); "
             "hierarchical-dawid-skene for labels (ordered-labels for grades, family-dawid-skene for families of "
-            "judges); rating-severity for scores (rating-contexts of items in several contexts, rating-halo "
+            "judges); rating-learned for scores (rating-contexts of items in several contexts, rating-halo "
             "under several criteria, rating-continuous between levels, rating-continuous-halo for both, "
             "rating-families for families of judges), "
             "plackett-luce-tastes for rankings (plackett-luce-contexts, plackett-luce where tastes cannot be told), "

@@ -87,7 +87,7 @@ def fit(
         ``crowd-bt-contexts`` where items meet in several contexts); where the order shown is unknown the same
         with one coin a judge (``learned-crowd-bt``, ``unordered-maple-tastes``, ``unordered-...-contexts``); for labels
         ``hierarchical-dawid-skene``, or
-        ``ordered-labels`` where they are levels in order; for scores ``rating-severity``
+        ``ordered-labels`` where they are levels in order; for scores ``rating-learned``
         (``rating-contexts`` of items in several contexts, ``rating-halo`` under several criteria,
         ``rating-continuous`` between levels, ``rating-continuous-halo`` for criteria and between levels,
         ``rating-families`` with ``families``, ``rating-maple`` with ``criteria``), for votes and scores

@@ -62,6 +62,8 @@ class Further:
 
     def subset(self, rows: Bools) -> Further:
         """Those of some rows."""
+        if self is NOTHING:
+            return self
         at = np.flatnonzero(rows)
         columns = {name: [cells[int(row)] for row in at] for name, cells in self.columns.items()}
         kept = {name: getattr(self, name)[at] for name in ROWS if getattr(self, name) is not None}
@@ -99,6 +101,7 @@ class Further:
         return cls(covariates=tuple(names["covariates"]), factors=factors, **arrays)
 
 
+NOTHING = Further()
 ROWS = ("covariate", "factor")  # what has an entry a row
 T = TypeVar("T")  # a table of rows
 

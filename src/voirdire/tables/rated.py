@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from voirdire.tables.encode import (
     positions,
     same_letters,
 )
-from voirdire.tables.further import Further
+from voirdire.tables.further import NOTHING, Further
 from voirdire.tables.problems import Problems
 from voirdire.tables.read import columns_among, read_columns
 from voirdire.tables.times import TIME, times
@@ -76,7 +76,7 @@ class Rated:
     run: IntArray | None = None
     phase: IntArray | None = None
     time: NDArray[np.float64] | None = None
-    further: Further = field(default_factory=Further)
+    further: Further = NOTHING
     has_criteria: bool = False
     has_items: bool = True
 
@@ -208,8 +208,10 @@ def read_rated(
     cells = read_columns(table, [value] if judge else ["judge", value], (*own, *kept), problems)
     time = times(cells, problems)
     cells.pop(TIME, None)
-    every = tuple(columns_among(table, None, problems)) if kept else ()
-    further = Further({name: cells.pop(name) for name in kept if name in cells}, present=every)
+    further = NOTHING
+    if kept:
+        every = tuple(columns_among(table, None, problems))
+        further = Further({name: cells.pop(name) for name in kept if name in cells}, present=every)
     rows = max(map(len, cells.values()), default=0)
     if cells and not rows:
         problems.table(f"there are no {value}s")

@@ -203,9 +203,8 @@ def test_all_that_is_wrong_is_said_at_once(change: Any, said: list[str]) -> None
 
 @pytest.mark.parametrize(
     "how",
-    [{"families": {"j0": "f"}}, {"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"},
-     {"covariates": "length"}, {"item_families": {"i00": "f"}}, {"without_own_family": True}],
-)  # fmt: skip
+    [{"levels": [1, 2]}, {"classes": ["a"]}, {"order": "shown"}, {"positive": "x"}],
+)
 def test_what_is_for_other_tables_is_refused(how: dict[str, Any]) -> None:
     (name,) = how
     with pytest.raises(InputError, match=rf"{name}= is not for tables of rankings"):

@@ -129,7 +129,7 @@ def test_a_family_of_all_judges_is_refused_and_no_default(table: pd.DataFrame) -
     with pytest.raises(InputError, match="all judges are of one family"):
         voirdire.fit(rows, model="rating-families", method="map", families=all_alike)
     found = voirdire.fit(rows, method="map", families=all_alike)
-    assert found.model.name == "rating-severity"
+    assert found.model.name == "rating-learned"
     assert any("all judges are of one family" in note for note in found.notes)
 
 

@@ -87,6 +87,7 @@ STUDIES = [
     "calibration-families",
     "calibration-rankings",
     "calibration-rating-contexts",
+    "calibration-rating-learned",
 ]
 
 

@@ -42,6 +42,26 @@ def no_shared_errors(table: Scores, families: dict[str, str]) -> str | None:
     return None
 
 
+def given_spread(table: Scores) -> str | None:
+    """Why the model that learns how far items are apart is no default for the table; None if it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.tables.scores import read_scores
+    >>> rows = pd.DataFrame([(judge, item, 1) for judge in "ab" for item in "xy"], columns=["judge", "item", "score"])
+    >>> given_spread(read_scores(rows)), given_spread(read_scores(pd.concat([rows, rows])))
+    (None, 'judges score items repeatedly')
+    """
+    criteria, items = len(table.criteria), len(table.items)
+    cell = (table.judge * criteria + table.criterion) * items + table.item
+    if len(np.unique(cell)) < table.rows:
+        return "judges score items repeatedly"
+    if criteria * items > MOST_LATENT or table.rows > MOST_SCORES:
+        return f"{table.rows:,} scores of {items:,} items would take minutes"
+    return None
+
+
 def no_halo(table: Scores) -> str | None:
     """Why the model with tastes is no default for the table; None if it is, "" where there is nothing to say.
 

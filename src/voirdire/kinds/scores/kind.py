@@ -24,13 +24,13 @@ from voirdire.kinds.scores.chances import chances, check_single
 from voirdire.kinds.scores.contexts import left_out, no_contexts
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.draw import draw
-from voirdire.kinds.scores.halo import no_continuous_halo, no_halo, no_shared_errors
+from voirdire.kinds.scores.halo import given_spread, no_continuous_halo, no_halo, no_shared_errors
 from voirdire.kinds.scores.held_out import held_out
 from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
-from voirdire.kinds.scores.problem import ScoresProblem, has_repeats, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
@@ -78,10 +78,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
     def default_model(self, table: Scores, request: Request) -> tuple[str, str]:
         """``rating-maple`` where criteria are weighed, else ``rating-learned``.
 
-        ``rating-severity`` where judges score items repeatedly;
-        ``rating-contexts`` where items recur in several contexts; ``rating-halo`` where judges score items under
-        several criteria; ``rating-families`` where families of judges are named; ``rating-continuous`` and
-        ``rating-continuous-halo`` of scores that are not whole numbers.
+        ``rating-severity`` where judges score items repeatedly, and of large tables; ``rating-contexts`` where items
+        recur in several contexts; ``rating-halo`` where judges score items under several criteria; ``rating-families``
+        where families of judges are named; ``rating-continuous`` and ``rating-continuous-halo`` of scores that are not
+        whole numbers.
         """
         if request.criteria is not None and not request.asks_terms:
             return "rating-maple", "the table has scores, and criteria are weighed"
@@ -109,9 +109,10 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if without is None:
             return "rating-halo", f"{why}, of the same items under several criteria"
         why = f"{why}; tastes are left out: {without}" if without else why
-        if has_repeats(table) and not request.asks_terms:
-            return "rating-severity", f"{why}, and judges score items repeatedly"
-        return "rating-learned", why
+        given = None if request.asks_terms else given_spread(table)
+        if given is None:
+            return "rating-learned", why
+        return "rating-severity", f"{why}; how far items are apart is given, not learned: {given}"
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_of`."""

@@ -74,6 +74,7 @@ FIT_VERBS = {
     "board": "voirdire.fit.board.board",
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
+    "next_rankings": "voirdire.fit.next.rankings",
     "notebook": "voirdire.report.notebook",
     "plot": "voirdire.report.figures",
     "report": "voirdire.report.verb",

@@ -113,8 +113,8 @@ def fit(
         optionally person, criterion, context, run; see :mod:`voirdire.kinds.rankings.human`.
     anchor_mode : "joint" or "cut", optional
         joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
-        that a wrong consensus cannot talk them down (not of rankings, nor with votes and scores together). By default what predicts
-        left-out anchors best, which the result says.
+        that a wrong consensus cannot talk them down (not of rankings, nor with votes and scores together). By default
+        what predicts left-out anchors best, which the result says.
     people : sequence of str, optional
         Judges of the table who are people: their answers are anchors, too.
     families : mapping, path or dataframe, optional

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
     from voirdire.model.catalogue import models
     from voirdire.research.plan import plan
-    from voirdire.simulate import simulate_rankings, simulate_votes
+    from voirdire.simulate import simulate_votes
     from voirdire.tables.reading import read
     from voirdire.tables.votes import read_votes
 
@@ -48,7 +48,6 @@ __all__ = [
     "plan",
     "read",
     "read_votes",
-    "simulate_rankings",
     "simulate_votes",
 ]
 __version__ = "0.1.0"
@@ -66,7 +65,6 @@ _HOMES = {
     "plan": "voirdire.research.plan",
     "read": "voirdire.tables.reading",
     "read_votes": "voirdire.tables.votes",
-    "simulate_rankings": "voirdire.simulate",
     "simulate_votes": "voirdire.simulate",
 }
 
@@ -76,6 +74,7 @@ FIT_VERBS = {
     "board": "voirdire.fit.board.board",
     "export": "voirdire.report.exports",
     "next_comparisons": "voirdire.fit.next.suggest",
+    "next_rankings": "voirdire.fit.next.rankings",
     "notebook": "voirdire.report.notebook",
     "plot": "voirdire.report.figures",
     "report": "voirdire.report.verb",

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import voirdire
-from voirdire import InputError, simulate_rankings
+from voirdire import InputError
+from voirdire.simulate import simulate_rankings
 
 DESIGN = {"kind": "rankings", "size": 4, "contexts": 8, "repeats": 3}
 TRUTH = {"kind": "normal", "sd": 1.2, "context_sd": 0.7, "taste_sd": 0.5}
@@ -98,7 +99,14 @@ def test_what_is_wrong_is_said(how: dict[str, Any], said: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("places", [None, (1, 2, 1), (1, 1, 2)])
+@pytest.mark.parametrize(
+    "places",
+    [
+        None,
+        pytest.param((1, 2, 1), marks=pytest.mark.long),
+        pytest.param((1, 1, 2), marks=pytest.mark.long),
+    ],
+)
 def test_what_was_planted_comes_back(places: Any) -> None:
     """Of 12 tables of ten items: 90% intervals of items, and the spreads that were planted."""
     held, spreads = [], []

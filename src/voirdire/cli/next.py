@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from voirdire.cli import complete, console
+from voirdire.cli.next_rankings import send_rankings
 from voirdire.cli.reading import TableOptions, reads_tables
 from voirdire.errors import InputError
 from voirdire.fit.store import load
 from voirdire.fit.verb import fit
 from voirdire.folders import write_file
 from voirdire.kinds.columns import records
+from voirdire.kinds.rankings.fit import RankingsFit
 from voirdire.tables.forms import guard
 
 if TYPE_CHECKING:
@@ -44,13 +46,29 @@ def next(
     votes: Annotated[
         list[Path],
         typer.Argument(
-            metavar="VOTES [SCORES]",
+            metavar="VOTES [SCORES]|RANKINGS",
             readable=False,
-            help="Votes, perhaps with scores of the same items, as for voirdire fit, or the folder of a saved fit.",
+            help="Votes, perhaps with scores of the same items, or rankings, as for voirdire fit, or the folder of a "
+            "saved fit.",
         ),
     ],
-    count: Annotated[int, typer.Option(help="How many comparisons; they are chosen together.")] = 10,
-    who: Annotated[Who, typer.Option(help="Who is to answer them.")] = Who.person,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            help="How many; they are chosen together (default: 10 comparisons, 5 rankings).",
+            show_default=False,
+        ),
+    ] = None,
+    who: Annotated[
+        Who | None,
+        typer.Option(
+            help="Who is to answer them (default: a person; of rankings a judge).", show_default=False
+        ),
+    ] = None,
+    size: Annotated[
+        int | None,
+        typer.Option(help="Of rankings: how many items in each (default: as many as most have)."),
+    ] = None,
     for_: Annotated[Who | None, typer.Option("--for", hidden=True, help="The old name of --who.")] = None,
     about: Annotated[
         About | None,
@@ -98,7 +116,7 @@ def next(
     *,
     reading: TableOptions,
 ) -> None:
-    """Choose which comparisons to send to a person or to a judge next: those that are expected to tell most."""
+    """Choose which comparisons, or rankings, to ask for next: those that are expected to tell most."""
     if for_ is not None:
         console.tell("--for is --who now; the old name goes with the next release")
         who = for_
@@ -131,21 +149,25 @@ def next(
                 levels=reading.levels,
                 seed=seed,
             )
-    found = result.next_comparisons(
-        count,
-        who=who.value,
-        about=None if about is None else about.value,
-        repeats=repeats,
-        seed=seed,
-    )
+    how: dict[str, Any] = {"count": count, "who": who and who.value, "about": about and about.value}
+    how = {name: value for name, value in how.items() if value is not None} | {"seed": seed}
+    if isinstance(result, RankingsFit):
+        if repeats is not None:
+            raise typer.BadParameter("--repeats is for comparisons; leave it out")
+        send_rankings(result, how if size is None else how | {"size": size}, out, json)
+        return
+    if size is not None:
+        raise typer.BadParameter("--size is for rankings; leave it out")
+    whom = who or Who.person
+    found = result.next_comparisons(repeats=repeats, **how | {"who": whom.value})
     if out is not None:
         problem = result.problem
-        write_file(out, _form(found, who, {*problem.items, *problem.criteria}).to_csv(index=False))
+        write_file(out, _form(found, whom, {*problem.items, *problem.criteria}).to_csv(index=False))
         console.tell(f"written to {out}: fill in winner (first, second, tie, or an item)")
     if json:
-        console.emit(_as_dict(found, result.model.name, who.value, seed))
+        console.emit(_as_dict(found, result.model.name, whom.value, seed))
     else:
-        _show(found, who.value)
+        _show(found, whom.value)
 
 
 def _form(found: pd.DataFrame, who: Who, known: set[str]) -> pd.DataFrame:

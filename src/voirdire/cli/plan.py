@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,43 +14,88 @@ from voirdire.tables.numbers import read_number
 
 
 def plan(
+    items: Annotated[int, typer.Option(help="Number of items.")],
     judge: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             metavar="NAME=RELIABILITY[:PRICE]",
-            help="An expected judge: its reliability (above 0.5) and its price per vote; repeatable.",
+            help="Of votes: an expected judge, its reliability (above 0.5) and its price per vote; repeatable.",
         ),
-    ],
-    items: Annotated[int, typer.Option(help="Number of items.")],
-    criteria: Annotated[int, typer.Option(help="Number of criteria.")] = 1,
-    target: Annotated[float, typer.Option(help="Wanted share of rightly ordered pairs of items.")] = 0.9,
-    price: Annotated[float, typer.Option(help="Price per vote of judges without one of their own.")] = 1.0,
+    ] = None,
+    rankings: Annotated[
+        int | None,
+        typer.Option(metavar="SIZE", help="Plan rankings of so many items instead of votes."),
+    ] = None,
+    judges: Annotated[int | None, typer.Option(help="Of rankings: number of judges.")] = None,
+    width: Annotated[
+        float | None,
+        typer.Option(help="Of rankings: wanted width of 90% intervals, in log-odds (default: 1)."),
+    ] = None,
+    contexts: Annotated[
+        int | None, typer.Option(help="Of rankings: how many contexts (prompts) there may be.")
+    ] = None,
+    context_spread: Annotated[
+        float | None,
+        typer.Option(help="Of rankings: expected sd of an item between contexts, in log-odds."),
+    ] = None,
+    taste_spread: Annotated[
+        float | None, typer.Option(help="Of rankings: expected sd of an item between judges, in log-odds.")
+    ] = None,
+    criteria: Annotated[int | None, typer.Option(help="Of votes: number of criteria (default: 1).")] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(help="Of votes: wanted share of rightly ordered pairs of items (default: 0.9)."),
+    ] = None,
+    price: Annotated[
+        float, typer.Option(help="Price per ranking, or per vote of judges without one of their own.")
+    ] = 1.0,
     spread: Annotated[float, typer.Option(help="Expected sd of the items' strengths, in log-odds.")] = 1.0,
-    replicates: Annotated[int, typer.Option(help="Simulated panels per candidate.")] = 20,
+    replicates: Annotated[
+        int | None, typer.Option(help="Simulated panels per candidate (default: 20, of rankings 5).")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Processes.")] = 1,
+    jobs: Annotated[int | None, typer.Option(help="Of votes: processes (default: 1).")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, nothing else.")] = False,
 ) -> None:
-    """Plan a collection: the votes a wanted precision needs, split into judges, pairs and repeats."""
-    from voirdire.research.plan import plan as run
-
+    """Plan a collection: the votes a wanted precision needs, split into judges, pairs and repeats; or the rankings."""
+    of_rankings: dict[str, Any] = {
+        "judges": judges,
+        "width": width,
+        "contexts": contexts,
+        "context_spread": context_spread,
+        "taste_spread": taste_spread,
+    }
+    of_votes: dict[str, Any] = {"judge": judge or None, "criteria": criteria, "target": target, "jobs": jobs}
+    others, kind = (of_rankings, "rankings") if rankings is None else (of_votes, "votes")
+    if named := [f"--{name.replace('_', '-')}" for name, value in others.items() if value is not None]:
+        raise typer.BadParameter(f"{', '.join(named)} is for {kind}; leave it out")
+    replicates = (20 if rankings is None else 5) if replicates is None else replicates
+    shared: dict[str, Any] = {"items": items, "price": price, "spread": spread, "seed": seed}
+    shared["replicates"] = replicates
     with console.progress("Planning") as progress:
-        found = run(
-            _judges(judge, price),
-            items=items,
-            criteria=criteria,
-            target=target,
-            price=price,
-            spread=spread,
-            replicates=replicates,
-            seed=seed,
-            jobs=jobs,
-            progress=progress,
-        )
+        found: Any
+        if rankings is None:
+            if not judge:
+                raise typer.BadParameter(
+                    "--judge is missing; describe each expected judge, or plan --rankings"
+                )
+            from voirdire.research.plan import plan as run
+
+            of_votes.pop("judge")
+            how = {name: value for name, value in of_votes.items() if value is not None}
+            found = run(_judges(judge, price), **shared, **how, progress=progress)
+        else:
+            if judges is None:
+                raise typer.BadParameter("--judges is missing; say how many rank")
+            from voirdire.research.plan_rankings import plan_rankings
+
+            how = {name: value for name, value in of_rankings.items() if value is not None}
+            found = plan_rankings(**shared, **how, size=rankings, progress=progress)
     if json:
         rows = jsonlib.loads(found.table.to_json(orient="records", double_precision=15))
         best = next((row for row in rows if row["reached"]), None)
-        console.emit({"target": target, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
+        wanted = {"target": found.target} if rankings is None else {"width": found.width}
+        console.emit({**wanted, "seed": seed, "replicates": replicates, "best": best, "rows": rows})
     else:
         print(readable(found.table))
         print(console.plain(str(found)))

@@ -1,4 +1,4 @@
-"""Held-out log loss of models, by folds that keep whole comparisons (of scores and labels: whole opinions) together."""
+"""Held-out log loss of models, by folds that keep whole comparisons, opinions or rankings together."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cross_validate(
 
     Parameters
     ----------
-    votes : path, dataframe, Votes, Labels, Scores, or a list of two of them
+    votes : path, dataframe, Votes, Labels, Scores, Rankings, or a list of two of them
         What :func:`voirdire.fit` takes. Of votes and scores, votes are held out, and predicted from the other votes and
         all scores; models of votes alone can be compared, which see no score.
     models : sequence of str, path or Model, optional
@@ -51,7 +51,8 @@ def cross_validate(
         What makes a group. Of votes "vote" (each its own), "pair" (the unordered pair of items; the default),
         "context" (with the pair the default where no models are named and the default model has contexts),
         "criterion", "judge". Of scores and labels "answer", "item", "context", "criterion", "judge"; by
-        default ("judge", "item"), all that a judge said of an item.
+        default ("judge", "item"), all that a judge said of an item. Of rankings "answer" (each its own), "question"
+        (what a judge ranked under a criterion in a context, the default), "context", "criterion", "judge".
     folds : int
         At least 2.
     seed : int
@@ -65,7 +66,9 @@ def cross_validate(
     pandas.DataFrame
         One row per model, best first: model, log_loss, se (its standard error, clustered by group), accuracy (share of
         answers that were the most probable; missing on a continuous scale), difference (from the best model) with its
-        own clustered standard error difference_se, votes (of labels and scores: answers), groups.
+        own clustered standard error difference_se, votes (of labels and scores answers, of rankings rankings), groups.
+        The loss of a ranking is that of the whole: it was the most probable where no item was worth more than one
+        before it.
 
     Raises
     ------

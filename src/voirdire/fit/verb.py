@@ -78,8 +78,8 @@ def fit(
         by the columns. A list of a table of votes and one of scores of the same items is fitted together: items share
         their strengths and judges their consistency; see :mod:`voirdire.kinds.joint.density`.
     criteria : path, dataframe or Votes, optional
-        Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights:
-        columns criterion and weight.
+        Votes on the criteria themselves: the same columns, the items are criteria. With scores also their weights, with
+        rankings these alone: columns criterion and weight.
     model : str, path or Model, optional
         A shipped model's name or a model file. By default the position-aware model that the table's columns call
         for: ``maple-tastes`` with several criteria, else ``learned-crowd-bt-position``, or
@@ -117,11 +117,12 @@ def fit(
     anchors : path or dataframe, or a list of them, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
         labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some
-        items: item, score and, where there are several, criterion.
+        items: item, score and, where there are several, criterion. For rankings, people's rankings: item, rank and
+        optionally person, criterion, context, run; see :mod:`voirdire.kinds.rankings.human`.
     anchor_mode : "joint" or "cut", optional
         joint: anchors enter the likelihood beside the votes or labels. cut: judges are known by the anchors alone, so
-        that a wrong consensus cannot talk them down (not with votes and scores together). By default what predicts
-        left-out anchors best, which the result says.
+        that a wrong consensus cannot talk them down (not of rankings, nor with votes and scores together). By default
+        what predicts left-out anchors best, which the result says.
     people : sequence of str, optional
         Judges of the table who are people: their answers are anchors, too.
     families : mapping, path or dataframe, optional

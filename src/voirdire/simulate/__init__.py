@@ -30,7 +30,7 @@ from voirdire.simulate.judges import (
     VerbosityBiased,
 )
 from voirdire.simulate.panel import judge_from_spec, panel_from_spec
-from voirdire.simulate.rankings import SimulatedRankings, simulate_rankings
+from voirdire.simulate.rankings import RankingDesign, SimulatedRankings, simulate_rankings
 from voirdire.simulate.truth import GivenTruth, NormalTruth, RanksTruth, Truth, truth_from_spec
 from voirdire.simulate.votes import (
     SimulatedArrays,
@@ -62,6 +62,7 @@ __all__ = [
     "NormalTruth",
     "OneCoin",
     "Random",
+    "RankingDesign",
     "RanksTruth",
     "Referenced",
     "RoundRobin",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import RankedFit
+from voirdire.kinds.fit import RankedFit, verb
 from voirdire.kinds.kind import Kind
 from voirdire.kinds.rankings import results
 from voirdire.kinds.rankings.kind import RANKINGS
 from voirdire.kinds.rankings.problem import RankingsProblem
 from voirdire.kinds.terms_fit import TermsFit
 from voirdire.kinds.votes import results as vote_results
+from voirdire.tables.given import as_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +27,17 @@ class RankingsFit(TermsFit, RankedFit):
     def contexts(self) -> pd.DataFrame:
         """Strength of every item in every context; see :func:`.rankings.results.contexts`."""
         return self._frame(results.contexts(self.problem, self.posterior, self.prob))
+
+    def next_rankings(self, count: int = 5, **settings: Any) -> pd.DataFrame:
+        """Rankings to ask for next; see :func:`voirdire.fit.next.rankings.next_rankings`.
+
+        Raises
+        ------
+        InputError
+            The request is wrong, or the fit has no draws.
+        """
+        rankings: pd.DataFrame = verb("next_rankings")(self.in_pandas, count, **settings)
+        return as_given(rankings, self.frames)
 
     def strength_columns(self) -> Columns:
         """Strength of every item under every criterion, with sd and interval; one row per cell."""

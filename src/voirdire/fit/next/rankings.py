@@ -1,0 +1,317 @@
+"""The rankings to ask for next: which items, of whom, under which criterion and where.
+
+A ranking of the items S tells of what they are worth there, eta_S, by its expected information J (the mean over
+draws of minus the second derivatives of the log probability of a ranking that is drawn). To a normal posterior with
+covariance Sigma of the draws it is an observation of eta_S with precision J, which lowers the variance v_t of the
+difference of scores of pair t by
+
+    cov(d_t, eta_S) J^(1/2) (1 + J^(1/2) cov(eta_S) J^(1/2))^(-1) J^(1/2) cov(eta_S, d_t),
+
+whatever the order will be: no ranking needs to be listed. As of votes (:mod:`voirdire.fit.next.spread`) each next
+ranking has the largest sum over pairs of phi(m_t / sqrt(v_t)) times the share of v_t that it explains, given those
+before it: then the deviations of the draws are shrunk as their covariance is. In a context that is new J is that of
+eta_S beside the spread of contexts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.fit.next.sets import Search, best_set
+from voirdire.infer.posterior import scores
+from voirdire.kinds.rankings.problem import RankingsProblem
+from voirdire.kinds.registry import kind_of
+from voirdire.settings import is_whole
+from voirdire.typing import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from voirdire.kinds.fit import Fit
+
+WHO, ABOUT = ("judge", "person"), ("ranking", "best")
+DRAWS = 500
+PAIRS = 1000  # whose order counts: those that matter most
+LOOKED_AT = 8  # places to ask whose best set is looked for, the most telling by a first look
+NODES = 15  # of the quadrature over what a ranking will say
+
+
+def next_rankings(
+    fit: Fit,
+    count: int = 5,
+    *,
+    size: int | None = None,
+    who: str = "judge",
+    about: str = "ranking",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Choose the rankings that are expected to tell most.
+
+    Parameters
+    ----------
+    fit : Fit
+        Of rankings, with draws.
+    count : int
+        How many; they are chosen together, each given those before it.
+    size : int, optional
+        Items of each; by default as many as most rankings of the table have.
+    who : {"judge", "person"}
+        Who ranks: a judge of the table, who is chosen where judges have tastes, or a person, of a fit in which people
+        have ranked.
+    about : {"ranking", "best"}
+        What is to become surer: the order of all pairs of items, or which item is the best.
+    seed : int
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of choice: place, judge (None for a person, or where judges are alike), criterion (None without),
+        context (of a model with contexts; None for one that is new), items (tuple of names), information (bits that
+        the ranking alone is expected to tell of the order of pairs), gain (bits given those above). ``attrs`` has
+        ``about``, ``entropy`` (bits now) and ``left`` (bits expected after all).
+
+    Raises
+    ------
+    InputError
+        The fit is not one of rankings, has no draws, or no rankings by people where a person is asked; a number is
+        wrong.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from voirdire.fit.verb import fit
+    >>> rows = {"judge": [*"aaaabbbb"], "item": [*"wxyzwxzy"], "rank": [1, 2, 3, 4] * 2}
+    >>> found = next_rankings(fit(pd.DataFrame(rows), method="laplace"), 1, size=2)
+    >>> len(found["items"][0])
+    2
+    """
+    import pandas as pd
+
+    problem = _checked(fit, count, size, who, about, seed)
+    rng = np.random.default_rng(seed)
+    size = size or int(np.bincount(np.bincount(problem.table.ranking)).argmax())
+    state = _State.of(problem, fit, about, rng)
+    wheres = _wheres(problem, state, who)
+    start, rows, now = state, [], state.entropy()
+    for place in range(count):
+        where, items = _chosen(state, wheres, size)
+        gain = state.entropy() - state.entropy(state.search(where).lowered(items))
+        own = now - start.entropy(start.search(where).lowered(items))
+        state = state.given(where, items)
+        rows.append(_row(problem, place, where, items, own, gain))
+    frame = pd.DataFrame(rows)
+    frame.attrs |= {"about": about, "entropy": now, "left": max(now - float(frame["gain"].sum()), 0.0)}
+    return frame
+
+
+def _checked(fit: Fit, count: int, size: int | None, who: str, about: str, seed: int) -> RankingsProblem:
+    problem = fit.problem
+    if not isinstance(problem, RankingsProblem):
+        raise InputError(
+            f"next_rankings is for fits of rankings; this is one of {kind_of(problem).words}, for which there is "
+            "next_comparisons()"
+        )
+    problems = []
+    if not is_whole(count) or count < 1:
+        problems.append(f"count {count!r} is not a positive whole number")
+    if size is not None and not (is_whole(size) and 2 <= size <= len(problem.items)):
+        problems.append(f"size {size!r}: a ranking has from two items to all {len(problem.items)}")
+    if who not in WHO:
+        problems.append(f"who {who!r} is neither 'judge' nor 'person'")
+    elif who == "person" and problem.anchors is None:
+        problems.append(
+            "who='person': how people differ from judges is told by rankings of people alone, and this fit has none; "
+            "pass some (anchors=), or ask judges"
+        )
+    if about not in ABOUT:
+        problems.append(f"about {about!r} is none of {', '.join(ABOUT)}; judges are asked about by votes")
+    if not is_whole(seed) or seed < 0:
+        problems.append(f"seed {seed!r} is no whole number from 0")
+    if fit.posterior.draws is None:
+        problems.append("the fit has no draws, so nothing tells what is unsure; fit with 'laplace' or 'nuts'")
+    if problems:
+        raise InputError(problems)
+    return problem
+
+
+class _Where(NamedTuple):
+    """Whom to ask under which criterion and in which context; -1 for a person or any judge, and for a new context."""
+
+    judge: int
+    criterion: int
+    context: int
+    parts: tuple[tuple[Any, ...], ...]  # places among the values of each term
+    noise: float  # variance that a new context adds
+
+
+def _wheres(problem: RankingsProblem, state: _State, who: str) -> list[_Where]:
+    values, found = state.values, []
+    judges = range(len(problem.judges)) if "taste" in values and who == "judge" else [-1]
+    contexts = [-1, *range(len(problem.table.contexts))] if "context_strength" in values else [-1]
+    for judge in judges:
+        for criterion in range(len(problem.criteria)):
+            for context in contexts:
+                parts: list[tuple[Any, ...]] = [("strength", criterion)]
+                if "panel_error" in values and who == "judge":
+                    parts.append(("panel_error", 0, criterion))
+                if judge >= 0:
+                    parts.append(("taste", judge))
+                if context >= 0:
+                    parts.append(("context_strength", criterion, slice(None), context))
+                new = "context_strength" in values and context < 0
+                found.append(
+                    _Where(judge, criterion, context, tuple(parts), state.new_context if new else 0.0)
+                )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """Draws as deviations from their means, which shrink as rankings are chosen.
+
+    Attributes
+    ----------
+    values : dict of array, shape (draws, ...)
+        Terms of what items are worth.
+    means : dict of array
+    gaps, middle : array, shape (draws, pairs) and (pairs,)
+        Differences of scores of pairs, and their means.
+    before : array, shape (pairs,)
+        Variances of these differences before any ranking was chosen.
+    matters : array, shape (pairs,)
+        How much the order of each pair matters.
+    new_context : float
+        Variance of what an item is worth more in a context.
+    noise, fresh : array, shape (draws, items)
+        Gumbel noise of rankings that are drawn, and normal noise of a context that is new.
+    """
+
+    values: dict[str, Floats]
+    means: dict[str, Floats]
+    gaps: Floats
+    middle: Floats
+    before: Floats
+    matters: Floats
+    new_context: float
+    noise: Floats
+    fresh: Floats
+
+    @classmethod
+    def of(cls, problem: RankingsProblem, fit: Fit, about: str, rng: np.random.Generator) -> _State:
+        """Of a fit's draws."""
+        assert fit.posterior.draws is not None
+        density = problem.density
+        x = fit.posterior.draws.reshape(-1, density.size)
+        drawn = density.values(x[np.sort(rng.permutation(len(x))[:DRAWS])], np)
+        theta = scores(density, drawn)
+        one, other = np.triu_indices(theta.shape[1], 1)
+        gaps = theta[:, one] - theta[:, other]
+        matters = np.ones(len(one))
+        if about == "best":
+            low, high = np.sort(np.argsort(-theta, axis=1)[:, :2], axis=1).T
+            often = np.zeros((theta.shape[1],) * 2)
+            np.add.at(often, (low, high), 1.0 / len(theta))
+            matters = often[one, other]
+        sd = np.maximum(gaps.std(axis=0), 1e-12)
+        kept = np.argsort(-matters * np.exp(-0.5 * (gaps.mean(axis=0) / sd) ** 2), kind="stable")[:PAIRS]
+        spread = drawn.get("log_context_spread")
+        means = {term.name: drawn[term.name].mean(axis=0) for term in density.terms}
+        return cls(
+            {name: drawn[name] - mean for name, mean in means.items()},
+            means,
+            gaps[:, kept] - gaps[:, kept].mean(axis=0),
+            gaps[:, kept].mean(axis=0),
+            sd[kept] ** 2,
+            matters[kept],
+            0.0 if spread is None else float(np.exp(2.0 * spread).mean()),
+            rng.gumbel(size=theta.shape),
+            rng.normal(size=theta.shape),
+        )
+
+    @property
+    def variance(self) -> Floats:
+        """Of the differences of pairs."""
+        return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
+
+    def search(self, where: _Where) -> Search:
+        """What a search for the best set needs to know of a place to ask."""
+        mean = sum(self.means[name][tuple(at)] for name, *at in where.parts)
+        apart = self.apart(where)
+        near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance
+        return Search(
+            mean + apart + np.sqrt(where.noise) * self.fresh,
+            self.noise,
+            apart.T @ apart / len(apart),
+            apart.T @ self.gaps / len(apart),
+            near,
+            where.noise,
+        )
+
+    def apart(self, where: _Where) -> Floats:
+        """Deviations of what items are worth there, shape (draws, items)."""
+        return np.asarray(sum(self.values[name][(slice(None), *at)] for name, *at in where.parts))
+
+    def entropy(self, told: Floats | float = 0.0) -> float:
+        """Of the order of pairs that matter, each by how much it does, in bits, once chosen rankings are known.
+
+        It is the mean over what the mean of each difference may become, as far as its variance was lowered; ``told`` is
+        by how much it is lowered beside that, shape (pairs,).
+        """
+        left = np.maximum(self.variance - told, 1e-9 * self.before)
+        node, weight = np.polynomial.hermite_e.hermegauss(NODES)
+        moved = np.sqrt(np.maximum(self.before - left, 0.0))[:, None] * node
+        then = _bits((self.middle[:, None] + moved) / np.sqrt(left)[:, None])
+        return float(self.matters @ (then @ weight) / weight.sum())
+
+    def given(self, where: _Where, items: tuple[int, ...]) -> _State:
+        """Deviations whose covariance is that given a ranking."""
+        root = self.search(where).root(items)
+        seen = self.apart(where)[:, list(items)] @ root / np.sqrt(len(self.gaps))
+        left, size, _ = np.linalg.svd(seen, full_matrices=False)
+        shrink = 1.0 / np.sqrt(1.0 + size**2) - 1.0
+
+        def given(of: Floats) -> Floats:
+            flat = of.reshape(len(of), -1)
+            return np.asarray((flat + left @ (shrink[:, None] * (left.T @ flat))).reshape(of.shape))
+
+        values = {name: given(value) for name, value in self.values.items()}
+        return replace(self, values=values, gaps=given(self.gaps))
+
+
+def _bits(z: Floats) -> Floats:
+    """Entropy of an order that is one way with probability Phi(z)."""
+    from scipy.special import ndtr, xlogy
+
+    p = ndtr(z)
+    return np.asarray(-(xlogy(p, p) + xlogy(1 - p, 1 - p)) / np.log(2.0))
+
+
+def _chosen(state: _State, wheres: list[_Where], size: int) -> tuple[_Where, tuple[int, ...]]:
+    """The place to ask and the items that tell most."""
+    searches = [state.search(where) for where in wheres]
+    first = best_set(searches[0], size)
+    look = np.array([float(search.worth(np.array([first]))[0]) for search in searches])
+    best: tuple[float, int, tuple[int, ...]] = (-np.inf, 0, first)
+    for number in np.argsort(-look, kind="stable")[:LOOKED_AT]:
+        items = best_set(searches[number], size)
+        worth = float(searches[number].worth(np.array([items]))[0])
+        if worth > best[0]:
+            best = (worth, int(number), items)
+    return wheres[best[1]], best[2]
+
+
+def _row(
+    problem: RankingsProblem, place: int, where: _Where, items: tuple[int, ...], alone: float, gain: float
+) -> dict[str, Any]:
+    row: dict[str, Any] = {"place": place + 1, "judge": None, "criterion": None}
+    if where.judge >= 0:
+        row["judge"] = problem.judges[where.judge]
+    if problem.table.has_criteria:
+        row["criterion"] = problem.criteria[where.criterion]
+    if "context_strength" in {term.name for term in problem.density.terms}:
+        row["context"] = None if where.context < 0 else problem.table.contexts[where.context]
+    return row | {"items": tuple(problem.items[i] for i in items), "information": alone, "gain": gain}

@@ -1,0 +1,204 @@
+"""Plan a collection of rankings: how many it takes until intervals are as narrow as wanted, by simulation.
+
+Numbers of rankings a judge are doubled; each is simulated and fitted by the model that such a table calls for, and the
+least one whose 90% intervals are narrow enough is recommended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.agreement.coefficients.concordance import concordance_index
+from voirdire.errors import InputError
+from voirdire.fit.verb import fit
+from voirdire.report.notebook import shown
+from voirdire.report.table import table
+from voirdire.settings import is_number, is_whole
+from voirdire.simulate import simulate_rankings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST = 64  # rankings a judge
+
+
+@dataclass(frozen=True, eq=False)
+class RankingPlan:
+    """What :func:`plan_rankings` found.
+
+    Attributes
+    ----------
+    table : pandas.DataFrame
+        One row per candidate, fewest rankings first: contexts, repeats (rankings by each judge in each context),
+        rankings (in all), price, width (of 90% intervals of items' scores in log-odds: the mean over items and
+        replicates), mcse (its Monte Carlo error), concordance (share of pairs of items in the right order), reached.
+    width : float
+        The wanted width.
+    best : dict or None
+        The row of fewest rankings that reaches it, None if none does.
+    """
+
+    table: pd.DataFrame
+    width: float
+    best: dict[str, Any] | None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the recommendation and all candidates, as HTML without scripts."""
+        rows: list[Any] = self.table.to_dict("records")
+        return shown(str(self), table("plan", "Candidates, the fewest rankings first", rows))
+
+    def __str__(self) -> str:
+        if self.best is None:
+            last = self.table.iloc[-1]
+            return (
+                f"No candidate has intervals of {self.width:g} log-odds; with {int(last['rankings']):,} rankings they "
+                f"are {last['width']:.2f} wide. More contexts and more judges help where more rankings by the same "
+                "judges do not."
+            )
+        best = self.best
+        return (
+            f"{best['rankings']:,} rankings (price {best['price']:g}): {best['contexts']} context(s), "
+            f"{best['repeats']} ranking(s) by each judge in each; 90% intervals are expected to be "
+            f"{best['width']:.2f} +- {best['mcse']:.2f} log-odds wide, with {best['concordance']:.0%} of the pairs in "
+            "the right order."
+        )
+
+
+def plan_rankings(
+    judges: int,
+    *,
+    items: int,
+    size: int | None = None,
+    width: float = 1.0,
+    contexts: int = MOST,
+    spread: float = 1.0,
+    context_spread: float = 0.0,
+    taste_spread: float = 0.0,
+    price: float = 1.0,
+    most: int = MOST,
+    replicates: int = 5,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> RankingPlan:
+    """Find how many rankings it takes until intervals of items' scores are as narrow as wanted.
+
+    Parameters
+    ----------
+    judges : int
+        How many there are, all alike but for their tastes.
+    items, size : int
+        Items in all, and in each ranking (by default all).
+    width : float
+        Wanted mean width of 90% intervals, in log-odds.
+    contexts : int
+        How many contexts (such as prompts) there may be: a judge ranks once in each of as many as it takes, and again
+        in all of them only beyond.
+    spread, context_spread, taste_spread : float
+        Standard deviations of what items are expected to be worth, of what they are worth more in a context, and to a
+        judge, in log-odds.
+    price : float
+        Of a ranking.
+    most : int
+        Rankings by each judge at most.
+    replicates : int
+        Simulated panels per candidate, two at least.
+    seed : int
+    progress : callable, optional
+        Called with (candidates tried, candidates in all).
+
+    Raises
+    ------
+    InputError
+        Numbers outside their range, all named at once.
+
+    Examples
+    --------
+    >>> found = plan_rankings(4, items=5, width=3.0, replicates=2)
+    >>> bool(found.best["width"] <= 3.0)
+    True
+    """
+    import pandas as pd
+
+    spreads = {"spread": spread, "context_spread": context_spread, "taste_spread": taste_spread}
+    counts = {"judges": judges, "contexts": contexts, "most": most}
+    _check(counts, items, size, width, spreads, price, replicates, seed)
+    truth = {"kind": "normal", "sd": spread, "context_sd": context_spread, "taste_sd": taste_spread}
+    candidates = _candidates(contexts, most, context_spread > 0)
+    rows: list[tuple[Any, ...]] = []
+    for number, (places, repeats) in enumerate(candidates):
+        design = {"kind": "rankings", "size": size, "contexts": places, "repeats": repeats}
+        total = judges * places * repeats
+        try:
+            measured = [_measured(judges, items, design, truth, [seed, at]) for at in range(replicates)]
+        except InputError:
+            if number + 1 == len(candidates) and not rows:
+                raise
+            continue  # so few rankings leave items unconnected
+        finally:
+            if progress is not None:
+                progress(number + 1, len(candidates))
+        widths, right = np.array(measured).T
+        error = float(widths.std(ddof=1) / np.sqrt(replicates))
+        mean = float(widths.mean())
+        reached = mean + error <= width
+        rows.append((places, repeats, total, total * price, mean, error, float(right.mean()), reached))
+        if reached:
+            break
+    names = ["contexts", "repeats", "rankings", "price", "width", "mcse", "concordance", "reached"]
+    found = pd.DataFrame(rows, columns=names)
+    last = dict(zip(names, rows[-1], strict=True))
+    return RankingPlan(found, width, last if last["reached"] else None)
+
+
+def _candidates(contexts: int, most: int, differ: bool) -> list[tuple[int, int]]:
+    """Contexts and rankings in each of them by a judge: in all 1, 2, 4, ...; where contexts differ two at least."""
+    found, each = [], 2 if differ else 1
+    while each <= most:
+        places = min(each, contexts)
+        found.append((places, each // places))
+        each *= 2
+    return list(dict.fromkeys(found))
+
+
+def _measured(
+    judges: int, items: int, design: dict[str, Any], truth: dict[str, Any], seed: list[int]
+) -> tuple[float, float]:
+    """Mean width of intervals, and the share of pairs in the right order, of one simulated panel."""
+    made = simulate_rankings(judges, items=items, design=design, truth=truth, seed=seed)
+    ranking = fit(made.rankings, method="laplace", seed=seed[1]).tables["items"]
+    place = np.argsort(ranking["item"].astype(str))  # names are in the order of the truth
+    width = float((ranking["high"] - ranking["low"]).mean())
+    return width, concordance_index(ranking["score"][place], made.truth.strengths[0])
+
+
+def _check(
+    counts: dict[str, int],
+    items: int,
+    size: int | None,
+    width: float,
+    spreads: dict[str, float],
+    price: float,
+    replicates: int,
+    seed: int,
+) -> None:
+    least = counts | {"items": items, "replicates": replicates, "seed": seed}
+    bounds = dict.fromkeys(counts, 1) | {"items": 3, "replicates": 2, "seed": 0}
+    problems = [
+        f"{name} is {value!r}; give a whole number of at least {bounds[name]}"
+        for name, value in least.items()
+        if not is_whole(value) or value < bounds[name]
+    ]
+    if size is not None and not (is_whole(size) and 2 <= size <= items):
+        problems.append(f"size is {size!r}; a ranking has from two items to all {items}")
+    for name, value in ({"width": width} | spreads | {"price": price}).items():
+        positive = name in ("width", "spread")
+        if not is_number(value) or value < 0 or (positive and not value):
+            problems.append(f"{name} is {value!r}; give a number {'above' if positive else 'of at least'} 0")
+    if spreads["context_spread"] and counts["contexts"] == 1:
+        problems.append("context_spread is for several contexts; give contexts")
+    if problems:
+        raise InputError(problems)

@@ -141,7 +141,8 @@ def fit(
     covariates : path, dataframe, or names, optional
         Of votes, scores and rankings: what is held fixed when items are compared, such as their length: a table with
         columns ``item``, optionally ``context``, and numbers; or names of which the votes have columns ``NAME_first``
-        and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look like.
+        and ``NAME_second`` (of scores and rankings ``NAME``). :func:`voirdire.covariates.text` counts what texts look
+        like.
     item_families : mapping, path or dataframe, optional
         Of votes, scores and rankings: the family of items (item to family, or columns item and family), such as the lab
         that made them: how much judges favour their own family (``families``; a judge that is not named there is of no

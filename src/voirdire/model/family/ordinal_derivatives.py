@@ -1,13 +1,13 @@
 """Log likelihood of scores on an ordered scale and its derivatives by what each cell depends on, in closed form.
 
-With x_l = eta - kappa_l the distance from the cutpoint between levels l - 1 and l, w_j = exp(g_j) the gap around level j
-and n_l how often level l was given, the log likelihood of a cell is
+With x_l = eta - kappa_l the distance from the cutpoint between levels l - 1 and l, w_j = exp(g_j) the gap around level
+j and n_l how often level l was given, the log likelihood of a cell is
 
     sum_l [n_(l-1) log F(-x_l) + n_l log F(x_l)] + sum_j n_j log(1 - exp(-w_j)),
 
 F the logistic function (:mod:`voirdire.model.terms.cumulative`): a sum of functions of single cutpoints and gaps. The
-gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), c_lj = 1/2 where the gap is below the cutpoint and -1/2 where it
-is above, as cutpoints are midway around 0; its second derivatives are those of the gaps alone, again -c_lj w_j. With
+gradient of x_l is y_l = (1, -c_l1 w_1, -c_l2 w_2, ...), c_lj = 1/2 where the gap is below the cutpoint and -1/2 where
+it is above, as cutpoints are midway around 0; its second derivatives are those of the gaps alone, again -c_lj w_j. With
 v = F(x) F(-x) and r = w / (exp(w) - 1), the slope of log(1 - exp(-w)) by g, what answers say on average is
 
     N sum_l (p_(l-1) + p_l) v_l y_l y_l' + N diag(p_j r_j (w_j + r_j)),
@@ -26,7 +26,10 @@ from voirdire.model.family.family import ClosedForm, Curved, Pairs
 from voirdire.model.terms.arrays import Array
 from voirdire.typing import Floats
 
-LEAST, MOST = -80.0, 100.0  # of the logarithm of a gap, so that its exponential and what is left of one are numbers
+LEAST, MOST = (
+    -80.0,
+    100.0,
+)  # of the logarithm of a gap, so that its exponential and what is left of one are numbers
 LEAST_IN_SINGLE, MOST_IN_SINGLE = -15.0, 40.0
 
 
@@ -125,7 +128,9 @@ def _pulls(cuts: Cuts, given: Any) -> list[Array]:
 
 def _slopes(cuts: Cuts, given: Any, xp: Any) -> list[Array]:
     pulls = _pulls(cuts, given)
-    found = [sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True)) for each in _each(cuts)]
+    found = [
+        sum(pull * slope[each] for pull, slope in zip(pulls, cuts.slope, strict=True)) for each in _each(cuts)
+    ]
     for j, gap in enumerate(cuts.gap):
         found[1 + j] = found[1 + j] + given[1 + j] * _rate(gap, xp)
     return found
@@ -165,9 +170,7 @@ def curved(predictors: Sequence[Floats], counts: Any) -> Curved:
 def _products(cuts: Cuts, weights: list[Floats]) -> Pairs:
     """sum_l weight_l y_l y_l', by pairs u <= v."""
     return {
-        (u, v): sum(
-            weight * slope[u] * slope[v] for weight, slope in zip(weights, cuts.slope, strict=True)
-        )
+        (u, v): sum(weight * slope[u] * slope[v] for weight, slope in zip(weights, cuts.slope, strict=True))
         for u in _each(cuts)
         for v in range(u, 1 + len(cuts.gap))
     }
@@ -200,8 +203,8 @@ def bend(predictors: Sequence[Floats], counts: Any, covariance: Floats) -> Float
     """Half the gradient of sum_ab C_ab W_ab, C ``covariance``, shape (cells, predictors, predictors), W information.
 
     Shape (predictors, cells). With u_l = y_l' C y_l the sum is N sum_l (p_(l-1) + p_l) v_l u_l + N sum_j p_j r_j (w_j +
-    r_j) C_jj; of its factors, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l, dv_l = v_l (1 - 2 F(x_l))
-    y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
+    r_j) C_jj; of its factors, by each predictor, dp_l = p_l s_l with s_l the slopes of log p_l, dv_l = v_l (1 - 2
+    F(x_l)) y_l, and by g_j du_l = 2 y_lj (C y_l)_j and dr_j = r_j (1 - w_j - r_j).
     """
     cuts = cuts_of(predictors)
     number, p, each = counts[0].sum(axis=0), _chances(cuts), _each(cuts)

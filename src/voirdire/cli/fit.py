@@ -288,24 +288,24 @@ def show(result: Fit) -> None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
 
 
-def _priors(changes: list[str]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+def _priors(changes: list[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
     problems = []
     for change in changes:
         place, equals, text = change.partition("=")
-        section, dot, key = place.strip().partition(".")
+        name = place.strip()
         try:
             value = float(read_number(text.strip()))
         except ValueError:
             equals = ""
-        if not (equals and dot and section and key):
+        if not (equals and all(name.partition("."))):
             problems.append(
                 f"--prior {change!r} is not section.key=number; write for example reliability.a=8"
             )
-        elif key in found.setdefault(section, {}):
-            problems.append(f"--prior {place.strip()} is given twice; give it once")
+        elif name in found:
+            problems.append(f"--prior {name} is given twice; give it once")
         else:
-            found[section][key] = value
+            found[name] = value
     if problems:
         raise InputError(problems)
     return found

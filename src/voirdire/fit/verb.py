@@ -22,7 +22,8 @@ from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
-from voirdire.model.specs import Model, Priors, load_model
+from voirdire.model.priors import Priors
+from voirdire.model.specs import Model, load_model
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
@@ -105,7 +106,8 @@ def fit(
     seed : int
         Seed of the draws.
     priors : mapping, optional
-        Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
+        Changes to the model file's numbers: ``{"reliability.a": 8}`` or ``{"reliability": {"a": 8}}``; recorded in the
+        result.
     anchors : path or dataframe, or a list of them, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
         labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some

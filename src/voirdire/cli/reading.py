@@ -110,6 +110,24 @@ _OPTIONS: dict[str, Any] = {
             help="All labels there may be, lowest first, or the levels of the scores' scale.",
         ),
     ],
+    "label_sets": Annotated[
+        str | None,
+        typer.Option(
+            "--label-sets",
+            metavar="SEP|lists|rows",
+            rich_help_panel=_PANEL,
+            help="How several labels of an item are written: what separates them in a cell, lists, or a row each.",
+        ),
+    ],
+    "no_label": Annotated[
+        str | None,
+        typer.Option(
+            "--no-label",
+            metavar="CELL",
+            rich_help_panel=_PANEL,
+            help="The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
+        ),
+    ],
     "people": Annotated[
         Texts,
         typer.Option(
@@ -191,7 +209,7 @@ class TableOptions:
         self._take(path, "people")
         how = (
             fitting(self.how, _columns(path))
-            if self.how.map or self.how.winners or self.how.sep
+            if self.how.map or self.how.winners or self.how.sep or self.how.label_sets
             else Reading()
         )
         return read_as(path, how, unnamed=True).table if how.given else path
@@ -205,7 +223,8 @@ class TableOptions:
         how = self.how.of_file(str(path))
         if run_folder(path) is not None:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
-                raise InputError(f"{path}: a run's folder says how it is read; leave --{alien[0]} out")
+                option = alien[0].replace("_", "-")
+                raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return chosen(path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table])
         if how.map and elsewhere:
             own = _columns(path)
@@ -293,6 +312,8 @@ def _reading(said: dict[str, Any]) -> Reading:
         levels=tuple(commas(given.get("levels"))) or None,
         people=tuple(commas(given.get("people"))),
         degrees=bool(given.get("degrees")),
+        label_sets=given.get("label_sets"),
+        no_label=given.get("no_label"),
     )
     return replace(kept, **found.given)
 

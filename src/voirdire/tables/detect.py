@@ -73,7 +73,7 @@ def read_table(
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, keep=keep),
         Scores.data: read_scores,
-        Labels.data: partial(read_labels, levels=levels),
+        Labels.data: partial(read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets),
         Rankings.data: read_rankings,
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:

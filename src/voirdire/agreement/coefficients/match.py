@@ -197,7 +197,7 @@ def _labels(
     **_: object,
 ) -> list[Ratings]:
     repeats = _allowed(repeats, ("majority", "error"), "labels", orientation)
-    worth = _numeric(labels.labels)
+    worth = None if labels.members is not None else _numeric(labels.labels)
     matched = []
     for criterion, phase, rows in _parts(labels):
         unit, names, context = _units(labels, rows)
@@ -225,6 +225,7 @@ def _labels(
                 criterion=criterion,
                 phase=phase,
                 notes=notes,
+                members=labels.members,
             )
         )
     return matched

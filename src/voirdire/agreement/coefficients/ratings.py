@@ -48,6 +48,8 @@ class Ratings:
         What was done to a judge's answers on the way, such as combining repeated ones.
     ranks : tuple of float array, shape (items, judges) each, or None
         Of rankings what each judge made of each unit, which is a list of items: ranks, NaN for items left out.
+    members : tuple of tuple of str, or None
+        Of sets of labels the labels that each level holds.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Ratings:
     mirrored: bool = False
     notes: dict[str, str] = field(default_factory=dict)
     ranks: tuple[FloatArray, ...] | None = None
+    members: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def rated(self) -> NDArray[np.bool_]:

@@ -37,6 +37,10 @@ class Asked:
         What it holds: votes, scores, labels or rankings.
     degrees : bool
         Whether how sure a judge was of the winner is kept, as a column ``degree``, not the winner alone.
+    label_sets : str, optional
+        How a table writes sets of labels: lists, rows, or what separates the labels of a cell.
+    no_label : str, optional
+        The cell that says that no label applies.
     unnamed : bool
         Whether the answers are people's, who need not be named.
     """
@@ -51,6 +55,8 @@ class Asked:
     columns: Sequence[str] = ()
     table: str | None = None
     degrees: bool = False
+    label_sets: str | None = None
+    no_label: str | None = None
     unnamed: bool = False
 
 

@@ -49,6 +49,8 @@ class Imported:
         The label that is a success.
     people : tuple of str
         Judges who are people.
+    sets : bool
+        Whether cells of labels are sets of labels.
     unnamed : bool
         Whether all answers are people's, who need not be named.
     """
@@ -61,6 +63,7 @@ class Imported:
     levels: Sequence[str] | None = None
     positive: str | None = None
     people: tuple[str, ...] = ()
+    sets: bool = False
     unnamed: bool = False
     faults: tuple[str, ...] = ()
     known: Anchors = field(default_factory=Anchors, repr=False)

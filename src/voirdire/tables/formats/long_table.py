@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, listed, plain
 from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -193,7 +194,8 @@ def long_rows(
     words: dict[str, str] = {}
     objects: set[str] = set()
     answer = ANSWERS[kind]
-    read = _answer_reader(source, used, asked, words, answer)
+    labels = LabelCells(asked)
+    read = _answer_reader(source, used, asked, words, answer, labels)
     crossed: dict[str, tuple[str, str]] = {}
     yield Columns(kind, (*own, *renamed, *further))
 
@@ -218,6 +220,8 @@ def long_rows(
     yield from left_out(source.name, [name for name in free if name not in further], used)
     if words:
         yield Note(said_words(words))
+    if note := labels.note(source):
+        yield note
     if objects:
         yield objects_note(source.name, objects)
     if "judge" not in used and asked.judge is None and not asked.unnamed:
@@ -265,11 +269,16 @@ def crossed_name(context: str | None, system: str | None, crossed: dict[str, tup
 
 
 def _answer_reader(
-    source: Source, used: Mapping[str, str], asked: Asked, words: dict[str, str], answer: str
+    source: Source,
+    used: Mapping[str, str],
+    asked: Asked,
+    words: dict[str, str],
+    answer: str,
+    labels: LabelCells,
 ) -> Callable[[Any, dict[str, Any]], Any]:
     """What reads the answer of a row, of which the other columns are known."""
     if answer == "label":
-        return lambda said, about: named(said) or None
+        return lambda said, about: labels.read(said)
     if answer != "winner":
         return lambda said, about: _number(answer, said)
     winner = _winner_reader(source, used, dict(asked.winners or {}), words)

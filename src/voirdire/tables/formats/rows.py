@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from voirdire.tables.encode import labels_in_text
+from voirdire.tables.label_sets import LabelSet, labels_in_text
 from voirdire.tables.numbers import number_text, read_number
 
 
@@ -272,7 +272,7 @@ def fault(row: Any) -> str | None:
         return fault(row.answer._replace(judge="known"))
     if kind not in TABLES:
         return None
-    if kind is Label and len(found := labels_in(row.label)) > 1:
+    if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
         return _several(found)
     for at, value in enumerate(row):
         if value is None or value == "":

@@ -182,6 +182,7 @@ def _first(source: Source) -> dict[str, object]:
     return next((record for _, record in source.records() if isinstance(record, dict)), {})
 
 
-FORMAT = Format(
-    "table", "a table", (), _detect, _rows, ("map", "winners", "wide", "table", "judge", "columns", "unnamed")
-)
+_OPTIONS = (
+    "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
+)  # fmt: skip
+FORMAT = Format("table", "a table", (), _detect, _rows, _OPTIONS)

@@ -97,7 +97,7 @@ def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks:
     """
     options = []
     for option, value in how.given.items():
-        flag = {"tool": "from"}.get(option, option)
+        flag = {"tool": "from"}.get(option, option).replace("_", "-")
         if isinstance(value, dict):
             joined = ",".join(f"{one}={two}" for one, two in value.items())
             options.append(f"--{flag} {quote(joined)}")

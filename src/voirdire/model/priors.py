@@ -36,8 +36,8 @@ def changes_by_section(
     --------
     >>> changes_by_section({"strength.sd": 2.0, "ties": {"sd": 1.0}}, {"strength": ["sd"], "ties": ["sd"]}, "maple")
     ({'strength': {'sd': 2.0}, 'ties': {'sd': 1.0}}, [])
-    >>> changes_by_section({"strenght.sd": 2.0}, {"strength": ["sd"]}, "maple")[1]
-    ["priors: model maple has no section 'strenght' (did you mean 'strength'?); it has strength"]
+    >>> changes_by_section({"strengths.sd": 2.0}, {"strength": ["sd"]}, "maple")[1]
+    ["priors: model maple has no section 'strengths' (did you mean 'strength'?); it has strength"]
     """
     changes: dict[str, dict[str, Any]] = {}
     problems: list[str] = []

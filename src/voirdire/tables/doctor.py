@@ -1,4 +1,4 @@
-"""What a file holds: how its columns are read, what each verb finds in it, what stands out, and what to type."""
+"""Findings about a file: how its columns are read, what each verb finds in it, what stands out, and what to type."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FEW_CLASSES = 30
 
 @dataclass(frozen=True)
 class ColumnRead:
-    """How a column is read: its name, what it is taken for (nothing: kept as it is), and what its cells hold."""
+    """Reading of one column: its name, what it is taken for (nothing: kept as it is), and what its cells hold."""
 
     name: str
     read_as: str | None
@@ -40,7 +40,7 @@ class ColumnRead:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found in a file.
+    """Findings about a file.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def _reasons(found: Imported) -> list[str]:
 
 
 def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
-    """What is to be known of a table before it is used."""
+    """Sentences about what is to be known of a table before it is used."""
     found = []
     judges = list(dict.fromkeys(frame["judge"]))
     if len(judges) == 1:

@@ -230,7 +230,7 @@ def same_letters(columns: Mapping[str, Column], problems: Problems) -> None:
 
 
 def looks_like(column: str, name: str) -> str:
-    """What is said of a name that looks the same as another one, after the name.
+    """End of the sentence about a name that looks the same as another one.
 
     Examples
     --------

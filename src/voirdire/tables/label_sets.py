@@ -64,7 +64,7 @@ def list_in_text(text: str) -> list[str] | None:
 
 
 def several(text: str) -> str:
-    """What is said of a text that names several labels where one is wanted, after the word label.
+    """End of the sentence about a text that names several labels where one is wanted.
 
     Examples
     --------

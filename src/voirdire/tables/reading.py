@@ -1,4 +1,4 @@
-"""How a table is read: one set of options, the same for every verb, and a file beside the data that keeps them."""
+"""Options of reading tables: one set, the same for every verb, and a file beside the data that keeps them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SETS = (LISTS, ROWS)
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are read; see :func:`read`.
+    """Options of reading tables; see :func:`read`.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Reading:
 
     @property
     def asked(self) -> Asked:
-        """What formats are asked."""
+        """Options for formats."""
         settings = dict(self.set or {})
         judge = settings.get("judge")
         return Asked(
@@ -192,7 +192,7 @@ _FORMS = {
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether an option has a value of its kind; numbers are as good as texts."""
+    """True where an option has a value of its kind; numbers are as good as texts."""
     if name == "degrees":
         return isinstance(value, bool)
     if name == "set" and isinstance(value, dict):

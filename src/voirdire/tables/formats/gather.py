@@ -179,7 +179,7 @@ def _check_twice(paths: Sequence[Any]) -> None:
 
 
 def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
-    """What is asked of one of several files."""
+    """Options of one of several files."""
     judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
     return asked if judge is None else replace(asked, judge=judge)
 

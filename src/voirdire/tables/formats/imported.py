@@ -1,4 +1,4 @@
-"""What was in files: tables of answers, which of them is meant, and what is to be said of them."""
+"""Content of files: tables of answers, which of them is meant, and what is to be said of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TAKE_THE_REST = (
 
 @dataclass
 class Imported:
-    """What was in files of a tool, or in a table whose columns were named.
+    """Content of files of a tool, or of a table whose columns were named.
 
     Attributes
     ----------

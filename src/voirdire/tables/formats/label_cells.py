@@ -92,7 +92,7 @@ class LabelCells:
         return parts
 
     def note(self, source: Source) -> Note | None:
-        """What is said of the sets of a file; None where there are none.
+        """Note on the sets of a file; None where there are none.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a reader of a tool's file gives: votes, scores and labels, what is refused and why, and what is said once."""
+"""Rows that readers of tools' files give: votes, scores and labels, what is refused and why, and notes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Fault(Refused):
 
 
 class Note(str):
-    """What is said once of a file."""
+    """Note on a file, given once."""
 
 
 class UnknownOrder(Note):
@@ -172,7 +172,7 @@ def number(value: object) -> float | int | None:
 
 
 def winner(said: object, meanings: Mapping[Any, str]) -> str:
-    """What an outcome of a tool means.
+    """Winner that an outcome of a tool means.
 
     Raises
     ------
@@ -313,6 +313,6 @@ def further_cells(record: Mapping[str, Any], columns: Mapping[str, str], objects
 
 
 def objects_note(called: str, objects: set[str]) -> Note:
-    """What is said of columns that hold objects."""
+    """Note on columns that hold objects."""
     names = ", ".join(map(repr, sorted(objects)))
     return Note(f"{called}: {names} hold objects or lists, which are no cells of a table: left out")

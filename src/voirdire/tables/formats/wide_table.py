@@ -63,7 +63,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
 
 
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
-    """What each column of a wide table is taken for; columns that stay as they are are not named."""
+    """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
     wide = asked.wide or ""
     places = _places(source, given, wide, asked.columns)
     if wide == "counts":

@@ -16,7 +16,7 @@ from voirdire.tables.rated import known_names
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What each judge said about each unit (an item, or a pair of items), for one criterion.
+    """Answers of each judge about each unit (an item, or a pair of items), for one criterion.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class Ratings:
 
     @property
     def rated(self) -> NDArray[np.bool_]:
-        """Which judge rated which unit; shape (units, judges)."""
+        """True where a judge rated a unit; shape (units, judges)."""
         return self.codes >= 0
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Which units every judge rated; shape (units,)."""
+        """True where every judge rated a unit; shape (units,)."""
         complete: NDArray[np.bool_] = np.all(self.rated, axis=1)
         return complete
 

@@ -1,4 +1,4 @@
-"""What `agreement` computes: which measures of which judges, checked before anything is resampled."""
+"""Tasks of `agreement`: which measures of which judges, checked before anything is resampled."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ FAILED_CHECK = 3
 
 
 class Method(StrEnum):
-    """How the posterior is found."""
+    """Method by which the posterior is found."""
 
     auto = "auto"
     laplace = "laplace"
@@ -36,14 +36,14 @@ class Method(StrEnum):
 
 
 class AnchorMode(StrEnum):
-    """What anchors and votes tell each other."""
+    """Way in which anchors and votes inform each other."""
 
     joint = "joint"
     cut = "cut"
 
 
 class Sampler(StrEnum):
-    """What runs NUTS."""
+    """Sampler that runs NUTS."""
 
     numpyro = "numpyro"
     nutpie = "nutpie"
@@ -238,7 +238,7 @@ def in_contexts(result: Fit) -> list[dict[str, Any]]:
 
 
 def headline(result: Fit) -> str:
-    """What was fitted to what, in one line."""
+    """Describe a fit in one line: the model, the method, the table."""
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""

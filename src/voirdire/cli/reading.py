@@ -153,7 +153,7 @@ _ENDINGS = {
 
 @dataclass
 class TableOptions:
-    """How the tables of a command are read.
+    """Options of reading the tables of a command.
 
     Attributes
     ----------
@@ -215,7 +215,7 @@ class TableOptions:
         return read_as(path, how, unnamed=True).table if how.given else path
 
     def of_people(self, paths: Sequence[Path] | None) -> Any:
-        """What a repeatable option for people's answers gave: the one table, or all of them; None without."""
+        """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
         found = [self.people(path) for path in paths or ()]
         return found[0] if len(found) == 1 else found or None
 
@@ -319,7 +319,7 @@ def _reading(said: dict[str, Any]) -> Reading:
 
 
 def _settings(given: list[str]) -> dict[str, Any] | None:
-    """What ``--set`` says; judges of single files are ``judge=FILE:NAME``."""
+    """Settings that ``--set`` gives; judges of single files are ``judge=FILE:NAME``."""
     judges: dict[str, str] = {}
     plain = []
     for text in given:

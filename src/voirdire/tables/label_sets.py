@@ -108,6 +108,9 @@ def members_of(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
+_LIST_TYPES = (list, tuple, set, frozenset, np.ndarray)
+
+
 def is_list(cell: object) -> bool:
     """True for a list, tuple, set or array of labels.
 
@@ -116,7 +119,11 @@ def is_list(cell: object) -> bool:
     >>> is_list(["a"]), is_list("a")
     (True, False)
     """
-    return isinstance(cell, list | tuple | set | frozenset | np.ndarray)
+    return isinstance(cell, _LIST_TYPES)
+
+
+def _hold_lists(cells: Sequence[object]) -> bool:
+    return any(issubclass(kind, _LIST_TYPES) for kind in set(map(type, cells)))
 
 
 def cells_as_sets(
@@ -150,9 +157,15 @@ def cells_as_sets(
     """
     distinct = cells.levels if isinstance(cells, Coded) else cells
     known = set(declared or ())
-    texts = {one for one in distinct if isinstance(one, str) and one.lstrip()[:1] == "[" and one not in known}
-    lists = {text: found for text in texts if (found := list_in_text(text)) is not None}
-    sizes = {len(found) for found in lists.values()} | {len(one) for one in distinct if is_list(one)}  # type: ignore[arg-type]
+    words = {one for one in distinct if isinstance(one, str)} - known
+    lists = {
+        text: found
+        for text in words
+        if text.lstrip().startswith("[") and (found := list_in_text(text)) is not None
+    }
+    sizes = {len(found) for found in lists.values()}
+    if _hold_lists(distinct):
+        sizes |= {len(one) for one in distinct if is_list(one)}  # type: ignore[arg-type]
     if not every and sizes <= {1}:
         return None
 
@@ -187,6 +200,6 @@ def without_lists(cells: Sequence[object]) -> Sequence[object]:
     >>> without_lists([["good"], "bad"])
     ['good', 'bad']
     """
-    if isinstance(cells, Coded) or not any(map(is_list, cells)):
+    if isinstance(cells, Coded) or not _hold_lists(cells):
         return cells
     return [next(iter(cell)) if is_list(cell) else cell for cell in cells]  # type: ignore[call-overload]

@@ -29,7 +29,6 @@ from voirdire.settings import PROB, least_draws
 from voirdire.tables.detect import read_table
 from voirdire.tables.formats.imported import Imported
 from voirdire.tables.given import library_of
-from voirdire.tables.label_questions import as_questions
 from voirdire.tables.people import apart, of_people, with_answers
 
 _ENOUGH = 5  # draws beyond each end of an interval from which nothing is said
@@ -271,7 +270,8 @@ def read_answers(
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows)
-    return as_questions(read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True))
+    found = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
+    return KINDS[found.data].answers_to_fit(found)
 
 
 def _check_request(how: Method, prob: float, over: str) -> None:

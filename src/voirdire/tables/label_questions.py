@@ -83,15 +83,17 @@ def ask_each_label(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
     )
 
 
-def as_questions(table: Any) -> Any:
-    """A table of sets of labels as yes/no questions, which a notice says; any other table as it is.
+def as_questions(table: Labels) -> Labels:
+    """A table of sets of labels as yes/no questions, which a notice says; one of single labels as it is.
 
     Examples
     --------
-    >>> as_questions("a table")
-    'a table'
+    >>> import pandas as pd
+    >>> table = read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["long", "rude"]}))
+    >>> as_questions(table) is table
+    True
     """
-    if not isinstance(table, Labels) or table.members is None:
+    if table.members is None:
         return table
     notice(
         f"Items have sets of labels: whether each of the {len(table.vocabulary)} labels applies is a question of its "

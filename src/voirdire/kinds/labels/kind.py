@@ -37,7 +37,7 @@ from voirdire.model.terms import SHARED_ERRORS
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
-from voirdire.tables.label_questions import ask_each_label, read_like
+from voirdire.tables.label_questions import as_questions, ask_each_label, read_like
 from voirdire.tables.labels import Labels
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
@@ -67,6 +67,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     evened = staticmethod(evened)
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
+    answers_to_fit = staticmethod(as_questions)
 
     def check_board(self, table: Labels, request: Request) -> None:
         """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""

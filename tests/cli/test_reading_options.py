@@ -16,7 +16,7 @@ from voirdire.cli import app
 RUN = CliRunner()
 COMMON = {
     "--from", "--map", "--winners", "--wide", "--columns", "--set", "--sheet", "--sep", "--table", "--where",
-    "--positive", "--levels", "--people",
+    "--positive", "--levels", "--people", "--label-sets", "--no-label",
 }  # fmt: skip
 VERBS = ("fit", "board", "agree", "replace", "next", "ask", "simulate", "metaeval", "import", "doctor")
 #: Options that say nothing to a verb, or something else.

@@ -75,6 +75,14 @@ def test_an_item_that_wins_everything_is_far_ahead_but_not_at_infinity(model: st
     assert "best" in check(result, "separation")["message"]
 
 
+def test_a_flat_name_changes_the_number_that_its_section_has() -> None:
+    votes = frame(round_robin("abc"))
+    flat = fit(votes, model="crowd-bt", method="map", priors={"strength.sd": 0.5})
+    by_section = fit(votes, model="crowd-bt", method="map", priors={"strength": {"sd": 0.5}})
+    assert flat.as_dict()["items"] == by_section.as_dict()["items"]
+    assert "Prior changed: strength.sd = 0.5." in flat.notes
+
+
 def test_groups_that_no_vote_links_stay_apart_by_the_prior() -> None:
     """Difference of the groups' means: no likelihood, so exactly its prior, Normal(0, sd^2 (1/3 + 1/2))."""
     sd = 2.0

@@ -140,3 +140,26 @@ def test_sealed_arrays_that_are_not_of_the_tables(tmp_path: Path, name: str, cha
         InputError, match=rf"run: the saved fit is damaged \(arrays.npz: {said}\); save it again$"
     ):
         load(place)
+
+
+def labels_of(tmp_path: Path) -> Path:
+    rows = [(j, f"i{n}", c, "yes" if n % 2 else "no") for j in "abc" for n in range(8) for c in ("p", "q")]
+    table = pd.DataFrame(rows, columns=["judge", "item", "criterion", "label"])
+    return fit(table, method="map").save(tmp_path / "run")
+
+
+def test_a_fit_of_labels_by_several_criteria_is_read_back(tmp_path: Path) -> None:
+    place = labels_of(tmp_path)
+    assert len(load(place).as_dict()["items"]) == 16
+
+
+def test_known_classes_are_those_of_every_item_and_criterion(tmp_path: Path) -> None:
+    place = labels_of(tmp_path)
+    run = json.loads((place / "run.json").read_text())
+    del run["sha256"]
+    arrays = dict(np.load(place / "arrays.npz"))
+    arrays["known"] = arrays["known"][:8]
+    np.savez_compressed(place / "arrays.npz", **arrays)
+    (place / "run.json").write_text(json.dumps(sealed(run, place / "arrays.npz")))
+    with pytest.raises(InputError, match="known has 8 entries, of 16 items"):
+        load(place)

@@ -154,3 +154,54 @@ def test_a_wrong_override_is_refused(priors: Any, expected: str) -> None:
         load_model("crowd-bt").with_priors({"nothing": {"x": 1}, **priors})
     assert "no section 'nothing'" in str(several.value)
     assert expected in str(several.value)
+
+
+# --- flat names --------------------------------------------------------------------------------------------------
+
+NUMBERS = [
+    (name, section, key, value)
+    for name in model_names()
+    for section, term in load_model(name).sections.items()
+    for key, value in term.prior
+]
+
+
+@pytest.mark.parametrize(("name", "section", "key", "value"), NUMBERS)
+def test_every_number_of_every_model_has_a_flat_name(name: str, section: str, key: str, value: float) -> None:
+    new = value / 2 if value else 0.25
+    by_section = load_model(name).with_priors({section: {key: new}})
+    assert load_model(name).with_priors({f"{section}.{key}": new}) == by_section
+    assert by_section.sections[section].numbers[key] == new
+    assert by_section.overrides == ((section, key, new),)
+
+
+def test_both_forms_stand_in_one_mapping() -> None:
+    changed = load_model("crowd-bt").with_priors(
+        {"strength.sd": 2.0, "reliability": {"a": 8}, "reliability.b": 3}
+    )
+    assert changed.strength.numbers["sd"] == 2.0
+    assert changed.reliability.numbers["a"] == 8
+    assert changed.reliability.numbers["b"] == 3
+
+
+@pytest.mark.parametrize(
+    ("priors", "expected"),
+    [
+        (
+            {"strenght.sd": 1},
+            "no section 'strenght' (did you mean 'strength'?); it has strength, reliability",
+        ),
+        ({"strength.sdd": 1}, "strength has no key 'sdd' (did you mean 'sd'?)"),
+        (
+            {"reliability_a": 1},
+            "no number 'reliability_a' (did you mean 'reliability.a'?); it has strength.sd, rel",
+        ),
+        ({"strength.sd": {"sd": 1}}, "strength.sd must be a number, not {'sd': 1}"),
+        ({"strength.sd": 1, "strength": {"sd": 2}}, "strength.sd is given twice; give it once"),
+        ({"strength.sd": -1}, "strength sd must be positive, not -1"),
+    ],
+)
+def test_a_wrong_flat_name_is_answered_with_those_that_there_are(priors: Any, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_model("crowd-bt").with_priors(priors)
+    assert expected in str(caught.value)

@@ -262,7 +262,7 @@ def test_a_file_is_not_read_twice(tmp_path: Path) -> None:
         ("item,g,h\n1,3,4\n2,4,x\n3,n/a,2\n4,1,2\n", {"wide": "judge"}, "t.csv:3: h: 'x' is no number"),
         ("prompt,response,help,tone\np,r,1,2\np,s,2,x\n", {"wide": "criterion", "columns": "help,tone"}, "3: tone"),
         ("item,neg,pos\n1,2,1\n2,many,1\n", {"wide": "counts"}, "t.csv:3: neg: 'many'"),
-        ("item,judge_passed,human_passed\n1,a;b,yes\n2,no,no\n", {}, "t.csv:2.*2 labels: a, b"),
+        ("item,judge_passed,human_passed\n1,a;b,yes\n2,no,no\n", {}, "t.csv:2.*label 'a;b' names several labels"),
         ("judge,context,ranking\na,p,x>y\na,q,x>x\n", {"table": "votes"}, "t.csv:3: item 'x' stands twice"),
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How judges agree: coefficients, panels of experts and judges, correlation with people, all with intervals.
+"""Agreement of judges: coefficients, panels of experts and judges, correlation with people, all with intervals.
 
 The package is callable: ``voirdire.agreement(table)`` is `voirdire.agreement.verb.agreement`. The other verbs, and what
 they are made of, are its attributes: ``voirdire.agreement.expert_agreement(table, experts)``.

@@ -132,7 +132,7 @@ def agreement(
 
 
 def _of_panel(task: Task) -> bool:
-    """Whether it is about a panel whose judges can be resampled."""
+    """True where it is about a panel whose judges can be resampled."""
     return isinstance(task.statistic, TwoWayStatistic) and len(task.judges) > 2
 
 

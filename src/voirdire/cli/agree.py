@@ -23,7 +23,7 @@ QUESTIONS = "Questions"
 
 
 class Unit(StrEnum):
-    """What is resampled."""
+    """Unit that is resampled."""
 
     item = "item"
     context = "context"
@@ -53,14 +53,14 @@ class AnyInterval(StrEnum):
 
 
 class Adjustment(StrEnum):
-    """How p-values of many comparisons are adjusted."""
+    """Adjustment of p-values of many comparisons."""
 
     holm = "holm"
     bh = "bh"
 
 
 class Repeats(StrEnum):
-    """How several answers of one judge about one thing become one."""
+    """Way in which several answers of one judge about one thing become one."""
 
     majority = "majority"
     swap = "swap"

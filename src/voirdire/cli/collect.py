@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Design(StrEnum):
-    """How comparisons are chosen."""
+    """Design by which comparisons are chosen."""
 
     adaptive = "adaptive"
     cyclic = "cyclic"
@@ -202,7 +202,7 @@ def _bar() -> Iterator[Callable[[Progress], None]]:
 
 
 def state(now: Progress) -> str:
-    """How far a run is, in one line.
+    """Progress of a run, in one line.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def _show(found: Collected) -> None:
 
 
 def _show_known(found: Until) -> None:
-    """What is known in the end, of each context; and how the run ended."""
+    """Print what is known in the end, of each context; and how the run ended."""
     columns = {
         "best": "best", "p_best": "p(best)", "loss": "loss", "width": "widest ranks", "accuracy": "pairs right",
     }  # fmt: skip

@@ -130,7 +130,7 @@ def run(seed: int = SEED, progress: Callable[[int, int], None] | None = None) ->
 
 
 def layout() -> Layout:
-    """What a folder of the demo holds. A table that has been changed is not the demo's any more.
+    """Content of a folder of the demo. A table that has been changed is not the demo's any more.
 
     Examples
     --------

@@ -34,7 +34,7 @@ FAILED_CHECK = 3
 
 
 class Method(StrEnum):
-    """How the posterior is found."""
+    """Method by which the posterior is found."""
 
     auto = "auto"
     laplace = "laplace"
@@ -44,14 +44,14 @@ class Method(StrEnum):
 
 
 class AnchorMode(StrEnum):
-    """What anchors and votes tell each other."""
+    """Way in which anchors and votes inform each other."""
 
     joint = "joint"
     cut = "cut"
 
 
 class Sampler(StrEnum):
-    """What runs NUTS."""
+    """Sampler that runs NUTS."""
 
     numpyro = "numpyro"
     nutpie = "nutpie"
@@ -248,7 +248,7 @@ def in_contexts(result: Fit) -> list[dict[str, Any]]:
 
 
 def headline(result: Fit) -> str:
-    """What was fitted to what, in one line."""
+    """Describe a fit in one line: the model, the method, the table."""
 
     problem = result.problem
     criteria = f", {len(problem.criteria)} criteria" if len(problem.criteria) > 1 else ""
@@ -299,24 +299,24 @@ def show(result: Fit) -> None:
         out.print(f"\n{result.model.name} takes all judges alike: it says nothing about them.")
 
 
-def _priors(changes: list[str]) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
+def _priors(changes: list[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
     problems = []
     for change in changes:
         place, equals, text = change.partition("=")
-        section, dot, key = place.strip().partition(".")
+        name = place.strip()
         try:
             value = float(read_number(text.strip()))
         except ValueError:
             equals = ""
-        if not (equals and dot and section and key):
+        if not (equals and all(name.partition("."))):
             problems.append(
                 f"--prior {change!r} is not section.key=number; write for example reliability.a=8"
             )
-        elif key in found.setdefault(section, {}):
-            problems.append(f"--prior {place.strip()} is given twice; give it once")
+        elif name in found:
+            problems.append(f"--prior {name} is given twice; give it once")
         else:
-            found[section][key] = value
+            found[name] = value
     if problems:
         raise InputError(problems)
     return found

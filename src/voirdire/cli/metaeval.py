@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How scores are grouped before they are correlated."""
+    """Grouping of scores before they are correlated."""
 
     pooled = "pooled"
     context = "context"
@@ -30,7 +30,7 @@ class Level(StrEnum):
 
 
 class Unit(StrEnum):
-    """What is resampled."""
+    """Unit that is resampled."""
 
     item = "item"
     context = "context"
@@ -39,7 +39,7 @@ class Unit(StrEnum):
 
 
 class Average(StrEnum):
-    """How the coefficients of contexts are averaged."""
+    """Average of the coefficients of contexts."""
 
     mean = "mean"
     fisher = "fisher"

@@ -34,7 +34,7 @@ class Who(StrEnum):
 
 
 class About(StrEnum):
-    """What is to become surer."""
+    """Quantity that is to become surer."""
 
     ranking = "ranking"
     judges = "judges"

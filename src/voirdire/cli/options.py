@@ -10,14 +10,14 @@ import typer
 
 
 class Over(StrEnum):
-    """What scores are over."""
+    """Contexts that scores are over."""
 
     new = "new"
     these = "these"
 
 
 class Order(StrEnum):
-    """Whether it is known which item was shown first."""
+    """Knowledge of which item was shown first."""
 
     shown = "shown"
     unknown = "unknown"

@@ -110,6 +110,24 @@ _OPTIONS: dict[str, Any] = {
             help="All labels there may be, lowest first, or the levels of the scores' scale.",
         ),
     ],
+    "label_sets": Annotated[
+        str | None,
+        typer.Option(
+            "--label-sets",
+            metavar="SEP|lists|rows",
+            rich_help_panel=_PANEL,
+            help="How several labels of an item are written: what separates them in a cell, lists, or a row each.",
+        ),
+    ],
+    "no_label": Annotated[
+        str | None,
+        typer.Option(
+            "--no-label",
+            metavar="CELL",
+            rich_help_panel=_PANEL,
+            help="The cell that says that no label applies: none, or '' for empty ones (with --label-sets).",
+        ),
+    ],
     "people": Annotated[
         Texts,
         typer.Option(
@@ -135,7 +153,7 @@ _ENDINGS = {
 
 @dataclass
 class TableOptions:
-    """How the tables of a command are read.
+    """Options of reading the tables of a command.
 
     Attributes
     ----------
@@ -191,13 +209,13 @@ class TableOptions:
         self._take(path, "people")
         how = (
             fitting(self.how, _columns(path))
-            if self.how.map or self.how.winners or self.how.sep
+            if self.how.map or self.how.winners or self.how.sep or self.how.label_sets
             else Reading()
         )
         return read_as(path, how, unnamed=True).table if how.given else path
 
     def of_people(self, paths: Sequence[Path] | None) -> Any:
-        """What a repeatable option for people's answers gave: the one table, or all of them; None without."""
+        """Answers that a repeatable option for people's gave: the one table, or all of them; None without."""
         found = [self.people(path) for path in paths or ()]
         return found[0] if len(found) == 1 else found or None
 
@@ -205,7 +223,8 @@ class TableOptions:
         how = self.how.of_file(str(path))
         if run_folder(path) is not None:
             if alien := sorted(replace(how, where=None, table=None, levels=None, positive=None).given):
-                raise InputError(f"{path}: a run's folder says how it is read; leave --{alien[0]} out")
+                option = alien[0].replace("_", "-")
+                raise InputError(f"{path}: a run's folder says how it is read; leave --{option} out")
             return chosen(path, phase, how.where, answer=None if how.table is None else ANSWERS[how.table])
         if how.map and elsewhere:
             own = _columns(path)
@@ -293,12 +312,14 @@ def _reading(said: dict[str, Any]) -> Reading:
         levels=tuple(commas(given.get("levels"))) or None,
         people=tuple(commas(given.get("people"))),
         degrees=bool(given.get("degrees")),
+        label_sets=given.get("label_sets"),
+        no_label=given.get("no_label"),
     )
     return replace(kept, **found.given)
 
 
 def _settings(given: list[str]) -> dict[str, Any] | None:
-    """What ``--set`` says; judges of single files are ``judge=FILE:NAME``."""
+    """Settings that ``--set`` gives; judges of single files are ``judge=FILE:NAME``."""
     judges: dict[str, str] = {}
     plain = []
     for text in given:

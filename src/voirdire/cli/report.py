@@ -13,7 +13,7 @@ from voirdire.cli import console
 
 
 class Format(StrEnum):
-    """What a report is written as."""
+    """Format that a report is written in."""
 
     html = "html"
     md = "md"

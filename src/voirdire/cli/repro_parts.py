@@ -1,4 +1,4 @@
-"""What the verb ``repro`` does: judged claims, reruns, pictures, tables and runs, and how they are printed."""
+"""Parts of the verb ``repro``: judged claims, reruns, pictures, tables and runs, and how they are printed."""
 
 from __future__ import annotations
 

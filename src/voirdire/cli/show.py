@@ -295,7 +295,7 @@ def people(rows: Sequence[Row]) -> Table | None:
 
 
 def anchor_methods(rows: Sequence[Row]) -> Table | None:
-    """How well each way to use anchors predicts those left out; None where nothing was compared."""
+    """Table of how well each way to use anchors predicts those left out; None where nothing was compared."""
     if not rows:
         return None
     table = _table("Ways to use the anchors, on anchors left out", None)

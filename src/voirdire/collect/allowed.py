@@ -1,4 +1,4 @@
-"""Which key may go to which host: a panel is somebody else's file, and names both.
+"""Hosts that a key may go to: a panel is somebody else's file, and names both.
 
 A key goes to a host where that is plain (a provider's own variable to the provider, anything to this machine), where
 the user says so (``--allow-key NAME=HOST``), or has said so before when asked on a terminal. What is answered there is
@@ -34,7 +34,7 @@ Confirm = Callable[[str, str], bool]
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine.
+    """True where a host is this machine.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def allowed_pairs(given: Iterable[str]) -> set[tuple[str, str]]:
 def key_problems(
     judges: Iterable[Judge], given: Sequence[str] = (), confirm: Confirm | None = None
 ) -> list[str]:
-    """Which keys a panel would send where nobody has allowed it, one sentence each.
+    """Keys that a panel would send where nobody has allowed it, one sentence each.
 
     Parameters
     ----------

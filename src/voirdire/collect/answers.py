@@ -182,7 +182,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
-    """What this module does not understand in a schema; a protocol with such a schema is wrong.
+    """Refuse what this module does not understand in a schema; a protocol with such a schema is wrong.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def check_schema(schema: Mapping[str, Any], place: str = "schema") -> list[str]:
 
 
 def breach(value: Any, schema: Mapping[str, Any], place: str = "answer") -> str | None:
-    """How a value breaks a schema, in one sentence; None if it fits.
+    """Describe how a value breaks a schema, in one sentence; None if it fits.
 
     Examples
     --------

@@ -196,7 +196,7 @@ class Asking:
         return answer
 
     def _idle(self) -> bool:
-        """Whether nothing is on its way but what waits in batches."""
+        """True where nothing is on its way but what waits in batches."""
         return self._moving <= sum(batches.waiting for batches in self._batches)
 
     async def _answer(self, question: Question, judge: Judge) -> Answer:

@@ -247,7 +247,7 @@ class Batches:
             await self._pause(tries, trouble)
 
     async def _find(self, name: str, file: str) -> str | None:
-        """What the server calls a batch that may have been begun; None if it was not, and will not be."""
+        """Find the server's name of a batch that may have been begun; None if it was not, and will not be."""
         try:
             found = await self._patiently(lambda: self._listed(name, file))
             if found is None:
@@ -293,7 +293,7 @@ class Batches:
                 future.set_result(found)
 
     async def _outcomes(self, state: Batch, customs: list[str]) -> dict[str, Mapping[str, Any]]:
-        """What came of each request of a batch that has ended."""
+        """Outcome of each request of a batch that has ended."""
         rows: dict[str, Mapping[str, Any]] = {}
         for file in filter(None, (state.output_file, state.error_file)):
             rows = {**await self._lines(file), **rows}
@@ -312,7 +312,7 @@ class Batches:
         return found
 
     async def _lines(self, file: str) -> dict[str, Mapping[str, Any]]:
-        """What a file of answers holds: fetched again where it is damaged, and in the end taken as it is."""
+        """Lines of a file of answers: fetched again where it is damaged, and in the end taken as it is."""
         tries = 0
         while True:
             rows, damaged = await self._patiently(partial(self._api.lines, file))
@@ -343,7 +343,7 @@ class Batches:
         await asyncio.sleep(min(wait, _LATE))
 
     def _end(self, trouble: NoReply, what: str) -> Exception:
-        """What ends the run: a fault that time may mend, or one that it will not."""
+        """Fault that ends the run: one that time may mend, or one that it will not."""
         place = f"judge {self._judge.name!r} at {self._client.base_url}: {what} ({trouble.reason})"
         if trouble.passing:
             self._budget.stopped = self._budget.stopped or place

@@ -55,7 +55,7 @@ class Batch:
 
     @property
     def ended(self) -> bool:
-        """Whether it will not change any more."""
+        """True where it will not change any more."""
         return self.status in ENDED
 
 
@@ -95,7 +95,7 @@ class BatchApi:
         )
 
     async def get(self, batch: str) -> Batch:
-        """How far a batch is."""
+        """State of a batch."""
         return self._batch(
             await self._call(lambda sdk: sdk.batches.with_raw_response.retrieve(batch, timeout=self._timeout))
         )
@@ -123,7 +123,7 @@ class BatchApi:
         await self._call(lambda sdk: sdk.files.with_raw_response.delete(file, timeout=self._timeout))
 
     async def lines(self, file: str) -> tuple[dict[str, Mapping[str, Any]], int]:
-        """What a file of answers holds, by ``custom_id`` (of equal ones the first); how many lines are no answers."""
+        """Lines of a file of answers by ``custom_id`` (of equal ones the first); how many lines are no answers."""
         content = await self._client.call(
             lambda sdk: sdk.files.with_raw_response.content(file, timeout=self._timeout), self._timeout
         )
@@ -188,7 +188,7 @@ def _file(name: Any) -> str | None:
 
 
 def outcome(row: Mapping[str, Any] | None, said: Callable[[str], str], status: str) -> dict[str, Any]:
-    """What a line of a batch's files says of its request: ``status`` and ``body``, or ``reason`` and ``passing``.
+    """Outcome of a request in a line of a batch's files: ``status`` and ``body``, or ``reason`` and ``passing``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the journal holds of batches, so that none is paid for twice.
+"""Batches in the journal, so that none is paid for twice.
 
 A batch is noted before its file is uploaded, the file's name before the batch is begun, the batch's name when the
 server has told it; all its answers in one transaction, before anybody sees them. A request stays in the table until
@@ -135,7 +135,7 @@ class BatchRows:
         return [Begun(*row) for row in rows]
 
     def __bool__(self) -> bool:
-        """Whether there are requests in batches whose questions have no answer yet."""
+        """True where there are requests in batches whose questions have no answer yet."""
         with self._journal.used() as database:
             found = database.execute("select 1 from batched where judge = ? limit 1", (self._judge,))
             return found.fetchone() is not None

@@ -1,4 +1,4 @@
-"""What a run may ask and cost, how far it is, and why it stops."""
+"""Limits of a run: what it may ask and cost, how far it is, and why it stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Stop(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """How often things are tried, and what a run may cost.
+    """Limits of how often things are tried, and of what a run may cost.
 
     Examples
     --------
@@ -32,7 +32,7 @@ class Limits:
 
 @dataclass
 class Progress:
-    """How far a run is.
+    """Progress of a run.
 
     Attributes
     ----------

@@ -28,7 +28,7 @@ _ROUNDING = 0.01
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent, apart from how the server wants a schema to be asked for.
+    """Request as it is sent, apart from how the server wants a schema to be asked for.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Form:
-    """How a server is asked: what it takes is found out at the first request, and remembered.
+    """Form of requests that a server takes, which is found out at the first one, and remembered.
 
     ``schema`` is ``"json_schema"`` (response_format), ``"grammar"`` (llama.cpp in this process) or ``"text"`` (the
     schema stands in the prompt).
@@ -66,7 +66,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a server answered: the text, how it ended, log-probabilities, tokens (None where it does not say).
+    """Reply of a server: the text, how it ended, log-probabilities, tokens (None where it does not say).
 
     Examples
     --------
@@ -209,7 +209,7 @@ class Client:
         return self.reply(content)
 
     async def call(self, ask: Callable[[Any], Awaitable[Any]], timeout: float) -> bytes:
-        """What the server answers to a call of the SDK that gives the raw response.
+        """Answer of the server to a call of the SDK that gives the raw response.
 
         Raises
         ------
@@ -248,7 +248,7 @@ class Client:
         return replace(reply, text=self.hide.text(reply.text), finish=finish, logprobs=logprobs)
 
     def _trouble(self, error: Exception, timeout: float) -> NoReply:
-        """What went wrong, in words that hold no key."""
+        """Description of what went wrong, in words that hold no key."""
         import openai
 
         if isinstance(error, TimeoutError | openai.APITimeoutError):
@@ -269,7 +269,7 @@ class Client:
         return NoReply(self.said(f"{type(error).__name__}: {error}"), passing=False)
 
     def said(self, text: str) -> str:
-        """What a server said, on one line, without keys, cut where it is long."""
+        """Text of a server on one line, without keys, cut where it is long."""
         text = self.hide.text(" ".join(text.split()))
         text = text.encode("utf-8", "replace").decode()
         return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
@@ -280,12 +280,12 @@ def _lists(logprobs: Logprobs) -> list[Any]:
 
 
 def _message(error: Any) -> str:
-    """What the body of an error says."""
+    """Message in the body of an error."""
     return message_of(error.body) or error.response.text or "no reason given"
 
 
 def message_of(body: Any) -> str:
-    """What the body of an error says, "" if nothing.
+    """Message in the body of an error, "" if there is none.
 
     Examples
     --------
@@ -305,7 +305,7 @@ def message_of(body: Any) -> str:
 
 
 def is_passing(status: int) -> bool:
-    """Whether the same request may be answered later than it was with this HTTP status.
+    """True where the same request may be answered later than it was with this HTTP status.
 
     Examples
     --------

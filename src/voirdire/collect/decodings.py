@@ -60,7 +60,7 @@ def unescaped(raw: bytes) -> list[bytes]:
 
 
 def decodings(raw: bytes, least: int) -> Iterator[bytes]:
-    """What a text is if it is base64 (of either alphabet), hexadecimal or octal, from each place of a group.
+    """Decode a text as base64 (of either alphabet), hexadecimal and octal, from each place of a group.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _character(match: re.Match[bytes]) -> bytes:
 
 @lru_cache(4096)
 def _decoded(escape: bytes) -> bytes:
-    """What an escape stands for, or itself where that is nothing."""
+    """Character that an escape stands for, or the escape itself where that is nothing."""
     match = _ESCAPED.fullmatch(escape)
     assert match is not None
     kind = match.lastindex or _SAME

@@ -1,4 +1,4 @@
-"""How many questions, tokens and what cost a run will come to, before anything is asked."""
+"""Estimate of the questions, tokens and cost of a run, before anything is asked."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from voirdire.collect.plan import Plan, make_plan
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What a run will ask, before anything is asked.
+    """Size of a run, before anything is asked.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ def estimate(
     settings: Mapping[str, str] | None = None,
     prompts: str | Path | None = None,
 ) -> Estimate:
-    """How many questions, tokens and what cost :func:`voirdire.collect.collect` will come to; nothing is asked.
+    """Estimate the questions, tokens and cost of :func:`voirdire.collect.collect`; nothing is asked.
 
     Questions are counted by the protocol, least and most. Tokens read are one per four characters of the prompts
     that are known before any answer (others are taken to be as long on average); tokens written are guessed from the

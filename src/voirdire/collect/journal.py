@@ -187,7 +187,7 @@ class Journal:
             self._lock = None
 
     def setting(self) -> dict[str, str]:
-        """What the run was started with, by part."""
+        """Settings that the run was started with, by part."""
         with self._used():
             return dict(self._db.execute("select part, value from setting"))
 

@@ -1,4 +1,4 @@
-"""What looks like a key in a panel: fields that are named for one, and texts that have the form of one."""
+"""Texts that look like keys in a panel: fields that are named for one, and texts that have the form of one."""
 
 from __future__ import annotations
 

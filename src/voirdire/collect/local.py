@@ -76,7 +76,7 @@ MODELS = {
 
 
 def local_problems(judges: Iterable[Judge]) -> list[str]:
-    """What keeps the local judges of a panel from running, one sentence each.
+    """Reasons why the local judges of a panel cannot run, one sentence each.
 
     Examples
     --------

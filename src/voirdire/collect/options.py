@@ -58,7 +58,7 @@ def build_options(
 
 
 def near(name: str, known: Sequence[str]) -> str:
-    """What to write instead of an unknown name: the nearest, or which there are.
+    """Names to write instead of an unknown one: the nearest, or all that there are.
 
     Examples
     --------

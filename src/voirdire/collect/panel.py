@@ -53,7 +53,7 @@ _ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Panel:
-    """What a panel file says.
+    """Content of a panel file.
 
     Attributes
     ----------

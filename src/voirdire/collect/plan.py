@@ -46,7 +46,7 @@ class Plan:
         )
 
     def fingerprint(self) -> dict[str, str]:
-        """What a journal belongs to, by part: the same parts, the same questions.
+        """Fingerprint of what a journal belongs to, by part: the same parts, the same questions.
 
         Prices, keys, concurrency, timeouts and batches may change between two starts of a run.
         """

@@ -1,4 +1,4 @@
-"""What a protocol is: the plain values it is given, what it asks, and the rows it returns.
+"""Interface of a protocol: the plain values it is given, what it asks, and the rows it returns.
 
 A protocol decides whom to ask what, and turns the answers into rows. It is a pure asynchronous function of the
 answers: no clock, no randomness but a generator seeded by the setting, no request but through ``ask``. So a run
@@ -141,7 +141,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back.
+    """Answer to a request.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ Ask: TypeAlias = Callable[[Question], Awaitable[Answer]]
 
 @dataclass(frozen=True)
 class Setting:
-    """What a protocol is given: judges and items in the order of their files, its options, and the seed.
+    """Setting of a protocol: judges and items in the order of their files, its options, and the seed.
 
     Examples
     --------
@@ -220,7 +220,7 @@ class Calls:
 
 
 class Protocol(typing.Protocol):
-    """What a protocol's class has; instances are made without arguments.
+    """Interface of a protocol's class; instances are made without arguments.
 
     ``name`` is what it is called on the command line, ``Options`` a frozen dataclass whose fields all have
     defaults: they are what ``[protocol]`` of the panel file and ``--set`` may change.
@@ -230,11 +230,11 @@ class Protocol(typing.Protocol):
     Options: ClassVar[type[Any]]
 
     def problems(self, setting: Setting) -> list[str]:
-        """What is wrong with the setting, one sentence each; asked before the first request."""
+        """Faults of the setting, one sentence each; asked before the first request."""
         ...
 
     def calls(self, setting: Setting) -> Calls:
-        """How many requests a run will make."""
+        """Number of requests that a run will make."""
         ...
 
     async def run(self, setting: Setting, ask: Ask) -> list[Row]:

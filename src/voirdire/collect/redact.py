@@ -80,7 +80,7 @@ class Redactor:
         return text
 
     def holds(self, text: str) -> bool:
-        """Whether a text holds a key."""
+        """True where a text holds a key."""
         if not self._forms or len(text) < SHORTEST:
             return False
         if any(form in text for form in self._forms):
@@ -102,7 +102,7 @@ class Redactor:
         return value
 
     def _hides(self, raw: bytes, levels: int) -> bool:
-        """Whether bytes hold a key behind so many encodings or fewer."""
+        """True where bytes hold a key behind so many encodings or fewer."""
         joined = raw.translate(None, _BLANK)
         views = unescaped(raw)
         without_space = views if joined == raw else unescaped(joined)
@@ -118,7 +118,7 @@ class Redactor:
         return False
 
     def _seen(self, view: bytes) -> bool:
-        """Whether a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
+        """True where a key stands there as it is, turned round, broken by white space, or as decimal or octal codes."""
         joined = view.translate(None, _BLANK)
         if any(one in view or one in joined for one in self._sought):
             return True

@@ -87,7 +87,7 @@ class Prompts:
         self._environment = Sandbox(self.folders, {"quoted": quoted})
 
     def problems(self, folders: Sequence[str | Path]) -> list[str]:
-        """What is wrong with a user's folders: not there, a file that replaces nothing, or is no template."""
+        """Faults of a user's folders: not there, a file that replaces nothing, or is no template."""
         from voirdire.collect.sandbox import read_template
 
         found = []

@@ -21,7 +21,7 @@ _RARE = 8
 
 
 def rule_problems(judges: Iterable[Judge]) -> list[str]:
-    """Which rules of a panel there are not, one sentence each.
+    """Rules of a panel that there are not, one sentence each.
 
     Examples
     --------

@@ -39,7 +39,7 @@ LAYOUT = Layout(
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """What a run has brought.
+    """Result of a run.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Collected:
 
     @property
     def in_vain(self) -> bool:
-        """Whether questions were put and none is answered."""
+        """True where questions were put and none is answered."""
         return not self.total("answered") and not any(
             rows for name, rows in self.tables.items() if name != "missing"
         )

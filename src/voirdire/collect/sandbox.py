@@ -266,7 +266,7 @@ class Sandbox(SandboxedEnvironment):
         return self._sized(super().call(context, called, *args, **kwargs))
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may have an attribute: of texts, numbers, lists and tables the methods named above."""
+        """True where a template may have an attribute: of texts, numbers, lists and tables the methods named above."""
         plain = isinstance(
             obj, str | bytes | int | float | complex | list | tuple | dict | set | frozenset | range
         )

@@ -32,7 +32,7 @@ _DEAD = 10
 
 
 class Sender:
-    """What asks one judge's server, and what is known about it while it is asked.
+    """Sender of requests to one judge's server, with what is known about it while it is asked.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class Shown(NamedTuple):
 
 
 def prompts_sent(folder: Path) -> Iterator[Shown]:
-    """What a run has sent, in the order of its journal.
+    """Prompts that a run has sent, in the order of its journal.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def prompts_sent(folder: Path) -> Iterator[Shown]:
 
 
 def prompts_first(panel: Any, items: object, protocol: str, prompts: Path | None = None) -> Iterator[Shown]:
-    """What a run would send before there is any answer; nothing is asked."""
+    """Prompts that a run would send before there is any answer; nothing is asked."""
     plan = make_plan(panel, items, protocol, prompts=prompts)
     with tempfile.TemporaryDirectory() as folder:
         journal = Journal(Path(folder))

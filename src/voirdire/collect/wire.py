@@ -1,4 +1,4 @@
-"""What goes over the wire: no header that the environment slips in, no redirect, no answer without an end.
+"""Bytes that go over the wire: no header that the environment slips in, no redirect, no answer without an end.
 
 The ``openai`` SDK sends by the HTTP client that is made here. A server gets the key that is meant for it and nothing
 else of the user's: ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID`` go to OpenAI alone, cookies nowhere. An answer is

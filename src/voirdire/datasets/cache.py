@@ -36,7 +36,7 @@ class RemoteFile:
 
 
 def cached(name: str, files: Sequence[RemoteFile]) -> bool:
-    """Whether all of a data set's files are in the cache (``load`` then checks their bytes).
+    """True where all of a data set's files are in the cache (``load`` then checks their bytes).
 
     Examples
     --------

@@ -63,10 +63,10 @@ def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: s
             found += [f"{start}{said}" for said in _table(own, names)]
     if "known" in arrays and "classes" in tables:
         found += [f"known {said}" for said in _codes(arrays["known"], len(tables["classes"]), "classes", -1)]
-        if len(arrays["known"].ravel()) != len(tables["labels"]["items"]):
-            found.append(
-                f"known has {arrays['known'].size} entries, of {len(tables['labels']['items'])} items"
-            )
+        asked = [arrays[name] for name in ("labels_criterion", "labels_item") if name in arrays]
+        units = len(set(zip(*(codes.ravel().tolist() for codes in asked), strict=False)))
+        if arrays["known"].size != units:
+            found.append(f"known has {arrays['known'].size} entries, of {units} items")
     return found
 
 

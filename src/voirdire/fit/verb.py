@@ -22,7 +22,8 @@ from voirdire.kinds.human import MODES
 from voirdire.kinds.joint.tables import read_votes_and_scores
 from voirdire.kinds.kind import Request
 from voirdire.kinds.registry import KINDS, check_kind
-from voirdire.model.specs import Model, Priors, load_model
+from voirdire.model.priors import Priors
+from voirdire.model.specs import Model, load_model
 from voirdire.model.term_rows import parse_terms
 from voirdire.notices import listening
 from voirdire.settings import PROB, least_draws
@@ -113,7 +114,8 @@ def fit(
     seed : int
         Seed of the draws.
     priors : mapping, optional
-        Changes to the model file's numbers, e.g. ``{"reliability": {"a": 8}}``; recorded in the result.
+        Changes to the model file's numbers: ``{"reliability.a": 8}`` or ``{"reliability": {"a": 8}}``; recorded in the
+        result.
     anchors : path or dataframe, or a list of them, optional
         People's answers to some comparisons: first, second, winner and optionally criterion, without a judge. For
         labels, items whose class is known: item, label and optionally criterion. For scores, people's scores of some
@@ -289,7 +291,8 @@ def read_answers(
     """Read a table of any kind, or a list of a table of votes and one of scores; see :func:`.detect.read_table`."""
     if isinstance(table, list | tuple):
         return read_votes_and_scores(table, rows=rows)
-    return read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
+    found = read_table(table, levels=levels, votes=True, rows=rows, keep=keep, rankings=True)
+    return KINDS[found.data].answers_to_fit(found)
 
 
 def _check_request(how: Method, prob: float, over: str) -> None:

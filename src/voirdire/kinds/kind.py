@@ -132,6 +132,10 @@ class Kind(ABC, Generic[T, P]):
         if problems:
             raise InputError(problems)
 
+    def answers_to_fit(self, table: T) -> T:
+        """The answers of a table in the form that models take, such as a question for each label of a set."""
+        return table
+
     def check_board(self, table: T, request: Request) -> None:
         """Refuse a table of which no board can be made, before anything is fitted.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from voirdire.errors import InputError
+from voirdire.model.priors import Priors, changes_by_section
 from voirdire.model.term_rows import TermRow, read_rows
 from voirdire.model.terms import (
     ANCHORS,
@@ -37,8 +38,6 @@ from voirdire.model.terms.severity import Severity
 from voirdire.model.terms.strength import LearnedScale, LearnedStrength
 from voirdire.model.terms.structure import JudgeTaste
 from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unknown, read_toml, unknown
-
-Priors = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
@@ -238,34 +237,37 @@ class Model:
         return replace(self, data=data, **absent)  # type: ignore[arg-type]
 
     def with_priors(self, priors: Priors | None) -> Model:
-        """Return the model with some of its prior's numbers changed, e.g. ``{"reliability": {"a": 8}}``.
+        """Return the model with some of its prior's numbers changed.
+
+        Parameters
+        ----------
+        priors : mapping or None
+            By section, ``{"reliability": {"a": 8}}``, or under flat names, ``{"reliability.a": 8}``.
 
         Raises
         ------
         InputError
             A section or a key that the model does not have, or a number outside its range.
+
+        Examples
+        --------
+        >>> load_model("crowd-bt").with_priors({"reliability.a": 8}).reliability.numbers["a"]
+        8
         """
         if not priors:
             return self
-        problems: list[str] = []
+        numbers = {name: tuple(section.numbers) for name, section in self.sections.items()}
+        changes, problems = changes_by_section(priors, numbers, self.name)
         changed: Model = self
-        for name, numbers in priors.items():
-            section = self.sections.get(name)
-            if section is None:
-                problems.append(
-                    f"priors: model {self.name} has no section {name!r}; it has {', '.join(self.sections)}"
-                )
-                continue
-            if not isinstance(numbers, Mapping):
-                problems.append(f"priors: {name} must map keys to numbers, not be {numbers!r}")
-                continue
-            merged = section.numbers | dict(numbers)
+        for name, new in changes.items():
+            section = self.sections[name]
+            merged = section.numbers | new
             problems += _check_numbers(f"priors: {name}", SECTIONS[self.data][name][section.kind], merged)
             if not problems:
                 changed = replace(
                     changed,
                     **{name: Section(section.kind, tuple(sorted(merged.items())))},  # type: ignore[arg-type]
-                    overrides=(*changed.overrides, *((name, key, float(v)) for key, v in numbers.items())),
+                    overrides=(*changed.overrides, *((name, key, float(v)) for key, v in new.items())),
                 )
         if problems:
             raise InputError(problems)

@@ -1,4 +1,4 @@
-"""Whether a fit has what a figure shows, before anything is drawn."""
+"""Availability of what a figure shows in a fit, before anything is drawn."""
 
 from __future__ import annotations
 

@@ -187,7 +187,7 @@ def _loo(fits: Mapping[str, Fit], notes: list[str]) -> list[dict[str, Any]]:
 
 
 def _same_votes(one: Fit, two: Fit) -> bool:
-    """Whether two fits are of the same votes."""
+    """True where two fits are of the same votes."""
     a, b = (votes_of(fit.problem, "compare").votes for fit in (one, two))
     names = ("judges", "criteria", "items")
     codes = ("judge", "criterion", "first", "second", "counts")

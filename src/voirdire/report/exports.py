@@ -62,7 +62,7 @@ def export(fit: Fit, to: str, out: str | Path, *, system: str | None = None, ove
 
 
 def _uncertain(fit: Fit, row: Row) -> Row:
-    """What is known of an item, without its name."""
+    """Numbers that are known of an item, without its name."""
     about: Row = {"model": f"voirdire {fit.model.name}", "method": fit.method}
     if "sd" in row and row["low"] is not None:
         about["interval"] = fit.prob

@@ -53,7 +53,7 @@ def figure(
 
 
 def calibration(fit: Fit) -> Iterator[Block]:
-    """Whether probabilities mean what they say; of votes and scores, one figure for each."""
+    """Figures that show whether probabilities mean what they say; of votes and scores, one figure for each."""
     for name, kind in _figures(fit, "calibration"):
         said, about = words_of(kind), "" if kind is fit.kind else f" of {kind.name}"
         more = said.seen.format(method=fit.method) if fit.posterior.draws is None else ""

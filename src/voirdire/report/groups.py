@@ -1,4 +1,4 @@
-"""Which items can be told apart, from the draws of their scores.
+"""Groups of items that cannot be told apart, from the draws of their scores.
 
 Two items are told apart where the equal-tailed interval of their difference, at the fit's probability, leaves out zero:
 where one is the better in at least (1 + prob) / 2 of the draws. Groups go down the ranking: an item starts a new group
@@ -36,7 +36,7 @@ def score_draws(fit: Fit) -> Floats | None:
 
 
 def told_apart(draws: Floats, prob: float) -> npt.NDArray[np.bool_]:
-    """Whether the first of two items is surely better, shape (items, items).
+    """True where the first of two items is surely better, shape (items, items).
 
     Parameters
     ----------

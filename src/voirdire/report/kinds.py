@@ -1,4 +1,4 @@
-"""What pages of fits say in words that differ by kind of data; what they show follows from the fit's tables."""
+"""Words of pages of fits that differ by kind of data; what pages show follows from the fit's tables."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def words_of(kind: Kind[Any, Any]) -> Words:
 
 
 def doubts(fit: Fit) -> str:
-    """What to doubt before any claim about items and judges, in words; empty where no check calls for it.
+    """Doubts about claims on items and judges, in words; empty where no check calls for one.
 
     A failed check comes first; else the check of orientation speaks where it is not satisfied.
     """
@@ -131,6 +131,6 @@ def doubts(fit: Fit) -> str:
 
 
 def doubted(fit: Fit) -> str:
-    """What stands behind a claim that is to be doubted; empty where it is not."""
+    """Words behind a claim that is to be doubted; empty where it is not."""
     doubt = doubts(fit)
     return f" But {doubt}: see what the checks say before trusting this." if doubt else ""

@@ -1,4 +1,4 @@
-"""What a notebook shows of a fit: the checks that found something, the items, the judges, as HTML without scripts."""
+"""View of a fit in a notebook: the checks that found something, the items, the judges, as HTML without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report holds, apart from how it is written: sections of texts, tables, figures and checks."""
+"""Content of a report, apart from how it is written: sections of texts, tables, figures and checks."""
 
 from __future__ import annotations
 

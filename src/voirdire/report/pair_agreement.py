@@ -61,7 +61,7 @@ class Observed:
 
     @cached_property
     def clear(self) -> npt.NDArray[np.bool_]:
-        """Whether two judges agree more or less than expected, beyond chance; shape (judges, judges).
+        """True where two judges agree more or less than expected, beyond chance; shape (judges, judges).
 
         Two-sided binomial tests of the votes that agree, as if pairs of votes were independent, at a false discovery
         rate of 0.1 (Benjamini and Hochberg 1995).

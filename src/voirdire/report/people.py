@@ -1,4 +1,4 @@
-"""How well a panel agrees with people: with judges of the table who are people."""
+"""Agreement of a panel with people: with judges of the table who are people."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEASURES = ("agreement_rate", "cohen_kappa")
 
 
 def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
-    """What to say about people: agreement of every judge with each human judge, or how to get it.
+    """Blocks about people: agreement of every judge with each human judge, or how to get it.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def blocks(fit: Fit, human: Sequence[str]) -> Iterator[Block]:
 
 
 def _anchors(anchors: Mapping[str, Any], given: str) -> Iterator[Block]:
-    """How the answers of people entered the fit, and how well each way of using them predicts those left out."""
+    """Block on how people's answers entered the fit, and how well each way of using them predicts those left out."""
     facts = {key: value for key, value in anchors.items() if isinstance(value, str | int | float)}
     yield Text(f"{given} are part of this fit.", "lead")
     yield Facts("Answers of people", tuple((key.capitalize(), str(value)) for key, value in facts.items()))

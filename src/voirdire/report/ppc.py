@@ -1,4 +1,4 @@
-"""What a fit expects of its own answers: replicated tables, and bins of answers by their probability.
+"""Answers that a fit expects of its own table: replicated tables, and bins of answers by their probability.
 
 A replicated table has the judges, items and questions of the table and is drawn (``draw`` of its kind) from one draw of
 the posterior.

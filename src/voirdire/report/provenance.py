@@ -1,4 +1,4 @@
-"""How a fit was made: the model's card, priors, data, settings, diagnostics, versions, and how to cite it."""
+"""Origin of a fit: the model's card, priors, data, settings, diagnostics, versions, and how to cite it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a folder holds: a saved fit, saved rows of ``agree`` or ``metaeval``, or a study."""
+"""Content of a folder: a saved fit, saved rows of ``agree`` or ``metaeval``, or a study."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def study_page(run: StudyRun) -> Page:
 
 
 def words(measure: str) -> str:
-    """What a measure of a study is, in words.
+    """Name of a measure of a study, in words.
 
     Examples
     --------

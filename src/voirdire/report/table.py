@@ -247,7 +247,7 @@ def _gap(row: Record, low: str, high: str) -> bool:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is undefined: None or NaN."""
+    """True where a value is undefined: None or NaN."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 

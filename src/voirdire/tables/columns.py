@@ -188,7 +188,7 @@ def check_targets(targets: Iterable[str]) -> list[str]:
 
 
 def lacking(columns: Sequence[str]) -> str:
-    """What a table of unknown columns has and what it lacks, as a sentence with what to type.
+    """Describe a table of unknown columns in a sentence: those that it has, what it lacks, and what to type.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def lacking(columns: Sequence[str]) -> str:
 
 
 def absent(missing: Sequence[str], present: Sequence[str], spare: Sequence[str], *, may_map: bool) -> str:
-    """Which columns a table lacks, those that it has, and which of these are plausibly meant.
+    """Name the columns that a table lacks, those that it has, and which of these are plausibly meant.
 
     Parameters
     ----------
@@ -271,5 +271,5 @@ def _is_near(name: str, column: str) -> bool:
 
 
 def _holds_name(name: str, column: str) -> bool:
-    """Whether a column's name holds voirdire's, or one that is known for it."""
+    """True where a column's name holds voirdire's, or one that is known for it."""
     return any(other in plain(column) for other in (name, *ALIASES.get(name, ())) if len(other) > 3)

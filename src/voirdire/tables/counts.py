@@ -82,7 +82,7 @@ class Votes:
     details: Details | None = None
 
     def groupings(self) -> dict[str, IntArray | None]:
-        """What each vote belongs to, by the name of the unit, as codes of shape (rows,); None without such a column."""
+        """Unit that each vote belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
         cell = self.row_cell
         low, high = np.minimum(self.first, self.second)[cell], np.maximum(self.first, self.second)[cell]
         return {
@@ -116,7 +116,7 @@ class Votes:
 
     @property
     def has_ties(self) -> bool:
-        """Whether any vote is a tie."""
+        """True where any vote is a tie."""
         return bool(self.counts[:, 2].any())
 
     def recoded(self, **changes: Any) -> Votes:

@@ -122,7 +122,7 @@ def _check_merged(row: Sequence[str], name: str, number: int) -> None:
 
 @dataclass(frozen=True)
 class Bytes:
-    """What the bytes of a text file are.
+    """Properties of the bytes of a text file.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What is known of single votes beside who compared what: how sure the judge was, covariates of both sides, groups."""
+"""Details of single votes beside who compared what: how sure the judge was, covariates of both sides, groups."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Details:
 
     @property
     def told(self) -> bool:
-        """Whether anything was made of the details."""
+        """True where anything was made of the details."""
         return bool(self.covariates or self.groups) or self.degree is not None
 
     def subset(self, rows: Bools) -> Details:
@@ -66,7 +66,7 @@ class Details:
         return replace(self, columns=columns, **kept)
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What JSON can hold, and arrays by name; columns that nothing was made of are left out."""
+        """Details for JSON, and arrays by name; columns that nothing was made of are left out."""
         arrays = {one.name: getattr(self, one.name) for one in fields(self) if one.name in (*ROWS, "units")}
         names = {"covariates": self.covariates, "groups": self.groups, "by": self.by}
         return names, {name: value for name, value in arrays.items() if value is not None}

@@ -73,7 +73,7 @@ def read_table(
     readers: dict[str, Callable[..., Votes | Scores | Labels | Rankings]] = {
         Votes.data: partial(read_votes, rows=rows, keep=keep),
         Scores.data: partial(read_scores, keep=keep),
-        Labels.data: partial(read_labels, levels=levels),
+        Labels.data: partial(read_labels, levels=levels, sets=isinstance(table, Imported) and table.sets),
         Rankings.data: partial(read_rankings, keep=keep),
     }
     if isinstance(table, Imported) and levels is None and table.levels is not None:
@@ -112,7 +112,7 @@ def read_table(
 
 
 def _is_half_known(table: object, kind: str, problems: Problems) -> bool:
-    """Whether the answers stand under another name, and other columns that they need under none that is known."""
+    """True where the answers stand under another name, and other columns that they need under none that is known."""
     names = names_of(table, problems)
     if not names or ANSWERS[kind] in names or is_nameless(names, find_roles(names)):
         return False
@@ -127,7 +127,7 @@ def _only_kind(table: object, problems: Problems) -> str | None:
 
 
 def _unknown(table: object) -> str:
-    """What a table of unknown columns has and lacks, and what to type."""
+    """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
     if isinstance(table, str | os.PathLike) and not os.path.isfile(table):
         return "there is no column winner (votes), score (scores) or label (labels)"
     with opened(table) if isinstance(table, str | os.PathLike) else opened_frame(table) as source:

@@ -1,4 +1,4 @@
-"""What a file holds: how its columns are read, what each verb finds in it, what stands out, and what to type."""
+"""Findings about a file: how its columns are read, what each verb finds in it, what stands out, and what to type."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from voirdire.tables.formats.imported import Imported
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.formats.suggestions import sample, suggestions
 from voirdire.tables.formats.tables import column_roles
+from voirdire.tables.label_sets import cells_as_sets, members_of
 from voirdire.tables.reading import BESIDE, Reading, read_as
 from voirdire.tables.run_folders import run_folder
 from voirdire.tables.verbs import command_for, lacking_verbs
@@ -29,7 +30,7 @@ _FEW_CLASSES = 30
 
 @dataclass(frozen=True)
 class ColumnRead:
-    """How a column is read: its name, what it is taken for (nothing: kept as it is), and what its cells hold."""
+    """Reading of one column: its name, what it is taken for (nothing: kept as it is), and what its cells hold."""
 
     name: str
     read_as: str | None
@@ -39,7 +40,7 @@ class ColumnRead:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found in a file.
+    """Findings about a file.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ def _reasons(found: Imported) -> list[str]:
 
 
 def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
-    """What is to be known of a table before it is used."""
+    """Sentences about what is to be known of a table before it is used."""
     found = []
     judges = list(dict.fromkeys(frame["judge"]))
     if len(judges) == 1:
@@ -193,9 +194,12 @@ def _stands_out(kind: str, frame: pd.DataFrame) -> list[str]:
 
 
 def _classes(frame: pd.DataFrame) -> list[str]:
-    classes = Counter(map(str, frame["label"]))
+    as_sets = cells_as_sets(frame["label"].tolist(), None, False)
+    cells = frame["label"] if as_sets is None else [one for of in as_sets[0] for one in members_of(str(of))]
+    classes = Counter(map(str, cells))
     shown = ", ".join(f"{label} ({count:,})" for label, count in classes.most_common(8))
-    found = [f"{len(classes)} labels: {shown}{', ...' if len(classes) > 8 else ''}"]
+    sets = "" if as_sets is None else ", in sets"
+    found = [f"{len(classes)} labels{sets}: {shown}{', ...' if len(classes) > 8 else ''}"]
     if len(classes) > _FEW_CLASSES:
         found.append("so many labels are rather names or texts than classes; is another column the label?")
     if twins := _twins(list(classes)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import defaultdict
@@ -183,37 +182,6 @@ def encode(values: Sequence[object], column: str, problems: Problems) -> Column:
     return Column(tuple(levels), codes)
 
 
-#: What is said of a cell with several labels, after the label.
-SEVERAL = (
-    "names several labels; keep one, or give each class as a criterion of its own with the labels yes and no"
-)
-_MARKS = (";", "|")  # between labels of one cell
-_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"")
-
-
-def labels_in_text(text: str) -> list[str]:
-    """The labels that a text names: those between semicolons or bars, or of a list as programs write it.
-
-    Examples
-    --------
-    >>> labels_in_text("good;long"), labels_in_text("['good' 'long']"), labels_in_text("yes, but"), labels_in_text(";")
-    (['good', 'long'], ['good', 'long'], ['yes, but'], [';'])
-    """
-    for mark in _MARKS:
-        parts = [part.strip() for part in text.split(mark)]
-        if len(parts) > 1 and all(parts):
-            return parts
-    inner = text.strip()
-    if inner.startswith("[") and inner.endswith("]"):
-        try:
-            found = json.loads(inner)
-        except ValueError:
-            found = [one or other for one, other in _QUOTED.findall(inner)]
-        if found and isinstance(found, list) and not any(isinstance(one, list | dict) for one in found):
-            return [str(one) for one in found]
-    return [text]
-
-
 def groups(codes: IntArray) -> Iterator[tuple[int, IntArray]]:
     """Give each code that is not negative and the ascending indices where it stands.
 
@@ -258,11 +226,20 @@ def same_letters(columns: Mapping[str, Column], problems: Problems) -> None:
             spelling, where = seen.setdefault(unicodedata.normalize("NFC", level), (level, label))
             if spelling != level:
                 rows = np.flatnonzero(column.codes == number) + 1
-                problems.rows(
-                    rows,
-                    f"{label} {level!r} looks like the {where} {spelling!r} but is written with other "
-                    "Unicode characters; normalise the names",
-                )
+                problems.rows(rows, f"{label} {level!r} {looks_like(where, spelling)}")
+
+
+def looks_like(column: str, name: str) -> str:
+    """End of the sentence about a name that looks the same as another one.
+
+    Examples
+    --------
+    >>> looks_like("judge", "a")
+    "looks like the judge 'a' but is written with other Unicode characters; normalise the names"
+    """
+    return (
+        f"looks like the {column} {name!r} but is written with other Unicode characters; normalise the names"
+    )
 
 
 def positions(levels: Iterable[str], among: Sequence[str]) -> IntArray:

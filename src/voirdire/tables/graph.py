@@ -80,7 +80,7 @@ def connectivity(votes: Votes) -> list[Connectivity]:
 
 
 def fixed_order(votes: Votes) -> str | None:
-    """What decided which item was shown first, in words, where position and item cannot be told apart; else None.
+    """Rule that decided which item was shown first, in words, where position and item cannot be told apart; else None.
 
     Let the items be nodes, with an edge from the first to the second of every pair that was shown. Without a cycle some
     ranking puts every first item above its second, and then always choosing the first and always choosing the better

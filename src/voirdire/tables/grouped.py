@@ -39,7 +39,7 @@ _NO_NAMES = ("STRUCT", "MAP", "UNION", "LIST", "BLOB", "BIT")
 
 
 def is_grouped(table: object) -> bool:
-    """Whether a table is one to be grouped where it is: a pattern of files, a large file, a lazy frame.
+    """True where a table is one to be grouped where it is: a pattern of files, a large file, a lazy frame.
 
     Examples
     --------

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from voirdire.tables.encode import SEVERAL, IntArray, encode, groups, labels_in_text, positions, same_letters
+from voirdire.notices import notice
+from voirdire.tables.encode import IntArray, encode, groups, looks_like, positions, same_letters
+from voirdire.tables.label_sets import cells_as_sets, labels_in_text, members_of, several, without_lists
 from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import Rated, known_names, read_rated
@@ -30,6 +33,11 @@ class Labels(Rated):
         Index into `labels`.
     declared : bool
         Whether the labels and their order were declared.
+    members : tuple of tuple of str, or None
+        Of each label the labels that it is a set of, where cells are sets (:mod:`.label_sets`); else None.
+    vocabulary : tuple of str
+        The labels that sets may hold, where cells are sets, or where each row says of one of them whether it applies
+        (:mod:`.label_questions`); else empty.
 
     Examples
     --------
@@ -45,6 +53,8 @@ class Labels(Rated):
     labels: tuple[str, ...]
     label: IntArray
     declared: bool = False
+    members: tuple[tuple[str, ...], ...] | None = None
+    vocabulary: tuple[str, ...] = ()
 
     @property
     def answers(self) -> NDArray[Any]:
@@ -56,7 +66,13 @@ class Labels(Rated):
         every = tuple(sorted({*self.labels, *new.labels}))
         labels = self.labels if self.declared else in_order(every)
         codes = [positions(table.labels, labels)[table.label] for table in (self, new)]
-        return {"labels": labels, "label": np.concatenate(codes), "declared": self.declared}
+        return {
+            "labels": labels,
+            "label": np.concatenate(codes),
+            "declared": self.declared,
+            "members": None if self.members is None else tuple(map(members_of, labels)),
+            "vocabulary": tuple(dict.fromkeys([*self.vocabulary, *new.vocabulary])),
+        }
 
 
 def read_labels(
@@ -65,6 +81,7 @@ def read_labels(
     name: str = "labels",
     levels: Iterable[object] | None = None,
     judge: str | None = None,
+    sets: bool = False,
 ) -> Labels:
     """Read and check a table of labels, one row per answer.
 
@@ -80,9 +97,11 @@ def read_labels(
         What the table is called in messages.
     levels : iterable, optional
         All labels there may be, lowest first where they have an order; a label outside is a problem.
-
     judge : str, optional
         The judge of a table without a column ``judge``, such as one of anchors; such a column is not read.
+    sets : bool
+        Whether every cell is a set of labels. So it is, too, where one of the cells is a list of several labels or of
+        none, which a notice says.
 
     Returns
     -------
@@ -109,24 +128,73 @@ def read_labels(
     if isinstance(table, Labels):
         if declared is None:
             return table
+        if table.members is not None:
+            if unknown := [one for one in table.vocabulary if one not in declared]:
+                problems.table(f"label {unknown[0]!r} is none of {known_names(declared)}")
+            problems.raise_any()
+            return replace(table, vocabulary=declared)
         found = {field.name: getattr(table, field.name) for field in fields(Rated)}
         names, codes = table.labels, table.label
     else:
         cells, found = read_rated(table, "label", judge, problems)
-        column = encode(cells.get("label", []), "label", problems)
+        as_sets = cells_as_sets(cells.get("label", []), declared, sets)
+        if as_sets is not None:
+            return _read_sets(*as_sets, found, declared, sets, problems)
+        column = encode(without_lists(cells.get("label", [])), "label", problems)
         same_letters({"label": column}, problems)
-        several = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
-        for level, rows in groups(np.where(np.append(several, False)[column.codes], column.codes, -1)):
-            problems.rows(rows + 1, f"label {column.levels[level]!r} {SEVERAL}")
+        more = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
+        for level, rows in groups(np.where(np.append(more, False)[column.codes], column.codes, -1)):
+            problems.rows(rows + 1, f"label {several(column.levels[level])}")
         names, codes = column.levels, column.codes
     ordered = in_order(names) if declared is None else declared
     place = positions(names, ordered)
     outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
-    for number, (level, rows) in enumerate(groups(outside)):
-        hint = nearest(names[level], ordered) if number < _HINTS else ""
-        problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(ordered)}{hint}")
+    _say_outside(outside, names, ordered, problems)
     problems.raise_any()
     return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
+
+
+def _say_outside(
+    outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems
+) -> None:
+    """Report names (codes of shape (rows,), -1 for none) that are no declared label."""
+    for number, (level, rows) in enumerate(groups(outside)):
+        hint = nearest(names[level], declared) if number < _HINTS else ""
+        problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(declared)}{hint}")
+
+
+def _read_sets(
+    cells: Sequence[object],
+    lists: int,
+    found: dict[str, Any],
+    declared: tuple[str, ...] | None,
+    known: bool,
+    problems: Problems,
+) -> Labels:
+    """Labels of which each is a set; the vocabulary is what is declared, else what sets hold."""
+    column = encode(cells, "label", problems)
+    names = tuple(sorted(column.levels))
+    members = tuple(map(members_of, names))
+    codes = np.append(positions(column.levels, names), -1)[column.codes]
+    seen = in_order(tuple({one for of in members for one in of}))
+    vocabulary = seen if declared is None else declared
+    spelling: dict[str, str] = {}
+    for place, one in enumerate(seen):
+        holds = np.append([one in of for of in members], False)[codes]
+        first = spelling.setdefault(unicodedata.normalize("NFC", one), one)
+        if first != one:
+            problems.rows(np.flatnonzero(holds) + 1, f"label {one!r} {looks_like('label', first)}")
+        if one not in vocabulary:
+            _say_outside(np.where(holds, place, -1), seen, vocabulary, problems)
+    problems.raise_any()
+    if not vocabulary:
+        problems.stop("every set of labels is empty; name all labels there may be (levels=...)")
+    if not known:
+        notice(
+            f"{lists:,} of {len(codes):,} cells of labels are lists: each cell is read as the set of the labels that "
+            "apply, an empty list as none of them."
+        )
+    return Labels(labels=names, label=codes, members=members, vocabulary=vocabulary, **found)
 
 
 def in_order(names: tuple[str, ...]) -> tuple[str, ...]:

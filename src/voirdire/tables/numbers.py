@@ -63,7 +63,7 @@ def read_number(value: object) -> float | int:
 
 
 def is_number(value: object) -> bool:
-    """Whether something is a number, by the same rule.
+    """True where something is a number, by the same rule.
 
     Examples
     --------

@@ -30,7 +30,7 @@ class InFile:
 
     @property
     def sql(self) -> str:
-        """What to select. Times with a zone are text, because as Python's they need another package."""
+        """Columns to select. Times with a zone are text, because as Python's they need another package."""
         return quoted(self.alias) + ("::VARCHAR" if "WITH TIME ZONE" in self.type else "")
 
 

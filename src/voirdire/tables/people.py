@@ -1,4 +1,4 @@
-"""What several people answered, as one table: who said what is kept, and disagreement is not an error.
+"""Answers of several people as one table: who said what is kept, and disagreement is not an error.
 
 A column ``person`` says who answered; without one, the name of each file does.
 """
@@ -64,7 +64,7 @@ def apart(
 
 
 def with_answers(given: object, answers: Sequence[Any]) -> Any:
-    """What was given of people's answers and further answers of theirs, as `of_people` takes them; None for nothing.
+    """Join people's answers that were given and further ones, as `of_people` takes them; None for nothing.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def of_people(answers: object) -> object:
 
 
 def _renamed(answers: object) -> object:
-    """What was read has a column judge: who judges there are people here."""
+    """Rename the column judge of what was read: who judges there are people here."""
     if isinstance(answers, list | tuple):
         return [_renamed(one) for one in answers]
     return answers.table.rename(columns={"judge": PERSON}) if isinstance(answers, Imported) else answers

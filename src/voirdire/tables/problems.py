@@ -45,7 +45,7 @@ class Problems:
     _places: dict[tuple[str, str], list[int]] = field(default_factory=dict, init=False)
 
     def __bool__(self) -> bool:
-        """Whether anything is wrong so far."""
+        """True where anything is wrong so far."""
         return bool(self._whole or self._places)
 
     def table(self, sentence: str) -> None:

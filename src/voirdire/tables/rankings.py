@@ -45,7 +45,7 @@ class Rankings(Rated):
 
     @cached_property
     def ranking(self) -> IntArray:
-        """Which ranking each row is of: rows of one judge, criterion, context and run are one; shape (rows,)."""
+        """Ranking of each row: rows of one judge, criterion, context and run are one; shape (rows,)."""
         columns = [one for name in ABOUT if (one := getattr(self, name)) is not None]
         return _numbered(columns)
 

@@ -1,4 +1,4 @@
-"""What tables of scores and of labels share: who said something about which item, by which criterion."""
+"""Tables with one row an answer about an item, by a criterion: what tables of scores and of labels share."""
 
 from __future__ import annotations
 
@@ -84,12 +84,12 @@ class Rated:
     answer: ClassVar[str]
 
     def groupings(self) -> dict[str, IntArray | None]:
-        """What each answer belongs to, by the unit's name, as codes of shape (rows,); None without such a column."""
+        """Unit of each answer, by the unit's name, as codes of shape (rows,); None without such a column."""
         names = ("item", "context", "criterion", "judge")
         return {"answer": np.arange(self.rows)} | {name: getattr(self, name) for name in names}
 
     def joined_answers(self, new: Any) -> dict[str, Any]:
-        """What was answered in this table and then in another of its kind, by the names of the fields."""
+        """Answers of this table and then of another of its kind, by the names of the fields."""
         raise NotImplementedError
 
     @property

@@ -1,4 +1,4 @@
-"""How a table is read: one set of options, the same for every verb, and a file beside the data that keeps them."""
+"""Options of reading tables: one set, the same for every verb, and a file beside the data that keeps them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from voirdire.tables.columns import ANSWERS, find_roles
 from voirdire.tables.formats.format import Asked
 from voirdire.tables.formats.gather import gather
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.label_sets import LISTS, ROWS
 from voirdire.tables.problems import nearest
 from voirdire.tables.vote_columns import OUTCOMES
 
@@ -22,15 +23,17 @@ SETTINGS = ("baseline", "judge", "system", "questions")
 #: The ending of a file that says how the table beside it is read: ``votes.csv.reading.toml``.
 BESIDE = ".reading.toml"
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";"}
+_SETS = (LISTS, ROWS)
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How tables are read; see :func:`read`.
+    """Options of reading tables; see :func:`read`.
 
     Attributes
     ----------
-    tool, map, winners, wide, columns, set, sheet, sep, table, where, positive, levels, people, degrees
+    tool, map, winners, wide, columns, set, sheet, sep, table, where, positive, levels, people, degrees,
+    label_sets, no_label
         As in :func:`read`.
     """
 
@@ -48,6 +51,8 @@ class Reading:
     levels: Sequence[str] | None = None
     people: Sequence[str] = ()
     degrees: bool = False
+    label_sets: str | None = None
+    no_label: str | None = None
 
     def __post_init__(self) -> None:
         wrong = []
@@ -63,17 +68,30 @@ class Reading:
         for name in self.set or {}:
             if name not in SETTINGS:
                 wrong.append(f"set: {name!r} is none of {', '.join(SETTINGS)}{nearest(name, SETTINGS)}")
+        how = self.label_sets
+        if how is not None and (
+            not how or (how not in (*_SETS, *_SEPARATORS) and any(map(str.isalnum, how)))
+        ):
+            wrong.append(
+                f"label_sets {how!r} is neither {' nor '.join(_SETS)} nor what separates labels, such as ';'"
+                f"{nearest(how, [*_SETS, *_SEPARATORS])}"
+            )
+        if self.no_label is not None and how is None:
+            wrong.append(
+                "no_label says which cell of sets of labels stands for none; say by label_sets how they are written"
+            )
         if wrong:
             raise InputError(wrong)
 
     @property
     def given(self) -> dict[str, Any]:
         """Options that say something."""
-        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
+        found = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in found.items() if value or (name == "no_label" and value == "")}
 
     @property
     def asked(self) -> Asked:
-        """What formats are asked."""
+        """Options for formats."""
         settings = dict(self.set or {})
         judge = settings.get("judge")
         return Asked(
@@ -87,6 +105,8 @@ class Reading:
             columns=tuple(self.columns),
             table=self.table,
             degrees=self.degrees,
+            label_sets=_SEPARATORS.get(self.label_sets or "", self.label_sets),
+            no_label=self.no_label,
         )
 
     def judges_of_files(self) -> dict[str, str]:
@@ -172,7 +192,7 @@ _FORMS = {
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether an option has a value of its kind; numbers are as good as texts."""
+    """True where an option has a value of its kind; numbers are as good as texts."""
     if name == "degrees":
         return isinstance(value, bool)
     if name == "set" and isinstance(value, dict):
@@ -215,6 +235,8 @@ def read(
     levels: Sequence[object] | None = None,
     people: Sequence[str] | str = (),
     degrees: bool = False,
+    label_sets: str | None = None,
+    no_label: str | None = None,
 ) -> Imported:
     """Read files of the tools that people use, or tables, as votes, scores, labels and rankings; judges stay apart.
 
@@ -254,6 +276,11 @@ def read(
         Judges who are people: their answers are those that judges are measured by.
     degrees : bool
         Whether how sure judges were is kept, as a column ``degree``.
+    label_sets : str, optional
+        How several labels of an item are written: what separates them in a cell (``";"``), ``"lists"`` (cells are
+        lists), or ``"rows"`` (each row of a judge and item names one). Without it, cells that are lists are sets.
+    no_label : str, optional
+        The cell of such a table that says that no label applies, such as ``"none"``, or ``""`` for empty cells.
 
     Returns
     -------
@@ -293,6 +320,8 @@ def read(
         None if levels is None else tuple(str(level) for level in levels),
         _names(people),
         degrees,
+        label_sets,
+        no_label,
     )
     return read_as(source, how)
 
@@ -330,6 +359,7 @@ def read_as(source: object, how: Reading, *, folder: Path | None = None, unnamed
         where=how.where,
     )
     found.levels, found.positive, found.people = how.levels, how.positive, tuple(how.people)
+    found.sets = how.label_sets is not None
     return found
 
 
@@ -346,7 +376,13 @@ def fitting(how: Reading, columns: Sequence[str]) -> Reading:
     """
     renamed = {column: name for column, name in (how.map or {}).items() if name in columns}
     votes = "winner" in renamed or "winner" in find_roles(columns)
-    return Reading(map=renamed or None, winners=how.winners if votes else None, sep=how.sep)
+    return Reading(
+        map=renamed or None,
+        winners=how.winners if votes else None,
+        sep=how.sep,
+        label_sets=how.label_sets,
+        no_label=how.no_label,
+    )
 
 
 def _names(given: Any) -> tuple[str, ...]:

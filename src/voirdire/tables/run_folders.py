@@ -1,4 +1,4 @@
-"""What a run of `voirdire collect` came to: its tables in the final phase, by the judges of its panel."""
+"""Results of a run of `voirdire collect`: its tables in the final phase, by the judges of its panel."""
 
 from __future__ import annotations
 

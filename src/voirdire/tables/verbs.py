@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, str]:
-    """What verbs lack of a file; verbs that are not named can be used.
+    """Reasons why verbs cannot use a file; verbs that are not named can.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def lacking_verbs(frames: dict[str, pd.DataFrame], how: Reading) -> dict[str, st
 
 
 def _lack_of_fit(kind: str, frame: pd.DataFrame, how: Reading) -> str:
-    """What a fit would refuse a table for: one value alone, or criteria that not all items are scored by."""
+    """Reason for which a fit would refuse a table: one value alone, or criteria that not all items are scored by."""
     if kind == "votes":
         return ""
     answer = kind.removesuffix("s")
@@ -86,7 +86,7 @@ def _half_scored(frame: pd.DataFrame) -> tuple[str, str] | None:
 
 
 def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks: dict[str, str]) -> str:
-    """What to type, with the options that the file was read by: to fit it, or what it is ready for.
+    """Write the command to type, with the options that the file was read by: to fit it, or what it is ready for.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def command_for(name: str, how: Reading, frames: dict[str, pd.DataFrame], lacks:
     """
     options = []
     for option, value in how.given.items():
-        flag = {"tool": "from"}.get(option, option)
+        flag = {"tool": "from"}.get(option, option).replace("_", "-")
         if isinstance(value, dict):
             joined = ",".join(f"{one}={two}" for one, two in value.items())
             options.append(f"--{flag} {quote(joined)}")

@@ -13,6 +13,7 @@ with squared differences d_ck
 - ordinal    (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2: the difference of mid-ranks
 - interval   (c - k)^2
 - ratio      ((c - k) / (c + k))^2
+- masi, jaccard   the distances between sets of labels (:mod:`.set_distances`), as they are
 
 Krippendorff, Content Analysis (4th ed. 2019), chapter 12; Computing Krippendorff's Alpha-Reliability
 (2011). Alpha is undefined where all ratings are identical (nothing could have disagreed) and where no unit
@@ -27,13 +28,14 @@ import numpy as np
 
 from voirdire.agreement.coefficients.panel import LevelCounts
 from voirdire.agreement.coefficients.ratings import Ratings
+from voirdire.agreement.coefficients.set_distances import set_distances
 from voirdire.agreement.engine.statistic import FloatArray, PanelStatistic, ratio
 from voirdire.errors import InputError
 
 # With more levels, only pairs of levels that meet in a unit keep totals.
 _FEW = 20
 
-Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio"]
+Metric: TypeAlias = Literal["nominal", "ordinal", "interval", "ratio", "masi", "jaccard"]
 
 
 def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelStatistic:
@@ -43,7 +45,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     ----------
     ratings : Ratings
         Of two or more judges, with missing ratings or without.
-    metric : {"nominal", "ordinal", "interval", "ratio"}
+    metric : {"nominal", "ordinal", "interval", "ratio", "masi", "jaccard"}
         How far apart two levels are.
 
     Returns
@@ -55,7 +57,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
     ------
     InputError
         If the metric is not known, levels that are words have no declared order (ordinal), are no
-        numbers (interval, ratio), or are negative (ratio).
+        numbers (interval, ratio), are negative (ratio), or are no sets of labels (masi, jaccard).
 
     Examples
     --------
@@ -72,8 +74,7 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
         return _ordinal(ratings)
     if metric == "interval":
         return _interval(ratings)
-    levels = len(ratings.levels)
-    distances = 1 - np.eye(levels) if metric == "nominal" else _ratio_distances(ratings)
+    distances = _distances(ratings, metric)
     counts = LevelCounts(ratings)
 
     def features(judges: FloatArray) -> FloatArray:
@@ -87,6 +88,17 @@ def krippendorff_alpha(ratings: Ratings, metric: Metric = "nominal") -> PanelSta
         return 1 - ratio((margins.sum(axis=-1) - 1) * t[..., 0], expected)
 
     return PanelStatistic(len(ratings.judges), features, kernel)
+
+
+def _distances(ratings: Ratings, metric: Literal["nominal", "ratio", "masi", "jaccard"]) -> FloatArray:
+    """Distances between levels that do not depend on how often these were given; shape (levels, levels)."""
+    if metric == "nominal":
+        return 1 - np.eye(len(ratings.levels))
+    if metric == "ratio":
+        return _ratio_distances(ratings)
+    if ratings.members is None:
+        raise InputError(f"{metric} alpha compares sets of labels, and each answer is one label")
+    return set_distances(ratings.members, metric)
 
 
 def _pairable(counts: LevelCounts, judges: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -31,7 +31,7 @@ def with_tie(ratings: Ratings) -> Ratings:
 
 
 def majority(ratings: Ratings) -> IntArray:
-    """What more than half of the judges who answered say about each unit.
+    """Answer that more than half of the judges who answered give about each unit.
 
     Without such an answer, votes make a tie; labels have none (-1). So it is decided over experts in MASA,
     and over the runs of one judge.

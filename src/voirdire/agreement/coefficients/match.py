@@ -197,7 +197,7 @@ def _labels(
     **_: object,
 ) -> list[Ratings]:
     repeats = _allowed(repeats, ("majority", "error"), "labels", orientation)
-    worth = _numeric(labels.labels)
+    worth = None if labels.members is not None else _numeric(labels.labels)
     matched = []
     for criterion, phase, rows in _parts(labels):
         unit, names, context = _units(labels, rows)
@@ -225,6 +225,7 @@ def _labels(
                 criterion=criterion,
                 phase=phase,
                 notes=notes,
+                members=labels.members,
             )
         )
     return matched
@@ -280,13 +281,13 @@ def _dense(codes: IntArray) -> IntArray:
 def _counts(
     unit: IntArray, judge: IntArray, answer: IntArray, units: int, judges: int, levels: int
 ) -> FloatArray:
-    """How often each judge gave each answer to each unit; shape (units, judges, levels)."""
+    """Count how often each judge gave each answer to each unit; shape (units, judges, levels)."""
     place = (unit * judges + judge) * levels + answer
     return np.bincount(place, minlength=units * judges * levels).reshape(units, judges, levels).astype(float)
 
 
 def _repeated(counts: FloatArray, repeats: Repeats, judges: Sequence[str]) -> IntArray:
-    """How many units each judge answered more than once; shape (judges,)."""
+    """Count the units that each judge answered more than once; shape (judges,)."""
     repeated: IntArray = np.sum(counts.sum(axis=-1) > 1, axis=0)
     if repeats == "error" and repeated.any():
         raise InputError(
@@ -314,7 +315,7 @@ def _units_of(number: int) -> str:
 def _allowed(
     repeats: Repeats | None, known: tuple[Repeats, ...], what: str, orientation: Orientation | None = None
 ) -> Repeats:
-    """How answers are combined (by default the first way), after checking that it suits the table."""
+    """Way in which answers are combined (by default the first one), checked against the kind of table."""
     if orientation is not None:
         raise InputError("orientation is for tables of votes; leave it out")
     if repeats is not None and repeats not in known:

@@ -42,7 +42,7 @@ class Measure:
         Its name in tables and on the command line.
     of : {"pair", "panel", "both"}
         Whether it compares two judges, a whole panel, or either.
-    needs : {"nominal", "ordered", "numbers", "ranks"}
+    needs : {"nominal", "ordered", "numbers", "ranks", "sets"}
         What the answers must be.
     build : callable
         Makes the statistic from the ratings of those judges.
@@ -50,7 +50,7 @@ class Measure:
 
     name: str
     of: Literal["pair", "panel", "both"]
-    needs: Literal["nominal", "ordered", "numbers", "ranks"]
+    needs: Literal["nominal", "ordered", "numbers", "ranks", "sets"]
     build: Build
 
 
@@ -95,6 +95,8 @@ _OTHERS = [
     Measure("krippendorff_alpha_ordinal", "both", "ordered", lambda r: krippendorff_alpha(r, "ordinal")),
     Measure("krippendorff_alpha_interval", "both", "numbers", lambda r: krippendorff_alpha(r, "interval")),
     Measure("krippendorff_alpha_ratio", "both", "numbers", lambda r: krippendorff_alpha(r, "ratio")),
+    Measure("krippendorff_alpha_masi", "both", "sets", lambda r: krippendorff_alpha(r, "masi")),
+    Measure("krippendorff_alpha_jaccard", "both", "sets", lambda r: krippendorff_alpha(r, "jaccard")),
     Measure("icc_1_1", "both", "numbers", lambda r: intraclass_correlation(r, "1_1")),
     Measure("icc_2_1", "both", "numbers", lambda r: intraclass_correlation(r, "2_1")),
     Measure("icc_3_1", "both", "numbers", lambda r: intraclass_correlation(r, "3_1")),
@@ -184,6 +186,8 @@ def fits(measure: Measure, ratings: Ratings) -> str:
     )
     if ratings.tie is not None and measure in _CORRELATIONS:
         return f"{measure.name} compares scores, and these are votes"
+    if measure.needs == "sets" and ratings.members is None:
+        return f"{measure.name} compares sets of labels, and each answer is one label"
     if measure.needs == "numbers" and ratings.values is None:
         return f"{measure.name} needs numbers, and the answers are {shown}"
     if measure.needs == "ordered" and not ratings.ordered:

@@ -137,7 +137,7 @@ def _statistic(ratings: Ratings, scheme: Scheme, kernel: Kernel) -> PanelStatist
 
 
 def agreeing_pairs(counts: LevelCounts, judges: FloatArray, weights: FloatArray) -> FloatArray:
-    """Whether each unit has a pair of answers, and the share of its pairs that agree (0 without a pair).
+    """Tell which units have a pair of answers, and the share of their pairs that agree (0 without a pair).
 
     Parameters
     ----------

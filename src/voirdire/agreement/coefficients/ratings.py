@@ -16,7 +16,7 @@ from voirdire.tables.rated import known_names
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """What each judge said about each unit (an item, or a pair of items), for one criterion.
+    """Answers of each judge about each unit (an item, or a pair of items), for one criterion.
 
     Attributes
     ----------
@@ -48,6 +48,8 @@ class Ratings:
         What was done to a judge's answers on the way, such as combining repeated ones.
     ranks : tuple of float array, shape (items, judges) each, or None
         Of rankings what each judge made of each unit, which is a list of items: ranks, NaN for items left out.
+    members : tuple of tuple of str, or None
+        Of sets of labels the labels that each level holds.
 
     Examples
     --------
@@ -71,15 +73,16 @@ class Ratings:
     mirrored: bool = False
     notes: dict[str, str] = field(default_factory=dict)
     ranks: tuple[FloatArray, ...] | None = None
+    members: tuple[tuple[str, ...], ...] | None = None
 
     @property
     def rated(self) -> NDArray[np.bool_]:
-        """Which judge rated which unit; shape (units, judges)."""
+        """True where a judge rated a unit; shape (units, judges)."""
         return self.codes >= 0
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Which units every judge rated; shape (units,)."""
+        """True where every judge rated a unit; shape (units,)."""
         complete: NDArray[np.bool_] = np.all(self.rated, axis=1)
         return complete
 

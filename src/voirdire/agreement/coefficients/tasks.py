@@ -1,4 +1,4 @@
-"""What `agreement` computes: which measures of which judges, checked before anything is resampled."""
+"""Tasks of `agreement`: which measures of which judges, checked before anything is resampled."""
 
 from __future__ import annotations
 
@@ -162,6 +162,8 @@ def _suitable(matched: Sequence[Ratings]) -> list[str]:
     """Measures that suit the answers, the chance-corrected ones for what the answers are."""
     if matched[0].ranks is not None:
         return list(OF_RANKINGS)
+    if matched[0].members is not None:
+        return ["agreement_rate", "krippendorff_alpha_masi", "krippendorff_alpha_jaccard"]
     numeric = all(ratings.values is not None for ratings in matched)
     few = max(len(ratings.levels) for ratings in matched) <= _MANY_LEVELS
     ordered = all(ratings.ordered and ratings.tie is None for ratings in matched)

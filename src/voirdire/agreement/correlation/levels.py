@@ -43,7 +43,7 @@ _PERFECT = 1 - 1e-12
 
 @dataclass(frozen=True)
 class Grouping:
-    """How scores are grouped before they are correlated, and what is resampled.
+    """Grouping of scores before they are correlated, and what is resampled.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Grouping:
 
     @classmethod
     def of(cls, level: Level, average: Average, settings: Settings, grid: Grid) -> Grouping:
-        """What is asked for, after checking that it can be; by default items, contexts, or both for system level.
+        """Grouping that is asked for, once checked; by default items, contexts, or both for system level.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What to say of a correlation: why it is undefined, and what was left out."""
+"""Notes on a correlation: why it is undefined, and what was left out."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def few_note(grid: Grid, drawn: str | None) -> str:
 
 
 def context_note(name: str, x: FloatArray, y: FloatArray) -> tuple[int, str]:
-    """How many contexts have a value, and a sentence on those that have none.
+    """Count the contexts that have a value, and say in a sentence why others have none.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What to compute.
+    """Request of correlations with people.
 
     Attributes
     ----------

@@ -196,7 +196,7 @@ def _behind(
     found: dict[str, Replicates],
     grouping: Grouping,
 ) -> dict[str, object]:
-    """How far a metric is behind the best one, on the items of both."""
+    """Distance of a metric behind the best one, on the items of both."""
     if metric == best:
         return {"behind": 0.0, "behind_low": 0.0, "behind_high": 0.0, "same_as_best": True}
     one, two = found[best], found[metric]

@@ -1,4 +1,4 @@
-"""How to resample: the settings that every verb takes, and their checks."""
+"""Settings of resampling that every verb takes, and their checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ B = TypeVar("B")
 
 
 class Settings(TypedDict, total=False):
-    """What a verb takes: a whole `Resampling`, or some of its fields (None: as it is by default)."""
+    """Settings of a verb: a whole `Resampling`, or some of its fields (None: as it is by default)."""
 
     resampling: Resampling
     resamples: int
@@ -34,7 +34,7 @@ class Settings(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How to resample.
+    """Settings of resampling.
 
     Attributes
     ----------

@@ -28,16 +28,16 @@ _ONE_THREAD = 2**18
 
 
 class Statistic(Protocol):
-    """What can be resampled: its value is known under any weights of its units."""
+    """Statistic that can be resampled: its value is known under any weights of its units."""
 
     @property
     def row_size(self) -> int:
-        """How many numbers one resample needs while its value is computed."""
+        """Count of numbers that one resample needs while its value is computed."""
         ...
 
     @property
     def support(self) -> NDArray[np.bool_]:
-        """Which units matter at all; shape (units,)."""
+        """True for units that matter; shape (units,)."""
         ...
 
     def values(self, weights: FloatArray) -> FloatArray:
@@ -79,7 +79,7 @@ class CountStatistic:
 
     @property
     def support(self) -> NDArray[np.bool_]:
-        """Which units contribute anything; shape (units,)."""
+        """True for units that contribute something; shape (units,)."""
         used: NDArray[np.bool_] = np.any(self.features != 0, axis=1)
         return used
 

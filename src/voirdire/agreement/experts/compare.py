@@ -1,4 +1,4 @@
-"""Which of two judges agrees better with a reference: paired differences on the same resamples, and a swap test."""
+"""Comparison of two judges with a reference: paired differences on the same resamples, and a swap test."""
 
 from __future__ import annotations
 

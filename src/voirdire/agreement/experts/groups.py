@@ -1,4 +1,4 @@
-"""What two systems were scored on by one judge: values unit by unit, paired where both answered the same."""
+"""Scores of two systems by one judge: values unit by unit, paired where both answered the same."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Groups:
 
     @classmethod
     def of(cls, scores: Scores, judge: str, criterion: str, systems: tuple[str, str]) -> Groups:
-        """What a judge gave to two systems of the table by one criterion."""
+        """Scores that a judge gave to two systems of the table by one criterion."""
         (x, of_x), (y, of_y) = (_item_means(scores, judge, criterion, system) for system in systems)
         kinds: dict[Literal["item", "context"], tuple[IntArray, IntArray]] = {
             "item": (of_x[:, 0] * len(scores.items) + of_x[:, 1], of_y[:, 0] * len(scores.items) + of_y[:, 1])

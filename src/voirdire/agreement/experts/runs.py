@@ -1,4 +1,4 @@
-"""How steady a judge is: the spread of its scores over repeated runs.
+"""Steadiness of a judge: the spread of its scores over repeated runs.
 
 The run-to-run standard deviation of a judge on an item is that of its scores over the runs; it is averaged
 over the items (MAREval, Table 2).

@@ -38,7 +38,7 @@ def swap_consistency(
     judges: Sequence[str] | None = None,
     **settings: Unpack[Settings],
 ) -> pd.DataFrame:
-    """How often judges change their answer with the order, and how they agree with a reference when they do.
+    """Share of answers that judges change with the order, and how they agree with a reference when they do.
 
     Parameters
     ----------

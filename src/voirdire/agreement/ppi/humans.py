@@ -106,7 +106,7 @@ def _person(people: Sequence[str], problems: Problems) -> str:
 
 
 def has_column(table: Table, column: str) -> bool:
-    """Whether a table has a column that says what answers are about."""
+    """True where a table has a column that says what answers are about."""
     known = {"criterion": "has_criteria", "item": "has_items", "context": "contexts", "phase": "phases"}
     return bool(getattr(table, known[column], False))
 

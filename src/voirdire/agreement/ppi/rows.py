@@ -227,7 +227,7 @@ def _row(task: PoweredTask, ratings: Ratings, how: Resampling) -> dict[str, obje
 
 
 def _worth(sample: Sample, alone: Estimate, tuned: Estimate) -> float:
-    """How many human answers alone would leave the tuned estimate's variance."""
+    """Count of human answers that alone would leave the tuned estimate's variance."""
     if tuned.weight == 0 or not tuned.variance_small > 0:
         return float(sample.humans)
     return sample.humans * alone.variance_small / tuned.variance_small

@@ -1,4 +1,4 @@
-"""What humans said about some units and what judges predict about all, as features whose totals tell everything."""
+"""Human answers to some units and judges' predictions of all, as features whose totals tell everything."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.agreement.engine.statistic import FloatArray, IntArray, ratio
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What humans said about some units and what judges predict about all.
+    """Human answers to some units and judges' predictions of all.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Sample:
 
     @cached_property
     def clusters_seen(self) -> int:
-        """How many clusters hold a unit that humans answered."""
+        """Count of the clusters that hold a unit that humans answered."""
         return len(np.unique(self.clusters[self.labelled]))
 
     @cached_property
@@ -68,7 +68,7 @@ class Sample:
 
     @cached_property
     def features(self) -> FloatArray:
-        """What each unit adds to the totals: moments of the answered units, then of the others; (units, 11)."""
+        """Terms that each unit adds to the totals: moments of the answered units, then of the others; (units, 11)."""
         human = np.where(self.labelled[:, None], self.human, 0.0)
         y, d = human[:, 0] - self.centre * human[:, 1], human[:, 1]
         f, e = self.judges[:, 0] - self.centre * self.judges[:, 1], self.judges[:, 1]

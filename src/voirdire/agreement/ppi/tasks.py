@@ -1,4 +1,4 @@
-"""What is estimated with human answers: for each measure, what humans say of a unit and how judges predict it.
+"""Estimates with human answers: for each measure, what humans say of a unit and how judges predict it.
 
 With h_u the humans' answer to unit u and a_ku that of judge k, and means over the judges that answered u:
 
@@ -68,7 +68,7 @@ def powered_tasks(
     clustered: bool,
     systems: tuple[tuple[str, ...], IntArray] | None,
 ) -> Iterator[PoweredTask]:
-    """What to estimate of one measure.
+    """Estimates of one measure.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _win_rates(
 def _outcomes(
     codes: IntArray, first: NDArray[np.bool_], last: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Whether the item that is first (or not) of its pair won, lost, tied; shape of the codes each."""
+    """True where the item that is first (or not) of its pair won, lost, tied; shape of the codes each."""
     wins, losses = codes == np.where(first, 0, last), codes == np.where(first, last, 0)
     ties = (codes > 0) & (codes < last)
     return wins.astype(float), losses.astype(float), ties.astype(float)

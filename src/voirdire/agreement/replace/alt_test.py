@@ -25,7 +25,7 @@ LEAST_UNITS = 30  # of a person who takes part, as in the paper
 
 @dataclass(frozen=True)
 class AltTest:
-    """What the test found.
+    """Result of the test.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def _p_value(differences: FloatArray, epsilon: float) -> float:
 
 
 def benjamini_yekutieli(p_values: FloatArray, q: float) -> int:
-    """How many hypotheses are rejected at a false discovery rate of q, whatever the tests' dependence.
+    """Count the hypotheses that are rejected at a false discovery rate of q, whatever the tests' dependence.
 
     Examples
     --------

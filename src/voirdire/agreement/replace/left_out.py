@@ -1,4 +1,4 @@
-"""How a judge and each person agree with the other people, one person left out at a time.
+"""Agreement of a judge and of each person with the other people, one person left out at a time.
 
 Of unit u and person j who answered it, with the others O = those who answered u but j (one at the least):
 

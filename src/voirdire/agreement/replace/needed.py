@@ -1,4 +1,4 @@
-"""How many more units people must answer until a difference is known to lie above or below minus the margin.
+"""Units that people must still answer until a difference is known to lie above or below minus the margin.
 
 With d = estimate + margin and standard error s now, and s(n) once n units are answered, the estimate then is spread
 around the one of now by a normal distribution of variance s^2 - s(n)^2, as far as the answers so far tell. So
@@ -54,7 +54,7 @@ def more_answers(now: Mean, margin: float, prob: float, assurance: float = ASSUR
 
 
 def chance_of_verdict(now: Mean, margin: float, prob: float, n: int) -> float:
-    """How likely it is that the interval lies on one side of minus the margin once n units are answered."""
+    """Probability that the interval lies on one side of minus the margin once n units are answered."""
     from scipy.stats import norm, t
 
     then = math.sqrt(now.of_all + now.of_answers / n * (1 - n / now.units))

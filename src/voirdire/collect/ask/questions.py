@@ -1,4 +1,4 @@
-"""What people are to be asked, read from a table such as the form that ``voirdire next --out`` writes."""
+"""Questions for people, read from a table such as the form that ``voirdire next --out`` writes."""
 
 from __future__ import annotations
 

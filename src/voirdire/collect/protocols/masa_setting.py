@@ -1,4 +1,4 @@
-"""What masa is asked to do: its options, who evaluates, and what cannot be done."""
+"""Setting of masa: its options, who evaluates, and what cannot be done."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which pairs are compared, in which order they are shown, and how often."""
+"""Pairs that are compared, in which order they are shown, and how often."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def asked(
 
 
 def pair_problems(setting: Setting, options: PairOptions) -> list[str]:
-    """What is wrong with the items and the design, one sentence each.
+    """Faults of the items and the design, one sentence each.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def uneven(items: Sequence[Item], columns: Sequence[str] = ("context", "system")
 
 
 def background(item: Item) -> str | None:
-    """What a judge is shown beside the text: the source, or what it answers where there is no source.
+    """Text that a judge is shown beside the one to judge: the source, or what it answers where there is no source.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What protocols that give scores share: a case is one judge, one item, one criterion and one run."""
+"""Common part of protocols that give scores: a case is one judge, one item, one criterion and one run."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Case:
 
 
 def shown_of(item: Item, options: ScoreOptions) -> dict[str, str | None]:
-    """What every prompt shows of an item: the text, what it is based on, what to compare it with.
+    """Parts of an item that every prompt shows: the text, what it is based on, what to compare it with.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def cases(setting: Setting) -> list[Case]:
 
 
 def score_problems(setting: Setting) -> list[str]:
-    """What is wrong with the common options and the items, one sentence each.
+    """Faults of the common options and the items, one sentence each.
 
     Examples
     --------

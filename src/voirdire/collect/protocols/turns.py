@@ -66,7 +66,7 @@ class Turns:
 
     @property
     def needs(self) -> Literal["choice", "speech", "nothing"]:
-        """What happens next."""
+        """Step that comes next: the choice of a speaker, a speech, or nothing."""
         if self.over:
             return "nothing"
         return "choice" if self.next is None else "speech"

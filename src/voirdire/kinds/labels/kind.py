@@ -37,7 +37,8 @@ from voirdire.model.terms import SHARED_ERRORS
 from voirdire.tables.detect import read_new
 from voirdire.tables.families import read_families
 from voirdire.tables.joined import joined
-from voirdire.tables.labels import Labels, read_labels
+from voirdire.tables.label_questions import as_questions, ask_each_label, read_like
+from voirdire.tables.labels import Labels
 from voirdire.trust.drift import OverTime
 from voirdire.trust.residuals import Residuals
 from voirdire.typing import Floats, Ints
@@ -66,6 +67,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     evened = staticmethod(evened)
     shares = staticmethod(of_judges)
     calibration = staticmethod(calibration)
+    answers_to_fit = staticmethod(as_questions)
 
     def check_board(self, table: Labels, request: Request) -> None:
         """Labels are of systems over contexts, and it is known what is better, or may be found to be grades."""
@@ -79,7 +81,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         """See :func:`.labels.problem.pose_labels`; anchors have no judges."""
         known, shares = None, model.reliability.kind in SHARED_ERRORS
         if request.anchors is not None:
-            known = read_labels(request.anchors, name="anchors", levels=table.labels, judge="people")
+            known = read_like(table, request.anchors, name="anchors", judge="people")
         families = None if request.families is None else read_families(request.families, table.judges)
         if families and not shares and len(set(families.values())) < len(families):
             raise InputError(
@@ -107,6 +109,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         classes = posed.labels[: posed.classes]
         if (
             posed.positive is not None
+            and not table.vocabulary
             and request.positive is None
             and (about is not None or len(classes) == 2)
         ):
@@ -178,7 +181,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Old and new labels; where labels were declared, new ones are among them."""
         old = problem.table
-        both: Labels = joined(old, read_new(new, old, levels=old.labels if old.declared else None))
+        if old.vocabulary:
+            added = read_new(new, old, levels=old.vocabulary)
+            both: Labels = joined(old, ask_each_label(added, old.vocabulary))
+        else:
+            both = joined(old, read_new(new, old, levels=old.labels if old.declared else None))
         return both
 
     def on_criteria(self, problem: LabelsProblem, criteria: tuple[str, ...], given: object) -> Any:

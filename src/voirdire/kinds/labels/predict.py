@@ -13,7 +13,7 @@ from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.stated import stated
 from voirdire.model.terms import CONFUSION
-from voirdire.tables.labels import read_labels
+from voirdire.tables.label_questions import read_like
 from voirdire.tables.problems import Problems, nearest
 
 
@@ -56,7 +56,7 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
             "fit hierarchical-dawid-skene"
         )
     labels = problem.table.labels
-    new = read_labels(table, levels=labels)
+    new = read_like(problem.table, table)
     problems = Problems("labels")
     judge, criterion = (
         _known(names, levels, codes, kind, problems)

@@ -25,7 +25,7 @@ LEGEND = 0.3  # inches that a legend takes above the rows
 
 @dataclass(frozen=True)
 class Kind:
-    """What draws a figure on an axes, and how large the figure is by itself (inches).
+    """Function that draws a figure on an axes, and how large the figure is by itself (inches).
 
     ``rows`` is there for figures with one row per name, which a page draws in parts.
     """

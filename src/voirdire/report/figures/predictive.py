@@ -48,7 +48,7 @@ class Shares:
 
     @property
     def outside(self) -> npt.NDArray[np.bool_]:
-        """Whether an observed share lies outside its range."""
+        """True where an observed share lies outside its range."""
         return (self.observed < self.low) | (self.observed > self.high)
 
 
@@ -107,7 +107,7 @@ def ppc(fit: Fit, found: Shares | None = None, of: str | None = None) -> Rows:
 
 
 def _tilted(columns: list[str]) -> bool:
-    """Whether names of columns are too long to stand beside each other."""
+    """True where names of columns are too long to stand beside each other."""
     return max(len(label(name, _HEAD)) for name in columns) > 28 // len(columns)
 
 

@@ -29,7 +29,7 @@ def trace(fit: Fit, ax: Axes) -> None:
 
 
 def mirror(fit: Fit, ax: Axes) -> None:
-    """How much less probable the prior finds each draw turned round (every strength reversed)."""
+    """Histogram of how much less probable the prior finds each draw turned round (every strength reversed)."""
     density = fit.problem.density
     assert fit.posterior.draws is not None
     ratio = fold(density, fit.posterior.draws, fit.problem.data)[1].ravel()

@@ -1,4 +1,4 @@
-"""What is best: the ranking, and which items cannot be told apart."""
+"""Section on the best items: the ranking, and which items cannot be told apart."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _unlinked(pairs: Sequence[dict[str, Any]]) -> Iterator[Block]:
 
 
 def answer(rows: Sequence[dict[str, Any]], group: Sequence[int] | None) -> str:
-    """Which item is best and what cannot be told from it, in words."""
+    """Say which item is best and what cannot be told from it."""
     first = named(rows[0]["item"])
     if group is None:
         return f"{first} has the highest score. This fit has no intervals, so how sure that is remains open."

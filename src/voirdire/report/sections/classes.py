@@ -18,7 +18,7 @@ SURE = 0.95  # probability from which a class counts as settled
 
 
 def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """How many items are settled, those that are not, and all of them."""
+    """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
     yield Text(_answer(rows) + doubted(fit), "lead")
     yield from figure(
@@ -69,7 +69,7 @@ def _answer(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def shares(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """How common the classes are."""
+    """Section on how common the classes are."""
     rows = result["shares"]
     top = max(rows, key=lambda row: row["share"])
     one = len({row["criterion"] for row in rows}) < 2

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def groups(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Which group scores highest, and the table."""
+    """Section on groups: the one that scores highest, and the table."""
     rows = sorted(result["groups"], key=lambda row: -row["mean"])
     yield Text(
         f"{named(rows[0]['group'])} gives the highest scores, {rows[0]['mean']:.2f} on average; "

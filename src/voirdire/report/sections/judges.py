@@ -1,4 +1,4 @@
-"""Which judges can be trusted: reliability, position bias, tie habit, and who agrees with whom."""
+"""Section on judges: reliability, position bias, tie habit, and who agrees with whom."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORDER = (
 
 
 def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """How many judges are better than chance, their figures and table; of labels their matrices."""
+    """Section on judges: how many are better than chance, their figures and table; of labels their matrices."""
     said, votes, scores = words(fit), fit.problem.part("votes"), fit.problem.part("scores")
     rows = result["judges"]
     order = fit.kind.fixed_order(fit.problem)
@@ -90,7 +90,7 @@ def judges(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
 
 
 def _alike(fit: Fit, rows: Sequence[dict[str, Any]]) -> str:
-    """What a model that knows no reliability says of the judges all the same."""
+    """Block on judges under a model that knows no reliability."""
     known = [row for row in rows if not is_missing(row.get("severity"))]
     if not known:
         return f"{fit.model.name} takes all judges alike: it says nothing about which to trust."
@@ -152,7 +152,7 @@ def _pairs(fit: Fit) -> Iterator[Block]:
 def standing(
     rows: Sequence[dict[str, Any]], line: float = 0.5, whole: bool = False, position: bool = True
 ) -> str:
-    """How many judges are surely better than chance, not told from it, surely worse; and swayed by ``position``."""
+    """Count judges surely better than chance, not told from it, surely worse; and swayed by ``position``."""
     sure = [row for row in rows if not is_missing(row.get("reliability_low"))]
     if not sure:
         return "Reliabilities have no intervals here: which judges beat chance remains open." if whole else ""

@@ -1,4 +1,4 @@
-"""What matters: weights of the criteria, and strengths under each of them."""
+"""Section on what matters: weights of the criteria, and strengths under each of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COLUMNS = 8  # criteria up to which each has a column of strengths
 
 
 def matters(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
-    """Which criterion counts most and how sure that is, the weights, and the strengths."""
+    """Section on the criterion that counts most and how sure that is, the weights, and the strengths."""
     rows = sorted(result["criteria"], key=lambda row: -row["weight"])
     if len(rows) < 2:
         yield Text("There is one criterion: the ranking is its own.", "lead")

@@ -1,4 +1,4 @@
-"""How much of a file may come into memory: what is packed may hold a thousand times its size.
+"""Bounds of how much of a file may come into memory: what is packed may hold a thousand times its size.
 
 Without a word from the user, what is read in parts may unpack to 500 times its packed size, what is held as a whole (a
 JSON object, a member of an archive) to 50 times, small files always to 8 or 64 MB; a record or a line has 32 MB at

@@ -113,7 +113,7 @@ def rows_of_work(
 
 
 class _Sheet:
-    """What the columns of answers hold."""
+    """Columns of answers, and what they hold."""
 
     def __init__(self, questions: Sequence[str], winners: Mapping[str, str]) -> None:
         self.questions = questions
@@ -133,7 +133,7 @@ class _Sheet:
 
     @cached_property
     def kinds(self) -> dict[str, str]:
-        """What the answers to each question are."""
+        """Kinds of the answers to each question."""
         order = ("votes", "scores", "labels")
         return {
             question: max(order, key=lambda kind: counts[kind]) if counts else "labels"
@@ -168,7 +168,7 @@ class _Sheet:
         yield Known(place, self._answer(work, question, said))
 
     def _answer(self, work: Work, question: str, said: Any) -> Vote | Score | Label:
-        """What was said of what was shown, without the judge."""
+        """Answer about what was shown, without the judge."""
         kind = self.kinds[question]
         criterion = question if len(self._cells) > 1 else None
         roles = self._named(work)
@@ -235,7 +235,7 @@ def _cell(work: Work, name: str | None) -> str | None:
 
 
 def _item(work: Work, roles: Mapping[str, str]) -> str | None:
-    """What was judged: the input that names it, the only one, or the platform's task."""
+    """Item that was judged: the input that names it, the only one, or the platform's task."""
     plain = {name.lower(): name for name in work.shown}
     own = roles.get("item") or next((plain[name] for name in _ID if name in plain), None)
     if own is None and len(work.shown) == 1:

@@ -30,7 +30,7 @@ def _detect(head: Head) -> bool:
 
 
 def _is_old(record: Any) -> bool:
-    """Whether a record is of doccano before 1.6, which names the people, and labels by numbers."""
+    """True where a record is of doccano before 1.6, which names the people, and labels by numbers."""
     found = record.get("annotations") if isinstance(record, dict) else None
     return (
         isinstance(found, list)

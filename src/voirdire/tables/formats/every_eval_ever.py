@@ -102,7 +102,7 @@ def _samples(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 def _configs(source: Source) -> dict[tuple[str | None, str | None], _About]:
-    """What the results that are read with a file of samples say of its metrics, by evaluation and result or name."""
+    """Metrics of a file of samples, by the results that are read with it; by evaluation and result or name."""
     found: dict[tuple[str | None, str | None], _About] = {}
     for other in source.siblings:
         if not _is_results(other.head):
@@ -118,7 +118,7 @@ def _configs(source: Source) -> dict[tuple[str | None, str | None], _About]:
 
 
 class _About:
-    """What a result says of its evaluation: the metric, and who judged by it."""
+    """Evaluation that a result is of: the metric, and who judged by it."""
 
     def __init__(self, result: Record) -> None:
         config = _under(result, "metric_config")

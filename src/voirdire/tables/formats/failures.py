@@ -1,4 +1,4 @@
-"""What libraries raise while they read a file, as a message of ours: the one place where this is done."""
+"""Errors that libraries raise while they read a file, as messages of ours: the one place where this is done."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def library(path: str, what: str) -> Iterator[None]:
 
 
 def failure(error: BaseException) -> str:
-    """What is wrong with a file, as the end of a sentence that begins with it.
+    """Describe what is wrong with a file, as the end of a sentence that begins with it.
 
     Examples
     --------

@@ -15,7 +15,7 @@ from voirdire.tables.formats.source import Head, Source
 
 @dataclass(frozen=True)
 class Asked:
-    """What whoever reads files says about them.
+    """Options of whoever reads files.
 
     Attributes
     ----------
@@ -37,6 +37,10 @@ class Asked:
         What it holds: votes, scores, labels or rankings.
     degrees : bool
         Whether how sure a judge was of the winner is kept, as a column ``degree``, not the winner alone.
+    label_sets : str, optional
+        How a table writes sets of labels: lists, rows, or what separates the labels of a cell.
+    no_label : str, optional
+        The cell that says that no label applies.
     unnamed : bool
         Whether the answers are people's, who need not be named.
     """
@@ -51,6 +55,8 @@ class Asked:
     columns: Sequence[str] = ()
     table: str | None = None
     degrees: bool = False
+    label_sets: str | None = None
+    no_label: str | None = None
     unnamed: bool = False
 
 
@@ -82,7 +88,7 @@ class Format:
     options: tuple[str, ...] = ()
 
     def read(self, source: Source, asked: Asked) -> Iterator[Row]:
-        """What is in a file.
+        """Read the rows of a file.
 
         Raises
         ------
@@ -113,7 +119,7 @@ def keyed(*needs: str) -> tuple[frozenset[str], ...]:
 
 
 def has(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") -> bool:
-    """Whether a file begins with a record that has one of some sets of keys.
+    """True where a file begins with a record that has one of some sets of keys.
 
     Examples
     --------
@@ -126,7 +132,7 @@ def has(head: Head, needs: Iterable[frozenset[str]], shapes: str = "records") ->
 def each(
     source: Source, one: Callable[[Record, str], Iterable[Row]], columns: Sequence[str] = ()
 ) -> Iterator[Row]:
-    """What every record says; a record that is none of the tool's is refused, and so is a row that is in no table.
+    """Read every record; one that is none of the tool's is refused, and so is a row that is in no table.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ class FrameSource(Source):
 
     @property
     def name(self) -> str:
-        """What the table is called in messages."""
+        """Name of the table in messages."""
         return "table"
 
     def columns(self) -> tuple[str, ...]:

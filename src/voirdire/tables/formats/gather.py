@@ -16,6 +16,7 @@ from voirdire.tables.formats.copies import Copies
 from voirdire.tables.formats.format import Asked, Format
 from voirdire.tables.formats.frames import opened_frame
 from voirdire.tables.formats.imported import Imported
+from voirdire.tables.formats.label_rows import sets_of_rows
 from voirdire.tables.formats.ranking_pairs import votes_of_rankings
 from voirdire.tables.formats.registry import format_of
 from voirdire.tables.formats.row_choice import RowChoice
@@ -32,6 +33,7 @@ from voirdire.tables.formats.rows import (
 )
 from voirdire.tables.formats.source import Source, opened
 from voirdire.tables.formats.table_rows import COLUMNS, Rows
+from voirdire.tables.label_sets import ROWS
 from voirdire.tables.problems import nearest
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ def gather(
     rows = {name: Rows(name, place) for name, place in places.items()}
     if said.table == "votes":
         rows["rankings"].path = None  # kept until it is known whether they are to be votes
+    if said.label_sets == ROWS:
+        rows["labels"].path = None  # kept until all rows of a set are there
     notes: dict[str, None] = {}
     formats: dict[str, str] = {}
     unknown = False
@@ -116,6 +120,11 @@ def gather(
             take(vote)
     else:
         rankings.path = places["rankings"]
+    if said.label_sets == ROWS and rows["labels"].count:
+        filtering, single = RowChoice({}), rows["labels"]
+        rows["labels"] = Rows("labels", places["labels"])
+        for row in sets_of_rows(single):
+            take(row)
     for table in rows.values():
         table.flush()
     if known.counts:
@@ -170,7 +179,7 @@ def _check_twice(paths: Sequence[Any]) -> None:
 
 
 def _of_file(asked: Asked, judges: Mapping[str, str] | None, source: Source) -> Asked:
-    """What is asked of one of several files."""
+    """Options of one of several files."""
     judge = next((name for file, name in (judges or {}).items() if file in (source.path, source.name)), None)
     return asked if judge is None else replace(asked, judge=judge)
 
@@ -200,7 +209,7 @@ def _why(reasons: Counter[str]) -> str:
 
 def _check_options(asked: Asked, formats: Sequence[Format]) -> None:
     fits = {name for one in formats for name in one.options} | {"table", "unnamed"}
-    given = {name for name, value in vars(asked).items() if value}
+    given = {name for name, value in vars(asked).items() if value or value == ""}
     if alien := sorted(given - fits):
         named = ", ".join(sorted({one.title for one in formats}))
         raise InputError(f"{', '.join(alien)}: says nothing to files of {named}; leave it out")

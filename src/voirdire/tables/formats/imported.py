@@ -1,4 +1,4 @@
-"""What was in files: tables of answers, which of them is meant, and what is to be said of them."""
+"""Content of files: tables of answers, which of them is meant, and what is to be said of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TAKE_THE_REST = (
 
 @dataclass
 class Imported:
-    """What was in files of a tool, or in a table whose columns were named.
+    """Content of files of a tool, or of a table whose columns were named.
 
     Attributes
     ----------
@@ -49,6 +49,8 @@ class Imported:
         The label that is a success.
     people : tuple of str
         Judges who are people.
+    sets : bool
+        Whether cells of labels are sets of labels.
     unnamed : bool
         Whether all answers are people's, who need not be named.
     """
@@ -61,6 +63,7 @@ class Imported:
     levels: Sequence[str] | None = None
     positive: str | None = None
     people: tuple[str, ...] = ()
+    sets: bool = False
     unnamed: bool = False
     faults: tuple[str, ...] = ()
     known: Anchors = field(default_factory=Anchors, repr=False)

@@ -72,7 +72,7 @@ def _log(source: Source, header: Record, samples: Iterable[tuple[str, Record | s
 
 
 class _Log:
-    """What the header says about the samples."""
+    """Header of a log, with what it says of the samples."""
 
     def __init__(self, name: str, about: Record) -> None:
         self.name = name

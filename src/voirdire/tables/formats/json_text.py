@@ -166,7 +166,7 @@ class _Window:
         return bool(more)
 
     def shown(self) -> str:
-        """What stands here, for a message."""
+        """Text that stands here, for a message."""
         self._more(_SHOWN)
         return _shown(self._text[self.at :])
 
@@ -178,7 +178,7 @@ class _Window:
 
 
 def is_conflict(line: str) -> bool:
-    """Whether a line is a mark of two versions that were not merged."""
+    """True where a line is a mark of two versions that were not merged."""
     return line.startswith(_CONFLICT) or line.rstrip() == _MIDDLE
 
 

@@ -38,7 +38,7 @@ def _detect(head: Head) -> bool:
 
 
 def _of_people(instances: list[Any]) -> bool:
-    """Whether an instance has what people said of it."""
+    """True where an instance has what people said of it."""
     for instance in instances:
         metrics = instance.get("annotations") if isinstance(instance, dict) else None
         of_metrics = metrics.values() if isinstance(metrics, dict) else ()
@@ -55,7 +55,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 class _DataSet:
-    """What the head of a data set says of its metrics, and what is met in its instances."""
+    """Metrics that the head of a data set names, and what is met in its instances."""
 
     def __init__(self, name: str, whole: Record, asked: Asked) -> None:
         self.name, self.questions = name, asked.questions
@@ -68,7 +68,7 @@ class _DataSet:
         self.aggregates = 0
 
     def instance(self, instance: Record) -> Iterator[Row]:
-        """What people said of one instance."""
+        """Answers of people about one instance."""
         item = named(instance["id"])
         for metric, of in instance["annotations"].items():
             if self.questions and metric not in self.questions:
@@ -98,7 +98,7 @@ class _DataSet:
             yield answered(judge, item, said, criterion=metric)
 
     def notes(self) -> Iterator[Note]:
-        """What is to be said of the data set."""
+        """Notes on the data set."""
         if not self.lengths:
             return
         several = (

@@ -22,7 +22,7 @@ def _detect(head: Head) -> bool:
 
 
 def _of_people(found: Any) -> bool:
-    """Whether a list is one of annotations as Label Studio writes them, or empty."""
+    """True where a list is one of annotations as Label Studio writes them, or empty."""
     return isinstance(found, list) and (
         not found or any(isinstance(one, dict) and "result" in one for one in found)
     )

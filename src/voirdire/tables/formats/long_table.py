@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, EITHER, NEEDED, find_roles, kind_of, listed, plain
 from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.records import Record
 from voirdire.tables.formats.rows import (
     Columns,
@@ -74,13 +75,13 @@ def _take_answer(have: dict[str, str], used: dict[str, str], kind: str, column: 
 
 
 def is_ambiguous(source: Source, roles: Mapping[str, str]) -> bool:
-    """Whether a column that is taken for scores by another name holds what is no number."""
+    """True where a column that is taken for scores by another name holds what is no number."""
     column = roles.get("score")
     return column is not None and plain(column) != "score" and not all_numbers(source, column)
 
 
 def is_nameless(columns: Sequence[str], roles: Mapping[str, str]) -> bool:
-    """Whether columns are those of votes that name no judge, as records of an arena do.
+    """True where columns are those of votes that name no judge, as records of an arena do.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def left_out(called: str, names: Sequence[str], used: Mapping[str, str]) -> list
 
 
 def nameless_note(called: str) -> str:
-    """What is said where all answers are taken as those of one judge."""
+    """Sentence about a table of which all answers are taken as those of one judge."""
     return (
         f"{called}: no column says who judged, so that all answers are those of one judge, {NAMELESS!r} "
         "(--set judge=NAME names it, --map judge=COLUMN takes a column)"
@@ -128,7 +129,7 @@ def _either(columns: tuple[str, ...], used: Mapping[str, str]) -> str | None:
 
 
 def _holds_scores(source: Source, column: str) -> bool:
-    """Whether all cells of an answer are numbers.
+    """True where all cells of an answer are numbers.
 
     Raises
     ------
@@ -159,7 +160,7 @@ def _holds_scores(source: Source, column: str) -> bool:
 
 
 def all_numbers(source: Source, column: str) -> bool:
-    """Whether all cells of a column that are not empty are numbers, and some are."""
+    """True where all cells of a column that are not empty are numbers, and some are."""
     cells = (record.get(column) for _, record in source.records([column]) if isinstance(record, dict))
     found = [number(cell) is not None for cell in cells if cell not in (None, "")]
     return bool(found) and all(found)
@@ -193,7 +194,8 @@ def long_rows(
     words: dict[str, str] = {}
     objects: set[str] = set()
     answer = ANSWERS[kind]
-    read = _answer_reader(source, used, asked, words, answer)
+    labels = LabelCells(asked)
+    read = _answer_reader(source, used, asked, words, answer, labels)
     crossed: dict[str, tuple[str, str]] = {}
     yield Columns(kind, (*own, *renamed, *further))
 
@@ -218,6 +220,8 @@ def long_rows(
     yield from left_out(source.name, [name for name in free if name not in further], used)
     if words:
         yield Note(said_words(words))
+    if note := labels.note(source):
+        yield note
     if objects:
         yield objects_note(source.name, objects)
     if "judge" not in used and asked.judge is None and not asked.unnamed:
@@ -265,11 +269,16 @@ def crossed_name(context: str | None, system: str | None, crossed: dict[str, tup
 
 
 def _answer_reader(
-    source: Source, used: Mapping[str, str], asked: Asked, words: dict[str, str], answer: str
+    source: Source,
+    used: Mapping[str, str],
+    asked: Asked,
+    words: dict[str, str],
+    answer: str,
+    labels: LabelCells,
 ) -> Callable[[Any, dict[str, Any]], Any]:
-    """What reads the answer of a row, of which the other columns are known."""
+    """Reader of the answer of a row, of which the other columns are known."""
     if answer == "label":
-        return lambda said, about: named(said) or None
+        return lambda said, about: labels.read(said)
     if answer != "winner":
         return lambda said, about: _number(answer, said)
     winner = _winner_reader(source, used, dict(asked.winners or {}), words)
@@ -291,7 +300,7 @@ def _number(answer: str, said: Any) -> float | int | None:
 def _winner_reader(
     source: Source, used: Mapping[str, str], meanings: Mapping[str, str], words: dict[str, str]
 ) -> Callable[[str | None, str | None, str | None], str]:
-    """What reads the winner of a row: by the words that were given, or by names of items and words that are known.
+    """Reader of the winner of a row, by the words that were given, or by names of items and words that are known.
 
     Known words that are met are put into ``words``, with what they are taken for.
     """
@@ -328,7 +337,7 @@ def _names_of_items(source: Source, used: Mapping[str, str]) -> Collection[str]:
 
 
 def outcome(said: str, first: str | None, second: str | None, items: Collection[str] = ()) -> str:
-    """What a winner says: first, second or tie.
+    """Outcome that a winner names: first, second or tie.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 class _Evaluation:
-    """What is met in the rows of an evaluation."""
+    """Rows of an evaluation, and what is met in them."""
 
     def __init__(self, name: str, asked: Asked) -> None:
         self.name, self.asked = name, asked
@@ -217,7 +217,7 @@ class _Evaluation:
         return not self.asked.questions or name in self.asked.questions
 
     def notes(self) -> Iterator[Note]:
-        """What is to be said of the judges."""
+        """Notes on the judges."""
         if self.unstated:
             yield Note(
                 f"{self.name}: the table does not say by which model or program a metric was computed: all are one "
@@ -258,7 +258,7 @@ def _trace_of(record: Record) -> Record:
 
 
 def _text(said: Any) -> str | None:
-    """What was asked, as a text."""
+    """Text that was asked."""
     if isinstance(said, dict) and len(said) == 1:
         return _text(next(iter(said.values())))
     if isinstance(said, dict | list):

@@ -30,7 +30,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 class _Log:
-    """What the first line says of the events that follow."""
+    """First line of a log, with what it says of the events that follow."""
 
     def __init__(self, name: str, asked: Asked) -> None:
         self.name, self.asked = name, asked
@@ -122,7 +122,7 @@ class _Log:
         return models[-1]
 
     def notes(self) -> Iterator[Note]:
-        """What is to be said of the log."""
+        """Notes on the log."""
         if self.own:
             yield Note(
                 f"{self.name}: no grader is named: the evaluated model graded itself, as evals has it (--set "

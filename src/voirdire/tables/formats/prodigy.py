@@ -44,7 +44,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 def _answer(record: Record) -> tuple[str | float, str | None]:
-    """What an annotator said, and by which label, where one was asked about.
+    """Answer of an annotator, and the label that was asked about, where there was one.
 
     Raises
     ------

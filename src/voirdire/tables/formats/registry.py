@@ -154,7 +154,7 @@ def _check_fits(source: Source, found: Format) -> None:
 
 
 def _lacks(head: Head, found: Format) -> str:
-    """What of a tool's keys a file lacks, by the set of which it lacks least."""
+    """Keys of a tool that a file lacks, by the set of which it lacks least."""
     missing = min((sorted(keys - head.keys) for keys in found.needs), key=len, default=[])
     return f" and lacks {', '.join(map(repr, missing))}" if missing else ""
 
@@ -167,7 +167,7 @@ def _strange(head: Head) -> str:
 
 
 def _closest(head: Head) -> str:
-    """Which tool's file it nearly is, and what is missing."""
+    """Tool whose file it nearly is, and what is missing."""
     near = [
         (len(keys - head.keys), len(keys), one.title, sorted(keys - head.keys))
         for one in TOOLS

@@ -33,7 +33,7 @@ class RowChoice:
         self.any = False
 
     def keeps(self, row: Any) -> bool:
-        """Whether a row is chosen."""
+        """True where a row is chosen."""
         if not self.where:
             return True
         plain, further = (row.row, row.further) if isinstance(row, Extended) else (row, {})

@@ -1,4 +1,4 @@
-"""What a reader of a tool's file gives: votes, scores and labels, what is refused and why, and what is said once."""
+"""Rows that readers of tools' files give: votes, scores and labels, what is refused and why, and notes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from voirdire.tables.encode import labels_in_text
+from voirdire.tables.label_sets import LabelSet, labels_in_text
 from voirdire.tables.numbers import number_text, read_number
 
 
@@ -95,7 +95,7 @@ class Fault(Refused):
 
 
 class Note(str):
-    """What is said once of a file."""
+    """Note on a file, given once."""
 
 
 class UnknownOrder(Note):
@@ -172,7 +172,7 @@ def number(value: object) -> float | int | None:
 
 
 def winner(said: object, meanings: Mapping[Any, str]) -> str:
-    """What an outcome of a tool means.
+    """Winner that an outcome of a tool means.
 
     Raises
     ------
@@ -272,7 +272,7 @@ def fault(row: Any) -> str | None:
         return fault(row.answer._replace(judge="known"))
     if kind not in TABLES:
         return None
-    if kind is Label and len(found := labels_in(row.label)) > 1:
+    if kind is Label and not isinstance(row.label, LabelSet) and len(found := labels_in(row.label)) > 1:
         return _several(found)
     for at, value in enumerate(row):
         if value is None or value == "":
@@ -313,6 +313,6 @@ def further_cells(record: Mapping[str, Any], columns: Mapping[str, str], objects
 
 
 def objects_note(called: str, objects: set[str]) -> Note:
-    """What is said of columns that hold objects."""
+    """Note on columns that hold objects."""
     names = ", ".join(map(repr, sorted(objects)))
     return Note(f"{called}: {names} hold objects or lists, which are no cells of a table: left out")

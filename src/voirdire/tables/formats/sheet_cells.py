@@ -71,7 +71,7 @@ def unescaped(text: str) -> str:
 
 
 def is_date(number: int, code: str | None) -> bool:
-    """Whether a format of numbers is one of dates.
+    """True where a format of numbers is one of dates.
 
     Examples
     --------

@@ -44,7 +44,7 @@ _COLUMNS = 20_000  # of a table, at most
 
 @dataclass(frozen=True)
 class Head:
-    """What tells a file's format.
+    """Begin of a file, which tells its format.
 
     Attributes
     ----------

@@ -109,7 +109,7 @@ class Workbook:
 
     @cached_property
     def _dates(self) -> list[bool]:
-        """Which formats of cells are those of dates."""
+        """Formats of cells that are those of dates."""
         codes: dict[int, str] = {}
         formats: list[int] = []
         within = False
@@ -162,7 +162,7 @@ class Workbook:
             raise InputError([f"{self.name}: sheet {sheet.name!r}: {fault}" for fault in reader.faults])
 
     def has_cells(self, sheet: Sheet) -> bool:
-        """Whether anything stands in a sheet."""
+        """True where anything stands in a sheet."""
         try:
             with closing(self.rows(sheet)) as rows:
                 return next(rows, None) is not None

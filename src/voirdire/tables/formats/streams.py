@@ -59,7 +59,7 @@ _stdin: tuple[object, tempfile._TemporaryFileWrapper[bytes]] | None = None
 
 
 def _spooled() -> str:
-    """What came from the standard input, as a file: it can be read more than once."""
+    """Standard input as a file, which can be read more than once."""
     global _stdin
     if _stdin is None or _stdin[0] is not sys.stdin:
         copy = tempfile.NamedTemporaryFile(prefix="voirdire-")  # noqa: SIM115
@@ -74,7 +74,7 @@ def _spooled() -> str:
 
 
 def is_packed(start: bytes) -> bool:
-    """Whether a file that begins so is compressed."""
+    """True where a file that begins so is compressed."""
     return start.startswith((_GZIP, _ZSTD))
 
 

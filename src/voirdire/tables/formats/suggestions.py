@@ -35,7 +35,7 @@ _WINNERS: dict[frozenset[str], str] = {
 
 @dataclass(frozen=True)
 class Held:
-    """What the cells of a column hold, in the rows that were looked at.
+    """Content of a column's cells, in the rows that were looked at.
 
     Attributes
     ----------
@@ -56,12 +56,12 @@ class Held:
 
     @property
     def numeric(self) -> bool:
-        """Whether all cells that are not empty are numbers, and some are."""
+        """True where all cells that are not empty are numbers, and some are."""
         return self.filled > 0 and self.numbers == self.filled
 
     @property
     def few(self) -> bool:
-        """Whether it holds classes: few distinct values, and rows that repeat them."""
+        """True where it holds classes: few distinct values, and rows that repeat them."""
         return 0 < len(self.values) <= _FEW and self.filled > len(self.values)
 
     @property
@@ -73,7 +73,7 @@ class Held:
 
 
 def sample(source: Source) -> list[Held]:
-    """What each column holds, by the first rows.
+    """Content of each column, by the first rows.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def records_of(source: Source) -> list[Mapping[str, Any]]:
 
 
 def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> list[Held]:
-    """What columns hold in some records.
+    """Content of columns in some records.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def held_by(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> lis
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What a table may be, and the options that read it so."""
+    """Kind of table that a file may be, and the options that read it so."""
 
     sentence: str
     options: str
 
 
 def suggest(source: Source) -> str:
-    """What to type for a table that cannot be told, as the end of a sentence."""
+    """Say what to type for a table that cannot be told, as the end of a sentence."""
     usual = (
         "name them (--map judge=...,first=...,second=...,winner=... or judge=...,item=...,score=... or label=...), "
         "or, where each other column is a judge, --wide judge reads it so"
@@ -125,7 +125,7 @@ def suggest(source: Source) -> str:
 
 
 def suggestions(source: Source) -> list[Suggestion]:
-    """What a table may be, by the names of its columns and what their cells hold; the likeliest comes first."""
+    """Kinds of table that a file may be, by names of columns and content of cells; the likeliest comes first."""
     records = records_of(source)
     held = held_by(source.columns(), records)
     roles = find_roles([one.name for one in held])
@@ -178,7 +178,7 @@ def suggestions(source: Source) -> list[Suggestion]:
 
 
 def is_key(name: str) -> bool:
-    """Whether a column is called as those are that number or name rows.
+    """True where a column is called as those are that number or name rows.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _judges(free: Sequence[Held]) -> list[Held]:
 
 
 def _is_chains(one: Held) -> bool:
-    """Whether the cells are rankings such as ``a>b=c``."""
+    """True where the cells are rankings such as ``a>b=c``."""
     marked = [value for value in one.values if re.fullmatch(r"[^<>]+(?:>[^<>]+)+", value)]
     return 0 < len(one.values) == len(marked)
 
@@ -230,7 +230,7 @@ def _names(some: Sequence[Held]) -> str:
 
 
 def _words(one: Held) -> str | None:
-    """What the values mean if they are those of a column of winners."""
+    """Outcomes that the values mean if they are those of a column of winners."""
     if len(one.values) > 3:
         return None
     lower = {value.lower(): value for value in one.values}
@@ -274,14 +274,14 @@ def _votes(
 
 
 def _are_items(one: Held, other: Held, records: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether two columns hold the same names, and never the same in one row."""
+    """True where two columns hold the same names, and never the same in one row."""
     return bool(set(one.values) & set(other.values)) and all(
         record.get(one.name) != record.get(other.name) for record in records
     )
 
 
 def _counts(numeric: Sequence[Held], records: Sequence[Mapping[str, Any]]) -> str:
-    """What says that columns of whole numbers are counts, as the begin of a sentence; nothing where nothing does."""
+    """Evidence that columns of whole numbers are counts, as the begin of a sentence; nothing where there is none."""
     if len(numeric) < 2:
         return ""
     totals = set()

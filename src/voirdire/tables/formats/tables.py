@@ -35,7 +35,7 @@ REPEATED = (
 
 
 def repeats_rows(source: Source) -> bool:
-    """Whether a row stands twice in a file."""
+    """True where a row stands twice in a file."""
     seen: set[tuple[str, ...]] = set()
     for _, record in source.records():
         row = tuple(map(str, record.values())) if isinstance(record, dict) else ()
@@ -46,12 +46,12 @@ def repeats_rows(source: Source) -> bool:
 
 
 def is_known(source: Source, asked: Asked) -> bool:
-    """Whether the columns of a file, or what they hold, say what kind of table it is."""
+    """True where the columns of a file, or what they hold, say what kind of table it is."""
     return _reader(source, asked) is not None
 
 
 def column_roles(source: Source, asked: Asked) -> dict[str, str]:
-    """What each column of a table is taken for; columns that stay as they are are not named."""
+    """Column of voirdire's that each column of a table is taken for; those that stay as they are are not named."""
     used, given = roles_of(source, asked)
     roles = {name: column for column, name in used.items()}
     first = _first(source)
@@ -75,7 +75,7 @@ def column_roles(source: Source, asked: Asked) -> dict[str, str]:
 
 
 def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
-    """Whether a table is known, but not by the names of its columns alone: by its layout, or what an answer holds."""
+    """True where a table is known by its layout or by what an answer holds, not by the names of its columns alone."""
     if count_column(source.columns(), roles) is not None:
         return True
     if set(ANSWERS.values()) & roles.keys() and not is_ambiguous(source, roles):
@@ -84,7 +84,7 @@ def in_layout(source: Source, roles: Mapping[str, str]) -> bool:
 
 
 def unknown(source: Source) -> str:
-    """What a table of unknown columns has and lacks, and what to type."""
+    """Sentence about a table of unknown columns: those that it has, what it lacks, and what to type."""
     return f"{source.name}: {lacking(source.columns())}; {suggest(source)}"
 
 
@@ -96,7 +96,7 @@ def _rows(source: Source, asked: Asked) -> Iterator[Row]:
 
 
 def _reader(source: Source, asked: Asked) -> Callable[[], Iterator[Row]] | None:
-    """What reads a table; None where its columns do not say what they are.
+    """Reader of a table; None where its columns do not say what they are.
 
     Raises
     ------
@@ -182,6 +182,7 @@ def _first(source: Source) -> dict[str, object]:
     return next((record for _, record in source.records() if isinstance(record, dict)), {})
 
 
-FORMAT = Format(
-    "table", "a table", (), _detect, _rows, ("map", "winners", "wide", "table", "judge", "columns", "unnamed")
-)
+_OPTIONS = (
+    "map", "winners", "wide", "table", "judge", "columns", "unnamed", "label_sets", "no_label",
+)  # fmt: skip
+FORMAT = Format("table", "a table", (), _detect, _rows, _OPTIONS)

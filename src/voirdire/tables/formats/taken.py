@@ -23,7 +23,7 @@ _OURS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parq
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
+    """True where a file is one of a tool, or a table with other names of columns or in another layout or wrapping."""
     return path == "-" or (os.path.isfile(path) and _look(*_key(path)) is not None)
 
 
@@ -122,7 +122,7 @@ def _key(path: str) -> tuple[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=8)
 def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """What wrote a file and its columns; None for a table of ours.
+    """Tool that wrote a file, and its columns; None for a table of ours.
 
     A tool's name; ``table`` for a table whose layout is another, or beside which a file says how it is read; nothing
     where only names of columns or the wrapping are others.
@@ -162,7 +162,7 @@ def _look(path: str, changed: tuple[int, ...]) -> tuple[str, tuple[str, ...]] | 
 
 
 def _is_ours(source: Source, path: str) -> bool:
-    """Whether a file is in a wrapping that tables of ours are read from as they are."""
+    """True where a file is in a wrapping that tables of ours are read from as they are."""
     plain = _OURS.get(Path(path).suffix.lower()) == source.kind
     return plain and source.separator == "," and not source.packed
 

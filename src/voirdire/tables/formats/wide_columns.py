@@ -1,4 +1,4 @@
-"""What the columns of a wide table hold, and which of them can be what they are taken for."""
+"""Content of the columns of a wide table, and which of them can be what they are taken for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from voirdire.tables.formats.source import Source
 
 @dataclass
 class CellCounts:
-    """How many cells of a column are numbers and how many are texts, and the first text with its place."""
+    """Counts of the cells of a column that are numbers and texts, and the first text with its place."""
 
     numbers: int = 0
     texts: int = 0
@@ -77,7 +77,7 @@ def check_judges_of_scores(source: Source, columns: Sequence[str]) -> None:
 
 
 def repeats(source: Source, column: str) -> bool:
-    """Whether a cell of a column stands in several rows."""
+    """True where a cell of a column stands in several rows."""
     seen: set[str] = set()
     for _, record in source.records([column]):
         cell = str(record.get(column)) if isinstance(record, dict) else ""

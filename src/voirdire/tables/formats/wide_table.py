@@ -8,6 +8,7 @@ from typing import Any
 from voirdire.errors import InputError
 from voirdire.tables.columns import ANSWERS, find_roles, listed, plain
 from voirdire.tables.formats.format import Asked, each
+from voirdire.tables.formats.label_cells import LabelCells
 from voirdire.tables.formats.long_counts import Counted
 from voirdire.tables.formats.long_table import NAMELESS, crossed_name, left_out
 from voirdire.tables.formats.records import Record
@@ -62,7 +63,7 @@ def wide_rows(source: Source, asked: Asked, given: Mapping[str, str]) -> Iterato
 
 
 def wide_roles(source: Source, asked: Asked, given: Mapping[str, str]) -> dict[str, str]:
-    """What each column of a wide table is taken for; columns that stay as they are are not named."""
+    """Column of voirdire's that each column of a wide table is taken for; those that stay as they are are not named."""
     wide = asked.wide or ""
     places = _places(source, given, wide, asked.columns)
     if wide == "counts":
@@ -131,6 +132,8 @@ def _of_answers(
     rest, lost = _further(source, places, columns, _ROWS[kind]._fields)
     judge = asked.judge or NAMELESS
     crossed: dict[str, tuple[str, str]] = {}
+    labels = LabelCells(asked)
+    read: Callable[[Any], Any] = labels.read if kind == "labels" else _number
     empty = 0
     objects: set[str] = set()
 
@@ -153,12 +156,12 @@ def _of_answers(
             about.setdefault("judge", judge)
         for name in columns:
             said = record.get(name)
-            if said is None or said == "":
+            if (said is None or said == "") and (kind != "labels" or asked.no_label != ""):
                 empty += 1
                 continue
             about[wide] = name
             try:
-                row = _ROWS[kind](**about, item=item, **{ANSWERS[kind]: _READ[kind](said)})
+                row = _ROWS[kind](**about, item=item, **{ANSWERS[kind]: read(said)})
             except Odd as odd:
                 yield Refused(f"{place}: {name}", f"{odd}; leave a cell empty where there is no answer")
             else:
@@ -178,6 +181,8 @@ def _of_answers(
         yield Note(
             f"{source.name}: no column says who judged: all are of one judge, {NAMELESS!r} (--set judge=NAME)"
         )
+    if note := labels.note(source):
+        yield note
     if objects:
         yield objects_note(source.name, objects)
     if empty:
@@ -202,7 +207,6 @@ def _number(said: Any) -> float | int:
 
 
 _ROWS: dict[str, Any] = {"labels": Label, "scores": Score}
-_READ: dict[str, Callable[[Any], Any]] = {"labels": named, "scores": _number}
 
 
 def _kind(source: Source, judges: Sequence[str]) -> str:

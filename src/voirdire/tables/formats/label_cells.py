@@ -1,0 +1,129 @@
+"""Cells of labels in tables: one label, or the set of those that apply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from voirdire.errors import InputError
+from voirdire.tables.columns import listed
+from voirdire.tables.encode import Refused
+from voirdire.tables.formats.format import Asked
+from voirdire.tables.formats.rows import Note, Odd, named
+from voirdire.tables.formats.source import Source
+from voirdire.tables.label_sets import (
+    LISTS,
+    NO_LABEL,
+    ROWS,
+    LabelSet,
+    is_list,
+    labels_in_text,
+    list_in_text,
+    members_of,
+    set_of,
+    several,
+)
+
+
+class LabelCells:
+    """Reader of the cells of one table.
+
+    Parameters
+    ----------
+    asked : Asked
+        Whose ``label_sets`` says how sets are written; without it, cells that are lists are sets.
+
+    Examples
+    --------
+    >>> cells = LabelCells(Asked(label_sets=";", no_label="none"))
+    >>> [cells.read(cell) for cell in ("rude;long", "rude", "none")]
+    ['["long", "rude"]', '["rude"]', '[]']
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self.how, self.no_label, self.of_people = asked.label_sets, asked.no_label, asked.unnamed
+        self.sets = self.many = self.none = 0
+        self._separated = False
+        self._seen: dict[str, None] = {}
+
+    def read(self, said: Any) -> str | None:
+        """The label or the set of labels of a cell; None for an empty one.
+
+        Raises
+        ------
+        Odd
+            It names several labels and is not said to be a set, or is no set as these are written.
+        """
+        found = self._read(said)
+        if isinstance(found, LabelSet):
+            size = len(members_of(found))
+            self.sets += 1
+            self.many += size > 1
+            self.none += size == 0
+        return found
+
+    def _read(self, said: Any) -> str | None:
+        if is_list(said):
+            return said_label(said) if self.how is None and len(said) == 1 else _set(said, said)
+        text = named(said) or ""
+        if text == self.no_label:
+            return LabelSet(NO_LABEL)
+        if not text:
+            return None
+        listed = list_in_text(text)
+        if listed is not None and (self.how == LISTS or len(listed) != 1):
+            return _set(text, listed)
+        if self.how is None:
+            if len(labels_in_text(text)) > 1:
+                raise Odd(f"label {several(text)}")
+            return text
+        if self.how == LISTS:
+            raise Odd(f"label {text!r} is no list (--label-sets names what separates the labels of a cell)")
+        self._seen.setdefault(text)
+        return _set(text, [text] if self.how == ROWS else self._parts(text))
+
+    def _parts(self, text: str) -> list[str]:
+        parts = [part.strip() for part in text.split(str(self.how))]
+        self._separated = self._separated or len(parts) > 1
+        parts = (
+            parts[:-1] if len(parts) > 1 and not parts[-1] else parts
+        )  # forms end every label with a separator
+        if not all(parts):
+            raise Odd(f"label {text!r} has nothing between two {self.how!r}; write each label once")
+        return parts
+
+    def note(self, source: Source) -> Note | None:
+        """Note on the sets of a file; None where there are none.
+
+        Raises
+        ------
+        InputError
+            Sets were said to be there, and no cell of the only file holds several labels or none.
+        """
+        called = source.name
+        if not self.sets:
+            return None
+        if self.how == ROWS:
+            return Note(f"{called}: the rows of one judge and item are one set of labels")
+        alone = len(source.siblings) < 2 and not self.of_people
+        if self.how is not None and alone and not (self.many or self.none or self._separated):
+            raise InputError(
+                f"{called}: label_sets {self.how!r}: no cell holds several labels (the labels are "
+                f"{listed(list(self._seen))}); name what separates them, or leave it out"
+            )
+        how = "are lists" if self.how in (None, LISTS) else f"separate their labels by {self.how!r}"
+        return Note(
+            f"{called}: cells of labels {how}: each is the set of the labels that apply; {self.many:,} hold several, "
+            f"{self.none:,} none"
+        )
+
+
+def said_label(cells: Any) -> str | None:
+    """The label of a list of one; None for an empty cell."""
+    return named(next(iter(cells))) or None
+
+
+def _set(said: Any, names: Any) -> LabelSet:
+    found = set_of(names)
+    if isinstance(found, Refused):
+        raise Odd(f"label {said!r} {found.reason}")
+    return found

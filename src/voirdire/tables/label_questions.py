@@ -1,0 +1,133 @@
+"""Sets of labels as yes/no questions: whether each label applies to an item.
+
+Each label becomes a criterion with the answers ``no`` and ``yes``: an answer that names some labels says of all others
+of the vocabulary that they do not apply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.notices import notice
+from voirdire.tables.encode import positions
+from voirdire.tables.labels import Labels, read_labels
+
+ANSWERS = ("no", "yes")
+
+
+def ask_each_label(table: Labels, vocabulary: tuple[str, ...]) -> Labels:
+    """Answer for each label of a vocabulary whether each answer of a table names it.
+
+    Parameters
+    ----------
+    table : Labels
+        Of sets; a cell with one label is the set of this one.
+    vocabulary : tuple of str
+
+    Returns
+    -------
+    Labels
+        Of ``no`` and ``yes``, with as many rows for each row of the table as there are labels. The criteria are the
+        labels; of a table with criteria they are ``criterion: label``.
+
+    Raises
+    ------
+    InputError
+        Two criteria and labels make one name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = {"judge": ["a", "b"], "item": "x", "label": [["long", "rude"], []]}
+    >>> table = read_labels(pd.DataFrame(rows), sets=True)
+    >>> asked = ask_each_label(table, table.vocabulary)
+    >>> asked.criteria, asked.answers.tolist()
+    (('long', 'rude'), ['yes', 'yes', 'no', 'no'])
+    """
+    of = table.members or tuple((label,) for label in table.labels)
+    holds = np.array([[one in members for one in vocabulary] for members in of], np.int64)
+    size = len(vocabulary)
+    named = [
+        f"{criterion}: {label}" if table.has_criteria else label
+        for criterion in table.criteria
+        for label in vocabulary
+    ]
+    criteria = tuple(sorted(set(named)))
+    if len(criteria) < len(named):
+        raise InputError(
+            f"labels: criteria and labels make one name twice ({', '.join(criteria)}); rename one"
+        )
+    codes: dict[str, Any] = {
+        field.name: np.repeat(value, size)
+        for field in fields(table)
+        if isinstance(value := getattr(table, field.name), np.ndarray)
+    }
+    question = codes["criterion"] * size + np.tile(np.arange(size), table.rows)
+    return replace(
+        table,
+        **codes
+        | {
+            "criteria": criteria,
+            "criterion": positions(named, criteria)[question],
+            "has_criteria": True,
+            "labels": ANSWERS,
+            "label": holds[table.label].ravel(),
+            "declared": True,
+            "members": None,
+            "vocabulary": vocabulary,
+        },
+    )
+
+
+def as_questions(table: Labels) -> Labels:
+    """A table of sets of labels as yes/no questions, which a notice says; one of single labels as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = read_labels(pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": ["long", "rude"]}))
+    >>> as_questions(table) is table
+    True
+    """
+    if table.members is None:
+        return table
+    notice(
+        f"Items have sets of labels: whether each of the {len(table.vocabulary)} labels applies is a question of its "
+        "own (criterion), answered yes or no. Labels are taken as independent given the judges, who are taken to be as "
+        "good at each."
+    )
+    return ask_each_label(table, table.vocabulary)
+
+
+def read_like(old: Labels, table: object, *, name: str = "labels", judge: str | None = None) -> Labels:
+    """Read labels as those of another table were: among its labels, and as its questions where it has sets.
+
+    Parameters
+    ----------
+    old : Labels
+    table, name, judge
+        As in :func:`.read_labels`.
+
+    Raises
+    ------
+    InputError
+        With every problem of the table.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"judge": ["a", "b"], "item": "x", "label": [["long", "rude"], []]})
+    >>> sets = read_labels(table, sets=True)
+    >>> old = ask_each_label(sets, sets.vocabulary)
+    >>> read_like(old, pd.DataFrame({"item": ["x"], "label": "rude"}), judge="people").answers.tolist()
+    ['no', 'yes']
+    """
+    if not old.vocabulary:
+        return read_labels(table, name=name, levels=old.labels, judge=judge)
+    return ask_each_label(
+        read_labels(table, name=name, levels=old.vocabulary, judge=judge, sets=True), old.vocabulary
+    )

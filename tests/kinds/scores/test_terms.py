@@ -131,7 +131,7 @@ def test_covariates_and_families_are_terms_of_the_default_model() -> None:
     items = TABLE.groupby("item", as_index=False)["length"].mean()
     table = TABLE[["judge", "item", "score"]]
     found = voirdire.fit(table, covariates=items, method="map", **FAMILIES)
-    assert found.model.name == "rating-contexts"
+    assert found.model.name == "rating-learned"
     names = [row.words for row in found.model.terms]
     assert names == ["length", "own-family", "judge:length", "judge:own-family"]
     left = voirdire.fit(table, method="map", without_own_family=True, **FAMILIES)

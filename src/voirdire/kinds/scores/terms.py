@@ -72,6 +72,6 @@ def check_terms(model: Model) -> None:
         )
     if model.repeats is not None or model.strength.kind != SharedStrength.kind:
         raise InputError(
-            f"terms {words}: {model.name} takes none beside its own; take rating-contexts, rating-halo or "
-            "rating-families"
+            f"terms {words}: {model.name} takes none beside its own; take rating-learned, rating-contexts, "
+            "rating-halo or rating-families"
         )

@@ -48,7 +48,9 @@ class LabelsProblem(Problem):
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
     answered : array, shape (units, classes), optional
-        P(class) where people's answers taught it beside the model; see :mod:`.labels.stacking`.
+        P(class) about the target where items are known; see :mod:`.labels.target`.
+    about : "target" or "panel"
+        What probabilities of classes are about.
     over : "new" or "these"
         Of tables about systems: whether these are over contexts like those of the table, or those alone.
     positive : str or None
@@ -65,6 +67,7 @@ class LabelsProblem(Problem):
     known: Ints
     families: dict[str, str] = field(default_factory=dict)
     answered: Floats | None = None
+    about: str = "target"
     over: str = "new"
     positive: str | None = None
 

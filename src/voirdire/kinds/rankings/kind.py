@@ -39,7 +39,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("criteria", "levels", "classes", "positive", "by", "order")
+    refused = ("criteria", "levels", "classes", "positive", "by", "order", "about")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,

@@ -52,7 +52,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "positive", "covariates", "item_families", "by", "order")
+    refused = ("classes", "positive", "covariates", "item_families", "by", "order", "about")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,

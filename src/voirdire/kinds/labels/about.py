@@ -79,7 +79,7 @@ def about_panel(problem: LabelsProblem, posterior: Posterior) -> Floats:
 
 
 def about_target(problem: LabelsProblem, posterior: Posterior) -> Floats:
-    """P(class) of what the panel stands in for, shape (units, classes); as the panel says, of models without classes."""
+    """P(class) of what the panel stands in for, shape (units, classes); of models without classes the panel's."""
     chance = about_panel(problem, posterior)
     if not problem.density.latent:
         return chance

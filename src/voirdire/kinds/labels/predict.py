@@ -31,8 +31,8 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     Returns
     -------
     dict of array
-        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``, and
-        ``probability_panel`` (or ``probability_target``) as in the fit's items.
+        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``,
+        and ``probability_panel`` (or ``probability_target``) as in the fit's items.
 
     Raises
     ------

@@ -29,8 +29,8 @@ from voirdire.kinds.labels.about import TARGET, panel_of
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.target import Target
 from voirdire.kinds.labels.success import unknown_success
+from voirdire.kinds.labels.target import Target
 from voirdire.kinds.systems import placed, ranked
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints

@@ -6,5 +6,5 @@ dependence and the share of :mod:`voirdire.kinds.labels.target` that suit each t
 
 LOG_DEPENDENCE_MEAN = -0.97
 LOG_DEPENDENCE_SD = 1.63
-SHARE_A = 0.94  # of a beta distribution
+SHARE_A = 0.95  # of a beta distribution
 SHARE_B = 0.98

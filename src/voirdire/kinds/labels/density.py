@@ -141,7 +141,7 @@ class LabelsDensity(LabelsLayout):
         return log[None] + np.zeros((self.criteria, 1))
 
     def _of_draws(self, values: Values) -> tuple[Floats, Floats]:
-        """Rates and shares of draws of ordered labels; of the last draws asked for they are kept, for several tables."""
+        """Rates and shares of draws of ordered labels; those of the last draws are kept, for several tables."""
         kept = self.__dict__.get("_kept_draws")
         if kept is None or kept[0] is not values["log_load"]:
             numbers = self.model.reliability.numbers

@@ -22,7 +22,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
 
 from voirdire.kinds.labels.target_prior import (
     LOG_DEPENDENCE_MEAN,
@@ -112,11 +111,11 @@ class Target:
         dependence = -0.5 * ((np.log(DEPENDENCE) - mean) / sd) ** 2
         share = (a - 1.0) * np.log(SHARE) + (b - 1.0) * np.log1p(-SHARE)
         log = dependence[:, None] + share
-        return cls(np.asarray(log - logsumexp(log)))
+        return cls(np.asarray(log - np.logaddexp.reduce(log.ravel())))
 
     @property
     def _weight(self) -> Floats:
-        return np.asarray(np.exp(self.log_weight - logsumexp(self.log_weight)))
+        return np.asarray(np.exp(self.log_weight - np.logaddexp.reduce(self.log_weight.ravel())))
 
     def of(self, panel: Panel) -> Floats:
         """P(class) of items about the target, shape (items, classes)."""
@@ -144,7 +143,7 @@ class Target:
     @property
     def evidence(self) -> float:
         """Log of the sum of the weights: of the probability of the classes that were learned from."""
-        return float(logsumexp(self.log_weight))
+        return float(np.logaddexp.reduce(self.log_weight.ravel()))
 
 
 def averaged(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
@@ -170,4 +169,4 @@ def averaged(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
         doubt = 1.0 - found.of(of_known).max(axis=1)
         log[number] += found.evidence + float(np.log(np.maximum(doubt, FLOOR)).mean())
         said.append(found.of(way))
-    return np.asarray(np.tensordot(np.exp(log - logsumexp(log)), np.stack(said), axes=1))
+    return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(said), axes=1))

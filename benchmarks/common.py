@@ -9,12 +9,15 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from voirdire.tables.counts import Votes
 from voirdire.typing import Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 T = TypeVar("T")
 
@@ -26,6 +29,15 @@ def shared(name: str) -> Path:
     if not path.exists():
         raise SystemExit(f"{path} is missing: set VOIRDIRE_SHARED")
     return path
+
+
+def labelled(table: pd.DataFrame) -> pd.DataFrame:
+    """Judge, item, label; of votes the pair is the item, and its label the one of the two that was chosen."""
+    if "winner" not in table:
+        return table
+    sides = {side: table[side].str.rsplit("/", n=1, expand=True) for side in ("first", "second")}
+    label = sides["first"][1].where(table["winner"] == "first", sides["second"][1])
+    return table.assign(item=sides["first"][0], label=label)
 
 
 def folds(votes: Votes, count: int) -> Ints:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from common import Peer, shared, show, small
+from common import Peer, labelled, shared, show, small
 
 import voirdire
 from voirdire.typing import Floats, Ints
@@ -77,8 +77,8 @@ class Table:
     def __init__(self, name: str) -> None:
         labels, gold, self.classes, self.draws = TABLES[name]
         self.name = name
-        self.labels = _labels(pd.read_csv(shared(labels), dtype=str))[["judge", "item", "label"]]
-        self.gold = _labels(pd.read_csv(shared(gold), dtype=str)).set_index("item")["label"]
+        self.labels = labelled(pd.read_csv(shared(labels), dtype=str))[["judge", "item", "label"]]
+        self.gold = labelled(pd.read_csv(shared(gold), dtype=str)).set_index("item")["label"]
         self.names = self.classes or sorted(set(self.labels["label"]))
         counts = pd.crosstab(self.labels["item"], self.labels["label"])
         self.shares = counts.reindex(columns=self.names, fill_value=0) + 1e-6
@@ -133,15 +133,6 @@ class Table:
             self.row("best judge, by known items", self.best_judge(some), rest, known),
             self.row("voirdire", self.fitted(anchors=people), rest, known),
         ]
-
-
-def _labels(table: pd.DataFrame) -> pd.DataFrame:
-    """Judge, item, label; of votes the pair is the item, and its label the one of the two that was chosen."""
-    if "winner" not in table:
-        return table
-    sides = {side: table[side].str.rsplit("/", n=1, expand=True) for side in ("first", "second")}
-    label = sides["first"][1].where(table["winner"] == "first", sides["second"][1])
-    return table.assign(item=sides["first"][0], label=label)
 
 
 def tables_rows(kept: Kept) -> list[Row]:

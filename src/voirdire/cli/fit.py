@@ -50,6 +50,13 @@ class AnchorMode(StrEnum):
     cut = "cut"
 
 
+class About(StrEnum):
+    """What probabilities of classes are about."""
+
+    target = "target"
+    panel = "panel"
+
+
 class Sampler(StrEnum):
     """Sampler that runs NUTS."""
 
@@ -148,6 +155,13 @@ def fit(
         str | None,
         typer.Option(metavar="A,B,...", help="Labels that an item may truly be of; others are answers only."),
     ] = None,
+    about: Annotated[
+        About | None,
+        typer.Option(
+            help="Of labels: probabilities of what the panel stands in for (truth, experts, people; the default), or "
+            "of the panel alone."
+        ),
+    ] = None,
     over: OverContexts = Over.new,
     contexts: Annotated[
         bool, typer.Option("--contexts", help="With --json: strengths in each context, too.")
@@ -217,6 +231,7 @@ def fit(
             classes=None if classes is None else classes.split(","),
             positive=reading.how.positive,
             over=over.value,
+            about=None if about is None else about.value,
             covariates=covariates,
             item_families=item_families,
             without_own_family=without_own_family,

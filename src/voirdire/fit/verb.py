@@ -59,6 +59,7 @@ def fit(
     order: str | None = None,
     positive: object = None,
     board: bool = False,
+    about: str | None = None,
     draws: int = 1000,
     warmup: int = 500,
     chains: int = 4,
@@ -165,6 +166,10 @@ def fit(
     board : bool
         Refuse a table of which no board can be made before anything is fitted: labels without the columns of systems
         over contexts, or without a class that counts as a success; a method without draws.
+    about : "target" or "panel", optional
+        For labels: whether probabilities of classes are about what the panel stands in for (the truth, experts,
+        people; the default), with what panels in public tables teach of that and ``anchors`` replace, or about the
+        panel alone; see :mod:`voirdire.kinds.labels.target`.
     draws, warmup, chains : int
         Of NUTS; draws and warmup per chain.
     sampler : "numpyro", "nutpie" or "pymc"
@@ -219,6 +224,7 @@ def fit(
         order,
         positive,
         board,
+        about,
         () if terms is None else parse_terms(terms),
     )
     with listening(notes.append):
@@ -260,7 +266,7 @@ def fit(
         inferred, anchored = infer_with_human(human, panel.mode, anchor_mode, how)
         problem = human.answered(anchored.chosen)
         notes.append(in_words(anchored, anchor_mode, human.default, kind.words.replace(" and ", ", ")))
-    notes += inferred.notes
+    notes += [*kind.outcome(problem, inferred.posterior), *inferred.notes]
     if how.size and how.size < least_draws(prob, _ENOUGH):
         few = f"{how.size * (1 - prob) / 2:.2g}"
         notes.append(

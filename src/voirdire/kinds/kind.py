@@ -51,6 +51,7 @@ class Request:
     order: str | None = None
     positive: object = None
     board: bool = False
+    about: str | None = None
     terms: tuple[TermRow, ...] = ()
 
     @property
@@ -225,6 +226,10 @@ class Kind(ABC, Generic[T, P]):
     heading: ClassVar[MappingProxyType[str, str]] = MappingProxyType(
         {}
     )  # of columns whose names in JSON say something else
+
+    def outcome(self, problem: P, posterior: Posterior) -> list[str]:
+        """Sentences about what was found, for a fit's notes."""
+        return []
 
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
         """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""

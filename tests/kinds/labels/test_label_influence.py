@@ -24,7 +24,7 @@ def panel(rights: list[float], items: int, seed: int) -> pd.DataFrame:
 
 def test_beliefs_without_a_judge_are_those_of_the_table_without_its_labels() -> None:
     table = panel([0.9, 0.8, 0.7, 0.6], 40, seed=1)
-    fit = voirdire.fit(table, method="map")
+    fit = voirdire.fit(table, method="map", about="panel")
     pairs = labels_given(fit.problem)
     rest, _ = without(fit.problem, fit.posterior.central_values, pairs)
     rest -= rest.max(axis=1, keepdims=True)

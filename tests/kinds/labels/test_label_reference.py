@@ -113,13 +113,13 @@ def anchored(
     """Balanced accuracy on the rest with known items, without any, and the majority's, one of each per draw."""
     table, classes = dices[0], ["No", "Yes"]  # an expert is never unsure; raters may be
     people = dices[1].rename("label").rename_axis("item").reset_index()
-    others = [voirdire.fit(table, model=m, method="map", classes=classes) for m in (model, "majority-label")]
+    how = {"method": "map", "classes": classes, "about": "panel"}
+    others = [voirdire.fit(table, model=m, **how) for m in (model, "majority-label")]
     found = []
     for seed in range(draws):
         known = people.sample(count, random_state=seed)
         rest = people.drop(known.index)
-        how = {"model": model, "method": "map", "classes": classes}
-        helped = voirdire.fit(table, anchors=known, anchor_mode=mode, **how)
+        helped = voirdire.fit(table, model=model, anchors=known, anchor_mode=mode, **how)
         found.append([fit.accuracy(rest, resamples=1)["value"][1] for fit in (helped, *others)])
     helped, alone, majority = np.array(found).T
     return helped, alone, majority
@@ -181,7 +181,7 @@ def test_accuracy_on_dices_with_intervals(
     """As many items are safe as not to the experts, so that both measures have the same value, not the same width."""
     people = dices[1].rename("label").rename_axis("item").reset_index()
     found = (
-        voirdire.fit(dices[0], model=model, method="map", classes=classes)
+        voirdire.fit(dices[0], model=model, method="map", classes=classes, about="panel")
         .accuracy(people)
         .set_index("measure")
     )

@@ -53,7 +53,15 @@ def test_of_two_classes_each_has_one_half(tmp_path: Path) -> None:
         found.append(next(row for row in json.loads(done.stdout)["items"] if row["item"] == "q"))
     assert found[0] == found[1]
     assert found[0] == {
-        **{"item": "q", "label": "C", "probability": 0.5, "p_C": 0.5, "p_I": 0.5, "known": False},
+        **{
+            "item": "q",
+            "label": "C",
+            "probability": 0.5,
+            "probability_panel": 0.5,
+            "p_C": 0.5,
+            "p_I": 0.5,
+            "known": False,
+        },
     }
 
 

@@ -52,7 +52,7 @@ def panel(
         "length": [slope * unit],
         "judge:length": (slopes - slope) * unit,
         "own-family": np.array([own, *owns]),
-        "items": worth - worth.mean(),
+        "items": worth + drift @ share - (worth + drift @ share).mean(),  # on average over time
         "item:time": (drift - (drift @ share)[:, None]).ravel(),
         "item:category": category.ravel(),
     }

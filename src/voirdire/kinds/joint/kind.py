@@ -43,7 +43,16 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
 
     name = "joint"
     words = "votes and scores"
-    refused = ("classes", "positive", "anchor_mode='cut'", "covariates", "item_families", "by", "order")
+    refused = (
+        "classes",
+        "positive",
+        "anchor_mode='cut'",
+        "covariates",
+        "item_families",
+        "by",
+        "order",
+        "about",
+    )
     compared = ("joint", "votes")
     results: ClassVar[Results] = {
         "items": results.ranking,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,17 +21,15 @@ def class_probabilities(
     density: LabelsDensity,
     draws: Sequence[Values],
     data: Data,
-    believe: Callable[[Floats], Floats] | None = None,
 ) -> Floats:
     """P(class | labels) of each distinct item, averaged over draws, shape (distinct, classes).
 
-    ``believe`` turns log P(class, labels) into P(class | labels), where that is not Bayes' rule.
     Of ordered labels, whose items have no class but a value, it is what a judge of the panel says if asked anew.
     Without latent classes (``majority-label``) it is the share of draws in which the class is the item's most probable
     label; ties of that share it.
     """
     if density.latent and not density.shares_errors:
-        return _averaged(density, draws, data, believe)
+        return _averaged(density, draws, data)
     total = np.zeros((len(data["labels"]["counts"]), density.classes))
     if density.graded and len(draws) > FEW:
         draws = draws[:: -(-len(draws) // FEW)]
@@ -40,7 +38,7 @@ def class_probabilities(
             total += of_panel(density, values, data)
         elif density.latent:
             joint = density.joint(values, data, np)
-            total += np.exp(log_softmax(joint, density.classes, np)) if believe is None else believe(joint)
+            total += np.exp(log_softmax(joint, density.classes, np))
         else:
             tendency = values["tendency"][:, : density.classes]
             # at the mode items with equally many labels are tied up to the search's tolerance
@@ -49,9 +47,7 @@ def class_probabilities(
     return total / len(draws)
 
 
-def _averaged(
-    density: LabelsDensity, draws: Sequence[Values], data: Data, believe: Callable[[Floats], Floats] | None
-) -> Floats:
+def _averaged(density: LabelsDensity, draws: Sequence[Values], data: Data) -> Floats:
     """As :func:`class_probabilities`, of judges who err independently, of many draws at once."""
     part, classes = data["labels"], density.classes
     items, cells = part["counts"].shape
@@ -65,6 +61,6 @@ def _averaged(
         joint = (joint + density.shares(values, np)[:, part["criterion"]] + part["known"]).reshape(
             -1, classes
         )
-        belief = np.exp(log_softmax(joint, classes, np)) if believe is None else believe(joint)
+        belief = np.exp(log_softmax(joint, classes, np))
         total += belief.reshape(len(some), items, classes).sum(axis=0)
     return total / len(draws)

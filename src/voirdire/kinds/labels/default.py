@@ -5,7 +5,7 @@ that most judges tell may be copies, or see what the others do not, and then the
 cannot tell these apart. So families that were found make ``family-dawid-skene`` the default only where they account
 for how judges answer: where all judges, given the class and what families share, are worth ``ALL`` of their number
 (:class:`voirdire.trust.dependence.Dependence`). Independent judges beside a few copies are; where judges agree in more
-ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.stated`).
+ways than that, each counts for itself, and the probabilities are weighed down (:mod:`.labels.target`).
 """
 
 from __future__ import annotations

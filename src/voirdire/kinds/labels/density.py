@@ -36,7 +36,7 @@ from voirdire.model.terms.confusion import log_softmax, log_sum
 from voirdire.model.terms.cumulative import log_expectation
 from voirdire.model.terms.parameters import Parameter
 from voirdire.model.terms.reliability import Values
-from voirdire.model.terms.shared_errors import VALUES, JudgeCutpointsOfLabels, hermite
+from voirdire.model.terms.shared_errors import VALUES, JudgeCutpointsOfLabels, hermite, log_shares_of_values
 from voirdire.typing import Floats, Ints
 
 LARGEST = 8  # classes up to which renamings are summed over
@@ -109,6 +109,8 @@ class LabelsDensity(LabelsLayout):
         """Log P(label | class), shape (..., judges or 1, classes, labels); effects of families are summed out."""
         section = self.model.reliability
         if self.shares_errors and values["log_load"].ndim > 1:
+            if self.graded:
+                return self._of_draws(values)[0]
             return np.stack([self.rates(one, xp) for one in _each(values)])
         if self.graded:
             return LEVELS.log_rates(values, section.numbers, self.sizes, xp)
@@ -134,9 +136,21 @@ class LabelsDensity(LabelsLayout):
         if not self.graded:
             return log_softmax(values["class_share"], self.classes, xp)
         if values["log_load"].ndim > 1:
-            return np.stack([self.shares(one, xp) for one in _each(values)])
-        log = log_expectation(self.naming(values, xp).transpose(1, 0), VALUE_WEIGHTS, xp)
+            return self._of_draws(values)[1]
+        log = log_shares_of_values(self.naming(values, xp), xp)
         return log[None] + np.zeros((self.criteria, 1))
+
+    def _of_draws(self, values: Values) -> tuple[Floats, Floats]:
+        """Rates and shares of draws of ordered labels; those of the last draws are kept, for several tables."""
+        kept = self.__dict__.get("_kept_draws")
+        if kept is None or kept[0] is not values["log_load"]:
+            numbers = self.model.reliability.numbers
+            each = [LEVELS.log_rates_and_shares(one, numbers, self.sizes, np) for one in _each(values)]
+            shares = np.repeat(np.stack([share for _, share in each])[:, None], self.criteria, axis=1)
+            kept = values["log_load"], (np.stack([rates for rates, _ in each]), shares)
+            self.__dict__["_kept_draws"] = kept
+        found: tuple[Floats, Floats] = kept[1]
+        return found
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:
         """Log probability of the labels of each distinct item, and how many items have them."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from voirdire.kinds.labels.layout import LabelsLayout
+from voirdire.kinds.labels.patterns import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import log_sigmoid
 from voirdire.model.terms.cumulative import log_every_level, log_expectation
@@ -50,7 +51,10 @@ class ExpectedGrades:
 
     def __init__(self, density: LabelsLayout, data: Data) -> None:
         self._density = density
-        self._counts, self._weight = data["labels"]["counts"], data["labels"]["weight"]
+        counts, self._weight = data["labels"]["counts"], data["labels"]["weight"]
+        self._alone = np.ascontiguousarray(counts[:, density.columns(density.alone)])
+        blocks = map(np.array, density.blocks)
+        self._blocks = [(block, Patterns.of(counts[:, density.columns(block)])) for block in blocks]
 
     def both(self, x: Floats) -> tuple[float, Floats]:
         """Minus the log density and its gradient at a flat vector."""
@@ -92,28 +96,33 @@ class ExpectedGrades:
 
         Shape (judges, labels, values, effects), of log P and of what is expected.
         """
-        density, counts = self._density, self._counts
+        density, counts = self._density, self._alone
         labels, values, effects = logs.shape[1:]
         alone = density.alone
         rates = log_expectation(logs[alone], _LOG_W, np)
-        log = counts[:, density.columns(alone)] @ rates.reshape(-1, values) + _LOG_V
+        log = counts @ rates.reshape(-1, values) + _LOG_V
         by_effect = []
-        for block in map(np.array, density.blocks):
-            given = counts[:, density.columns(block)] @ logs[block].reshape(-1, values * effects)
-            given = given.reshape(-1, values, effects) + _LOG_W
-            of_value = log_expectation(given, 0.0, np)
-            by_effect.append(np.exp(given - of_value[..., None]))
-            log = log + of_value
+        for block, patterns in self._blocks:
+            # effects first: sums over a few of them are then sums of long rows
+            nodes = np.ascontiguousarray(np.moveaxis(logs[block], 3, 0)).reshape(effects, -1, values)
+            given = patterns.counts @ nodes + _LOG_W[:, None, None]
+            most = given.max(axis=0)
+            given -= most
+            np.exp(given, out=given)
+            total = given.sum(axis=0)
+            given /= total
+            by_effect.append(given)
+            log += (most + np.log(total))[patterns.of_item]
         top = log.max(axis=1, keepdims=True)
         part = np.exp(log - top)
         total = part.sum(axis=1, keepdims=True)
         believed = part * (self._weight[:, None] / total)
         found = np.empty_like(logs)
-        of_rates = (counts[:, density.columns(alone)].T @ believed).reshape(-1, labels, values)
+        of_rates = (counts.T @ believed).reshape(-1, labels, values)
         found[alone] = of_rates[..., None] * np.exp(logs[alone] + _LOG_W - rates[..., None])
-        for block, effect in zip(map(np.array, density.blocks), by_effect, strict=True):
-            both = (believed[..., None] * effect).reshape(-1, values * effects)
-            found[block] = (counts[:, density.columns(block)].T @ both).reshape(-1, labels, values, effects)
+        for (block, patterns), effect in zip(self._blocks, by_effect, strict=True):
+            expected = patterns.counts.T @ (effect * patterns.total(believed))
+            found[block] = np.moveaxis(expected.reshape(effects, -1, labels, values), 0, 3)
         return float(self._weight @ (top + np.log(total))[:, 0]), found
 
     def _with_prior(

@@ -1,4 +1,9 @@
-"""Items of known class: what the joint and the cut posterior of labels and a stacking say of them, left out."""
+"""Items of known class: what several ways to learn from them say of each, left out, and what all say of the others.
+
+Joint and cut posterior (or, where judges share errors, a stacking) are shown beside each other, and one of them says
+what judges are like. What items are is averaged over all of them, and over the fit that knows no item's class, by how
+well each predicts the known items left out (:mod:`.labels.target`): known items that teach nothing change nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +19,13 @@ from voirdire.infer.method import LAPLACE_DRAWS, Inferred, Method
 from voirdire.infer.mode import find_mode
 from voirdire.infer.posterior import Posterior
 from voirdire.kinds.human import BASELINE, CUT, JOINT, STACKING, HumanAnswers, LeftOut, folds
+from voirdire.kinds.labels.about import panel_of
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.cut import check_cut, cut_draws, cut_mode
 from voirdire.kinds.labels.influence import units
 from voirdire.kinds.labels.problem import LabelsProblem, pose_labels
 from voirdire.kinds.labels.stacking import LEAST, Stacking
-from voirdire.kinds.labels.stated import stated
+from voirdire.kinds.labels.target import Panel, averaged
 from voirdire.model.density import Data
 from voirdire.typing import Floats, Ints
 
@@ -31,19 +37,21 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     drawn = "judges are drawn given the anchors alone and the shares given judges"
 
-    _near: Floats | None = None  # the joint mode, from which that without known items is searched
-
     @property
     def can_cut(self) -> bool:
         """Where the model tells judges apart, who err independently."""
         return self.problem.density.latent and not self.problem.density.shares_errors
 
     @property
+    def _enough(self) -> bool:
+        """Whether labels may be stacked."""
+        problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
+        return len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
+
+    @property
     def can_stack(self) -> bool:
         """Where judges share errors, so that nothing can be cut, and several items are known."""
-        problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
-        enough = len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
-        return enough and problem.density.shares_errors
+        return self._enough and self.problem.density.shares_errors
 
     @property
     def default(self) -> str:
@@ -80,21 +88,28 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _believed(self) -> dict[str, Floats]:
-        """P(class) of known units by joint and cut mode, had they been left out; shape (units, classes).
+        """P(class) by joint and cut mode, of known units had they been left out; shape (units, classes).
 
         Where judges share errors there is no cut, and the joint mode is that without known items, of all units: the
         known are few beside the others, and each search takes long.
         """
         problem, at = self.problem, self.known
         if not self.can_cut:
-            return {JOINT: _chances(problem, JOINT, at, start=self._near)}
+            return {JOINT: _chances(problem, JOINT, at)}
         found = {}
         for name in (JOINT, CUT):
-            chance = np.empty((len(problem.unit_item), problem.classes))
+            chance = _chances(problem, name, at[:0])
             for part in folds(len(at)):
                 chance[at[part]] = _chances(problem, name, at[part])[at[part]]
             found[name] = chance
         return found
+
+    @cached_property
+    def _untouched(self) -> Floats:
+        """P(class) of all units by the joint mode, no item's class known."""
+        if not self.can_cut:
+            return self._believed[JOINT]
+        return _chances(self.problem, JOINT, self.known)
 
     @cached_property
     def _stacking(self) -> Stacking:
@@ -105,18 +120,40 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
     def _stacked(self) -> tuple[Floats, Floats]:
         return self._stacking.stacked()
 
-    def stacked_elsewhere(self, data: Data) -> Floats:
-        """P(class) by stacking of items that are not the problem's, shape (items, classes).
+    def elsewhere(self, data: Data) -> Floats:
+        """P(class) about the target of items that are not the problem's, shape (items, classes).
 
         Parameters
         ----------
         data : dict
             Their labels, in the form of the problem's ``data``.
         """
+        problem, known = self.problem, self.known
+        chances = [_chances(problem, JOINT, known, data)]
+        if self.can_cut:
+            chances += [_chances(problem, name, known[:0], data) for name in (JOINT, CUT)]
+        new = [panel_of(problem, chance, data) for chance in chances]
+        if self._enough:
+            new.append(_one_answer(new[0], self._stacked_elsewhere(chances, data)))
+        both = [way.beside(more) for way, more in zip(self._ways, new, strict=True)]
+        return averaged(both, known, problem.known[known])[len(problem.unit_item) :]
+
+    @cached_property
+    def _ways(self) -> list[Panel]:
+        """What each way says: the fit that knows no item's class, and all others; of known items, left out."""
+        chances = [self._untouched, *(self._believed.values() if self.can_cut else ())]
+        found = [panel_of(self.problem, chance) for chance in chances]
+        if self._enough:
+            stacked, left_out = self._stacked
+            chance = stacked.copy()
+            chance[self.known] = left_out
+            found.append(_one_answer(found[0], chance))
+        return found
+
+    def _stacked_elsewhere(self, chances: list[Floats], data: Data) -> Floats:
         problem, known = self.problem, self._stacking
-        panel = [_chances(problem, JOINT, self.known, data)]
         counts = data["labels"]["counts"].reshape(-1, len(problem.judges), len(problem.labels))
-        panel.append(_majority(counts, problem.classes))
+        panel = [*chances[-(len(known.panel) - 1) :], _majority(counts, problem.classes)]
         both = tuple(np.concatenate(pair) for pair in zip(known.panel, panel, strict=True))
         shares = np.concatenate([known.shares, _shares(counts)])
         found = Stacking(shares, both, known.at, known.answer, len(known.shares)).stacked()[0]
@@ -124,7 +161,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
         """What the majority, the joint and the cut mode and stacking say of the class of known items left out."""
-        at, self._near = self.known, joint
+        at = self.known
         chance = {BASELINE: self._majority[at]} | {name: p[at] for name, p in self._believed.items()}
         if self.can_stack:
             chance[STACKING] = self._stacked[1]
@@ -132,8 +169,11 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return {name: LeftOut.of_several(p, answer, name != BASELINE) for name, p in chance.items()}
 
     def answered(self, chosen: str) -> LabelsProblem:
-        """With P(class) by stacking, where that was chosen."""
-        return replace(self.problem, answered=self._stacked[0]) if chosen == STACKING else self.problem
+        """With P(class) about the target."""
+        problem = self.problem
+        if not problem.density.latent:
+            return problem
+        return replace(problem, answered=averaged(self._ways, self.known, problem.known[self.known]))
 
     def cut(self, how: Method) -> Inferred:
         """The cut posterior, with a check that classes keep their names."""
@@ -154,21 +194,22 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return Inferred(Posterior(problem.density, mode.x, draws), tuple(found))
 
 
-def _chances(
-    problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None, start: Floats | None = None
-) -> Floats:
-    """P(class) of all units as a fit states it at its mode, the classes of some hidden; shape (units, classes).
+def _chances(problem: LabelsProblem, name: str, hidden: Ints, data: Data | None = None) -> Floats:
+    """P(class) of all units by a fit at its mode, the classes of some hidden; shape (units, classes).
 
     Of other items than the problem's, where their ``data`` are given.
     """
     posed = _without(problem, hidden) if len(hidden) else problem
-    mode = find_mode(posed, start=start) if name == JOINT else cut_mode(posed)
-    shared = posed.density.shares_errors
-    believe = stated(posed, Posterior(posed.density, mode.x, None)).of if shared else None
+    mode = find_mode(posed) if name == JOINT else cut_mode(posed)
     values = posed.density.values(mode.x, np)
     if data is not None:
-        return class_probabilities(posed.density, [values], data, believe)
-    return np.asarray(class_probabilities(posed.density, [values], posed.data, believe)[posed.unit_row])
+        return class_probabilities(posed.density, [values], data)
+    return np.asarray(class_probabilities(posed.density, [values], posed.data)[posed.unit_row])
+
+
+def _one_answer(panel: Panel, chance: Floats) -> Panel:
+    """Of the same items, by what knows already how far judges depend on each other."""
+    return replace(panel, chance=chance, count=np.ones(len(chance)))
 
 
 def _shares(counts: Floats) -> Floats:

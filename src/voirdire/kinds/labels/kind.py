@@ -15,6 +15,7 @@ from voirdire.kinds.held_out import Seen
 from voirdire.kinds.human import HumanAnswers
 from voirdire.kinds.kind import Entrants, Kind, Packed, Request, Results
 from voirdire.kinds.labels import checks, results, systems
+from voirdire.kinds.labels.about import TARGET, check_about, difference
 from voirdire.kinds.labels.chances import chances, check_single
 from voirdire.kinds.labels.default import default_model
 from voirdire.kinds.labels.dependence import residuals
@@ -92,9 +93,10 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if families is None and shares:
             families = found_families(table)
             notes += _found(families)
-        about = placed(table)
-        check_over(about, request.over, "labels")
-        if about is not None:
+        check_about(request.about or TARGET)
+        place = placed(table)
+        check_over(place, request.over, "labels")
+        if place is not None:
             notes.append(note(table, request.over))
         posed = pose_labels(
             model,
@@ -111,16 +113,21 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             posed.positive is not None
             and not table.vocabulary
             and request.positive is None
-            and (about is not None or len(classes) == 2)
+            and (place is not None or len(classes) == 2)
         ):
             notes.append(taken_for_success(classes, posed.positive))
-        return replace(posed, over=request.over), notes
+        return replace(posed, over=request.over, about=request.about or TARGET), notes
+
+    def outcome(self, problem: LabelsProblem, posterior: Posterior) -> list[str]:
+        """See :func:`.labels.about.difference`."""
+        return difference(problem, posterior)
 
     def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
         """How often systems' answers are of each class, where the table is about systems."""
+        found = {"about": problem.about} if problem.density.latent else {}
         if placed(problem.table) is None or posterior.values is None:
-            return {}
-        return {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
+            return found
+        return found | {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
 
     def entrants(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> Entrants:
         """Systems, where the table is about systems.
@@ -176,7 +183,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
             families=problem.families,
             positive=problem.positive,
         )
-        return replace(found, over=problem.over)
+        return replace(found, over=problem.over, about=problem.about)
 
     def join(self, problem: LabelsProblem, new: object) -> Labels:
         """Old and new labels; where labels were declared, new ones are among them."""
@@ -234,6 +241,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         if problem.answered is not None:
             arrays["answered"] = problem.answered
         sections = {"tables": tables, "anchors": None, "over": problem.over, "positive": problem.positive}
+        sections |= {"about": problem.about}
         return Packed(sections, arrays)
 
     def unpack(self, model: Model, packed: Packed) -> LabelsProblem:
@@ -244,7 +252,8 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         how = {"classes": names["classes"], "known": arrays["known"], "families": families}
         how |= {"positive": packed.sections.get("positive")}
         over = packed.sections.get("over", "new")
-        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over)
+        of = packed.sections.get("about", TARGET)
+        return replace(pose_labels(model, table, **how), answered=arrays.get("answered"), over=over, about=of)
 
 
 def _found(families: dict[str, str]) -> list[str]:

@@ -9,9 +9,9 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.about import TARGET, by_model, panel_of, the_other
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.stated import stated
+from voirdire.kinds.labels.target import Target
 from voirdire.model.terms import CONFUSION
 from voirdire.tables.label_questions import read_like
 from voirdire.tables.problems import Problems, nearest
@@ -20,8 +20,8 @@ from voirdire.tables.problems import Problems, nearest
 def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Columns:
     """P(class | labels) of each item of another table, averaged over draws of the posterior.
 
-    By Bayes' rule with the shares and matrices of the fit, or by its stacking; the new labels change neither. Labels
-    that judges gave an item more than once all count.
+    By Bayes' rule with the shares and matrices of the fit, and of the target by what is known of it
+    (:mod:`.labels.target`); the new labels change neither. Labels that judges gave an item more than once all count.
 
     Parameters
     ----------
@@ -31,7 +31,8 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
     Returns
     -------
     dict of array
-        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``.
+        One row per item and criterion: item, criterion (where the fit has criteria), label, probability, ``p_<class>``,
+        and ``probability_panel`` (or ``probability_target``) as in the fit's items.
 
     Raises
     ------
@@ -82,17 +83,20 @@ def classify(problem: LabelsProblem, posterior: Posterior, table: object) -> Col
             "weight": np.ones(len(unit)),
         }
     }
+    panel = by_model(problem, posterior, some_draws(posterior), data)
     if problem.answered is None:
-        chance = class_probabilities(density, some_draws(posterior), data, stated(problem, posterior).of)
+        target = Target.prior().of(panel_of(problem, panel, data))
     else:
         from voirdire.kinds.labels.human import HumanLabels  # SciPy
 
-        chance = HumanLabels(problem).stacked_elsewhere(data)
+        target = HumanLabels(problem).elsewhere(data)
+    chance, other = (target, panel) if problem.about == TARGET else (panel, target)
     named: dict[str, Any] = {"item": np.array(new.items, dtype=object)[unit % len(new.items)]}
     if problem.table.has_criteria:
         named["criterion"] = np.array(problem.criteria, dtype=object)[of]
     named["label"] = np.array(problem.labels, dtype=object)[chance.argmax(axis=1)]
     named["probability"] = chance.max(axis=1)
+    named[f"probability_{the_other(problem)}"] = other[np.arange(len(chance)), chance.argmax(axis=1)]
     return named | {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
 
 

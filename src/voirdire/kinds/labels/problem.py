@@ -48,7 +48,9 @@ class LabelsProblem(Problem):
     families : dict
         Family of each judge, where the model has errors that families share; else empty.
     answered : array, shape (units, classes), optional
-        P(class) where people's answers taught it beside the model; see :mod:`.labels.stacking`.
+        P(class) about the target where items are known; see :mod:`.labels.target`.
+    about : "target" or "panel"
+        What probabilities of classes are about.
     over : "new" or "these"
         Of tables about systems: whether these are over contexts like those of the table, or those alone.
     positive : str or None
@@ -65,6 +67,7 @@ class LabelsProblem(Problem):
     known: Ints
     families: dict[str, str] = field(default_factory=dict)
     answered: Floats | None = None
+    about: str = "target"
     over: str = "new"
     positive: str | None = None
 
@@ -169,19 +172,25 @@ def pose_labels(
             "count; take dawid-skene-pooled or majority-label, or fit parts of the table"
         )
     judge = table.judge if judging.by_judge else table.judge * 0
-    cell = unit_of * size + judge * len(names) + place[table.label]
-    counts = np.bincount(cell, minlength=len(unit) * size).reshape(len(unit), size).astype(float)
-    row, first, weight = _distinct(counts, unit_criterion, known, keep_apart or judging.kind == "alike")
+    column = judge * len(names) + place[table.label]
+    if keep_apart or judging.kind == "alike":
+        row = np.arange(len(unit))
+    else:
+        row = _distinct(unit_of, column, unit_criterion, known)
+    first = np.unique(row, return_index=True)[1]
+    counts = np.zeros((len(first), size))
+    of_first = np.isin(unit_of, first)
+    np.add.at(counts, (row[unit_of[of_first]], column[of_first]), 1.0)
     possible = np.full((len(unit), len(chosen)), NOT)
     possible[known < 0] = 0.0
     at = np.flatnonzero(known >= 0)
     possible[at, known[at]] = 0.0
     data = {
         "labels": {
-            "counts": counts[first],
+            "counts": counts,
             "known": possible[first],
             "criterion": unit_criterion[first],
-            "weight": weight,
+            "weight": np.bincount(row).astype(float),
         }
     }
     shared = judging.kind in SHARED_ERRORS
@@ -229,16 +238,23 @@ def _blocks(
     return tuple(tuple(block) for block in members.values() if len(block) > 1 or repeats[block[0]])
 
 
-def _distinct(counts: Floats, criterion: Ints, known: Ints, apart: bool) -> tuple[Ints, Ints, Floats]:
-    """Row of each unit among the distinct ones, the first unit of each of these, and how many units it stands for."""
-    size = len(counts)
-    if apart:
-        return np.arange(size), np.arange(size), np.ones(size)
-    keys = [(unit.tobytes(), int(c), int(k)) for unit, c, k in zip(counts, criterion, known, strict=True)]
+def _distinct(unit: Ints, column: Ints, criterion: Ints, known: Ints) -> Ints:
+    """Row of each unit among the distinct ones, in order of appearance, from its labels, criterion and known class.
+
+    Parameters
+    ----------
+    unit, column : int array, shape (labels,)
+        Of each label of the table.
+    """
+    order = np.lexsort((column, unit))
+    labels = column[order].tobytes()
+    end = np.cumsum(np.bincount(unit, minlength=len(known))) * column.itemsize
+    start = np.append(0, end[:-1])
     number: dict[tuple[bytes, int, int], int] = {}
-    row = np.array([number.setdefault(key, len(number)) for key in keys], dtype=np.int64)
-    first = np.unique(row, return_index=True)[1]
-    return row, first, np.bincount(row).astype(float)
+    each = zip(start.tolist(), end.tolist(), criterion.tolist(), known.tolist(), strict=True)
+    return np.array(
+        [number.setdefault((labels[i:j], c, k), len(number)) for i, j, c, k in each], dtype=np.int64
+    )
 
 
 def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems) -> tuple[str, ...]:

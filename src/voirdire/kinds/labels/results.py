@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.infer.posterior import Posterior
 from voirdire.kinds.columns import Columns, with_intervals
-from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.about import shown, the_other
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.stated import stated
-from voirdire.kinds.labels.ties import tied
 from voirdire.model.terms.reliability import Values
 from voirdire.typing import Floats
 
@@ -20,29 +18,19 @@ from voirdire.typing import Floats
 def items(problem: LabelsProblem, posterior: Posterior, prob: float) -> Columns:
     """Items: the most probable class, its probability, and P(class | all labels) for every class.
 
-    The probabilities are those of the posterior, averaged over its draws (at the mode alone under ``map``); of judges
-    who depend on each other they are as sure as judges left out bear out (:mod:`.labels.stated`), or as known items
-    teach (:mod:`.labels.stacking`). Anchored items have ``known`` True. ``criterion`` is there where the table has
-    criteria.
+    The probabilities are about the panel's target (:mod:`.labels.target`), or those of the posterior, averaged over its
+    draws (at the mode alone under ``map``), where the fit is about the panel; ``probability_panel``, or
+    ``probability_target``, is the other's of the same class. Anchored items have ``known`` True. ``criterion`` is there
+    where the table has criteria.
     """
-    at = np.flatnonzero(problem.known >= 0)
-    if problem.answered is None:
-        believe = stated(problem, posterior).of
-        of_row = class_probabilities(problem.density, some_draws(posterior), problem.data, believe)
-        chance = of_row[problem.unit_row]
-    else:
-        chance = problem.answered.copy()
-    if not problem.density.latent or problem.answered is not None:
-        chance[at] = np.eye(problem.classes)[problem.known[at]]
-    for unit, classes in tied(problem):
-        places = [problem.labels.index(name) for name in classes]
-        chance[unit, places] = chance[unit, places].mean()
+    chance, other = shown(problem, posterior)
     best = chance.argmax(axis=1)
     columns: Columns = {"item": _named(problem.items)[problem.unit_item]}
     if problem.table.has_criteria:
         columns["criterion"] = _named(problem.criteria)[problem.unit_criterion]
     columns["label"] = _named(problem.labels)[best]
     columns["probability"] = chance.max(axis=1)
+    columns[f"probability_{the_other(problem)}"] = other[np.arange(len(best)), best]
     columns |= {f"p_{name}": chance[:, j] for j, name in enumerate(problem.labels[: problem.classes])}
     columns["known"] = problem.known >= 0
     return columns

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from voirdire.kinds.labels.patterns import Patterns
 from voirdire.model.density import Data
 from voirdire.model.terms.arrays import Array
 from voirdire.model.terms.cumulative import log_expectation
@@ -72,8 +73,14 @@ def log_joint(density: SharedErrorsDensity, values: Values, counts: Array, xp: A
         rates = _without_effects(density, values, alone, None, xp)
         total = xp.dot(counts[:, density.columns(alone)], _flat(rates.transpose(0, 2, 1)))
     for number, block in enumerate(density.blocks):
-        given = _with_effects(density, values, counts, np.array(block), number, xp)
-        total = total + log_expectation(given, 0.0, xp)
+        judges = np.array(block)
+        if isinstance(counts, np.ndarray):  # not traced: each pattern of answers once
+            patterns = Patterns.of(counts[:, density.columns(judges)])
+            given = _of_block(density, values, patterns.counts, judges, number, xp)
+            total = total + log_expectation(given, 0.0, xp)[patterns.of_item]
+        else:
+            given = _with_effects(density, values, counts, judges, number, xp)
+            total = total + log_expectation(given, 0.0, xp)
     return total
 
 
@@ -106,8 +113,15 @@ def _with_effects(
     density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
 ) -> Array:
     """Log P(labels of some judges, effect | state), shape (items, states, effects)."""
+    return _of_block(density, values, counts[:, density.columns(judges)], judges, block, xp)
+
+
+def _of_block(
+    density: SharedErrorsDensity, values: Values, counts: Array, judges: Ints, block: int | None, xp: Any
+) -> Array:
+    """As :func:`_with_effects`, of counts of the labels of these judges alone."""
     nodes = density.nodes(values, judges, xp)
-    log = xp.dot(counts[:, density.columns(judges)], _flat(nodes.transpose(0, 3, 1, 2)))
+    log = xp.dot(counts, _flat(nodes.transpose(0, 3, 1, 2)))
     return log.reshape((-1, nodes.shape[1], nodes.shape[2])) + density.effects(values, block, xp)
 
 

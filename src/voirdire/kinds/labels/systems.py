@@ -25,10 +25,12 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
+from voirdire.kinds.labels.about import TARGET, panel_of
 from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
-from voirdire.kinds.labels.stated import stated
 from voirdire.kinds.labels.success import unknown_success
+from voirdire.kinds.labels.target import Target
 from voirdire.kinds.systems import placed, ranked
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
@@ -70,11 +72,17 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> Float
 
 def _beliefs(problem: LabelsProblem, posterior: Posterior) -> list[Floats]:
     """P(class) of every unit in draws of the fit, shape (units, classes) each; as :func:`.labels.results.items`."""
-    if problem.answered is not None:
+    if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
-    density, believe = problem.density, stated(problem, posterior).of
+    density = problem.density
     each = some_draws(posterior, FEW) if density.graded else some_draws(posterior)
-    return [class_probabilities(density, [one], problem.data, believe)[problem.unit_row] for one in each]
+    found = [class_probabilities(density, [one], problem.data) for one in each]
+    rates = called(problem, posterior)
+    found = [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
+    if problem.about != TARGET or not density.latent:
+        return found
+    prior, rng = Target.prior(), np.random.default_rng(0)
+    return [prior.drawn(panel_of(problem, chance), rng) for chance in found]
 
 
 def _drawn(

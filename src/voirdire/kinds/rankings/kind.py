@@ -48,7 +48,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
     name = "rankings"
     words = "rankings"
-    refused = ("levels", "classes", "positive", "order", "anchor_mode='cut'")
+    refused = ("levels", "classes", "positive", "order", "about", "anchor_mode='cut'")
     compared = ("rankings",)
     results: ClassVar[Results] = {
         "items": vote_results.ranking,

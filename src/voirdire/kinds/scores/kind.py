@@ -55,7 +55,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     name = "scores"
     words = "scores"
-    refused = ("classes", "positive", "order")
+    refused = ("classes", "positive", "order", "about")
     compared = ("scores",)
     results: ClassVar[Results] = {
         "items": results.ranking,

@@ -145,18 +145,35 @@ class JudgeCutpointsOfLabels:
 
     def log_rates(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(label | class), over the values that items of the class have and the effects in them."""
-        every = np.arange(sizes["judge"])
-        rates = without_effects(self.log_nodes(values, prior, sizes, every, xp), xp)
-        named = self.log_naming(values, prior, sizes, xp).transpose(1, 0) + hermite(VALUES)[1]
-        given = named - log_expectation(named, 0.0, xp)[:, None]
-        return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
+        rates = self._of_values(values, prior, sizes, xp)
+        return self._of_classes(rates, self._naming(rates, sizes, xp), xp)
 
     def log_naming(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
         """Return log P(class | value), shape (values, classes): what any judge of the panel calls it, e unseen."""
-        nodes = self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp)
-        mean = without_effects(nodes, xp).transpose(1, 2, 0)[:, : sizes["class"]]
-        log = log_expectation(mean, 0.0, xp)
+        return self._naming(self._of_values(values, prior, sizes, xp), sizes, xp)
+
+    def log_rates_and_shares(
+        self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any
+    ) -> tuple[Array, Array]:
+        """Return log P(label | class) of every judge and the log shares of the classes, shape (classes,)."""
+        rates = self._of_values(values, prior, sizes, xp)
+        naming = self._naming(rates, sizes, xp)
+        return self._of_classes(rates, naming, xp), log_shares_of_values(naming, xp)
+
+    def _of_values(self, values: Values, prior: dict[str, float], sizes: dict[str, int], xp: Any) -> Array:
+        """Log P(label | value), e unseen, shape (judges, values, labels)."""
+        return without_effects(self.log_nodes(values, prior, sizes, np.arange(sizes["judge"]), xp), xp)
+
+    @staticmethod
+    def _naming(rates: Array, sizes: dict[str, int], xp: Any) -> Array:
+        log = log_expectation(rates.transpose(1, 2, 0)[:, : sizes["class"]], 0.0, xp)
         return log - log_expectation(log, 0.0, xp)[:, None]
+
+    @staticmethod
+    def _of_classes(rates: Array, naming: Array, xp: Any) -> Array:
+        named = naming.transpose(1, 0) + hermite(VALUES)[1]
+        given = named - log_expectation(named, 0.0, xp)[:, None]
+        return log_expectation(rates.transpose(0, 2, 1)[:, None, :, :] + given[:, None, :], 0.0, xp)
 
 
 class SharedConfusion:
@@ -207,6 +224,11 @@ class SharedConfusion:
     def starts(self, prior: dict[str, float], sizes: dict[str, int]) -> list[Values]:
         """Return effects of half of what the prior expects."""
         return [{"log_load": np.full(sizes["judge"], np.log(0.5 / prior["rate"]))}]
+
+
+def log_shares_of_values(naming: Array, xp: Any) -> Array:
+    """Log shares of the classes, shape (classes,), by what values are called, shape (values, classes)."""
+    return log_expectation(naming.transpose(1, 0), hermite(VALUES)[1], xp)
 
 
 def without_effects(nodes: Array, xp: Any) -> Array:

@@ -1,0 +1,130 @@
+"""P(class) of items about the panel, and about its target; what the difference is, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior, some_draws
+from voirdire.kinds.labels.beliefs import class_probabilities
+from voirdire.kinds.labels.names import called
+from voirdire.kinds.labels.problem import LabelsProblem
+from voirdire.kinds.labels.target import ASSUMED, Panel, Target
+from voirdire.kinds.labels.ties import tied
+from voirdire.model.density import Data
+from voirdire.model.terms.reliability import Values
+from voirdire.typing import Floats
+
+ABOUT = TARGET, PANEL = "target", "panel"
+_kept: WeakKeyDictionary[Posterior, Floats] = WeakKeyDictionary()  # by draws: these take long
+
+
+def check_about(about: str) -> None:
+    """Raise where probabilities cannot be about that.
+
+    Raises
+    ------
+    InputError
+    """
+    if about not in ABOUT:
+        raise InputError(f"about {about!r} is none of {', '.join(ABOUT)}")
+
+
+def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
+    """What a panel says, with the labels that items have.
+
+    Parameters
+    ----------
+    chance : array, shape (units, classes)
+        P(class) by the model.
+    data : dict, optional
+        Labels of other items, one row each; by default those of the problem, of all units.
+    """
+    counts, density = (problem.data if data is None else data)["labels"]["counts"], problem.density
+    by_judge = counts.reshape(len(counts), -1, len(problem.labels))
+    if density.shares_errors:  # a family has one voice
+        voice = np.ones(density.judges)
+        for block in density.blocks:
+            voice[list(block)] = 1.0 / len(block)
+        of_item = np.einsum("ijl,j->il", by_judge, voice)
+    else:
+        of_item = by_judge.sum(axis=1)
+    if data is None:
+        of_item = of_item[problem.unit_row]
+    total = np.ones(len(of_item)) if density.graded else of_item.sum(axis=1)
+    return Panel(chance, of_item[:, : problem.classes], total)
+
+
+def by_model(problem: LabelsProblem, posterior: Posterior, draws: Sequence[Values], data: Data) -> Floats:
+    """P(class) of each row of data, averaged over draws; of classes without their names that of the labels."""
+    chance = class_probabilities(problem.density, draws, data)
+    rates = called(problem, posterior)
+    if rates is None:
+        return chance
+    unknown = (data["labels"]["known"] == 0.0).all(axis=1, keepdims=True)
+    return np.asarray(np.where(unknown, chance @ rates, chance))
+
+
+def about_panel(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """P(class) by the model, averaged over draws, shape (units, classes)."""
+    found = _kept.get(posterior)
+    if found is None:
+        found = by_model(problem, posterior, some_draws(posterior), problem.data)[problem.unit_row]
+        _kept[posterior] = found
+    return _with_known(problem, found)
+
+
+def about_target(problem: LabelsProblem, posterior: Posterior) -> Floats:
+    """P(class) of what the panel stands in for, shape (units, classes); of models without classes the panel's."""
+    chance = about_panel(problem, posterior)
+    if not problem.density.latent:
+        return chance
+    if problem.answered is not None:
+        return _with_known(problem, problem.answered)
+    return _with_known(problem, Target.prior().of(panel_of(problem, chance)))
+
+
+def shown(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]:
+    """P(class) of what the fit is about, and of the other."""
+    both = about_target(problem, posterior), about_panel(problem, posterior)
+    return both if problem.about == TARGET else both[::-1]
+
+
+def the_other(problem: LabelsProblem) -> Literal["panel", "target"]:
+    """What the fit is not about."""
+    return "panel" if problem.about == TARGET else "target"
+
+
+def _with_known(problem: LabelsProblem, chance: Floats) -> Floats:
+    found, at = chance.copy(), np.flatnonzero(problem.known >= 0)
+    if not problem.density.latent or problem.answered is not None:
+        found[at] = np.eye(problem.classes)[problem.known[at]]
+    for unit, classes in tied(problem):
+        places = [problem.labels.index(name) for name in classes]
+        found[unit, places] = found[unit, places].mean()
+    return found
+
+
+def difference(problem: LabelsProblem, posterior: Posterior) -> list[str]:
+    """How sure the panel is of its labels, and how often its target would agree; nothing of models without classes."""
+    rest = problem.known < 0
+    if not problem.density.latent or not rest.any():
+        return []
+    panel = about_panel(problem, posterior)[rest]
+    target = about_target(problem, posterior)[rest]
+    rows, label = np.arange(len(panel)), panel.argmax(axis=1)
+    says, agrees = panel[rows, label].mean(), target[rows, label].mean()
+    why = (
+        f"as far as {ASSUMED} do; items of known class replace that assumption: anchors="
+        if problem.answered is None
+        else f"by the {int((problem.known >= 0).sum()):,} items of known class"
+    )
+    which = "target" if problem.about == TARGET else "panel"
+    return [
+        f"The panel says {100 * says:.0f}%, experts or people would agree in {100 * agrees:.0f}% (means over items): "
+        f"{why}. Probabilities are about the {which}."
+    ]

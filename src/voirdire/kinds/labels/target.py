@@ -1,0 +1,172 @@
+"""Certainty about the target: what the panel stands in for (the truth, experts, people), not what it will say.
+
+A panel's labels cannot tell how far the panel is from its target: mistakes that all judges share look like agreement.
+Other panels, of which the target is known, can. Let p be what a model says of the class of an item that has n labels,
+by Bayes' rule, and s the shares of these, one more label shared out among the classes evenly. Then
+
+    P(class c) = (1 - share) p_c^w / sum_b p_b^w + share s_c,      w = 1 / (1 + (n - 1) dependence):
+
+n labels count as n w independent ones (Kish 1965), and the shares of labels are taken for what they are. dependence and
+share are not known: their prior (:mod:`.labels.target_prior`) was learned from public tables with known classes, it is
+wide, and known items of the panel's own update it from the first one on, by importance weights on a grid. Of ordered
+labels p is what a judge of the panel says if asked anew, one label, and w is 1.
+
+Where several ways to say p are at hand (with known items: as if none were known, with judges learned from them jointly
+or alone, by stacking) each has its own update, and they are averaged by how well they predict the known items left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from voirdire.kinds.labels.target_prior import (
+    LOG_DEPENDENCE_MEAN,
+    LOG_DEPENDENCE_SD,
+    SHARE_A,
+    SHARE_B,
+)
+from voirdire.typing import Floats, Ints
+
+DEPENDENCE = np.geomspace(0.03, 6.0, 12)
+SHARE = np.linspace(0.05, 0.95, 7)
+FLOOR = 1e-12  # probability that a panel gives any class
+ASSUMED = "panels with known answers in public tables"
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """What a panel says of items.
+
+    Attributes
+    ----------
+    chance : array, shape (items, classes)
+        P(class) by a model.
+    labels : array, shape (items, classes)
+        Labels that name each class.
+    count : array, shape (items,)
+        Labels that count as evidence; one each, where the chance is what one judge says.
+    """
+
+    chance: Floats
+    labels: Floats
+    count: Floats
+
+    def some(self, rows: Ints) -> Panel:
+        """Of some items."""
+        return Panel(self.chance[rows], self.labels[rows], self.count[rows])
+
+    def beside(self, more: Panel) -> Panel:
+        """With other items after its own."""
+        pairs = ((self.chance, more.chance), (self.labels, more.labels), (self.count, more.count))
+        return Panel(*(np.concatenate(pair) for pair in pairs))
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Shares of labels, one more shared out evenly."""
+        smoothed = self.labels + 1.0 / self.labels.shape[1]
+        return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
+
+    def weighed(self, dependence: float) -> Floats:
+        """The model's P(class) of labels that depend on each other so far."""
+        weight = 1.0 / (1.0 + np.maximum(self.count - 1.0, 0.0) * dependence)
+        log = weight[:, None] * np.log(np.maximum(self.chance, FLOOR))
+        found = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What is known of how far a panel is from its target.
+
+    Attributes
+    ----------
+    log_weight : array, shape (dependences, shares)
+        Log probability of each point of the grid.
+    """
+
+    log_weight: Floats
+
+    @classmethod
+    def prior(
+        cls,
+        mean: float = LOG_DEPENDENCE_MEAN,
+        sd: float = LOG_DEPENDENCE_SD,
+        a: float = SHARE_A,
+        b: float = SHARE_B,
+    ) -> Target:
+        """Before any item is known: dependence is log-normal, share beta-distributed.
+
+        Examples
+        --------
+        Ten of ten judges, surely right by a model of judges who err independently:
+
+        >>> panel = Panel(np.array([[1.0 - 1e-9, 1e-9]]), np.array([[10.0, 0.0]]), np.array([10.0]))
+        >>> bool(0.9 < Target.prior().of(panel)[0, 0] < 0.99)
+        True
+        """
+        dependence = -0.5 * ((np.log(DEPENDENCE) - mean) / sd) ** 2
+        share = (a - 1.0) * np.log(SHARE) + (b - 1.0) * np.log1p(-SHARE)
+        log = dependence[:, None] + share
+        return cls(np.asarray(log - np.logaddexp.reduce(log.ravel())))
+
+    @property
+    def _weight(self) -> Floats:
+        return np.asarray(np.exp(self.log_weight - np.logaddexp.reduce(self.log_weight.ravel())))
+
+    def of(self, panel: Panel) -> Floats:
+        """P(class) of items about the target, shape (items, classes)."""
+        weight = self._weight
+        total = float((weight @ SHARE).sum()) * panel.shares
+        for dependence, of_model in zip(DEPENDENCE, weight @ (1.0 - SHARE), strict=True):
+            total = total + of_model * panel.weighed(dependence)
+        return np.asarray(total)
+
+    def drawn(self, panel: Panel, rng: np.random.Generator) -> Floats:
+        """P(class) under one draw of dependence and share."""
+        place = rng.choice(self.log_weight.size, p=self._weight.ravel())
+        row, column = np.unravel_index(place, self.log_weight.shape)
+        of_model = panel.weighed(float(DEPENDENCE[row]))
+        return np.asarray((1.0 - SHARE[column]) * of_model + SHARE[column] * panel.shares)
+
+    def learned(self, panel: Panel, answer: Ints) -> Target:
+        """With the classes of items: the weights are not normalised, and sum to the probability of these classes."""
+        rows = np.arange(len(answer))
+        by_share = panel.shares[rows, answer]
+        by_model = np.stack([panel.weighed(dependence)[rows, answer] for dependence in DEPENDENCE])
+        chance = (1.0 - SHARE)[:, None] * by_model[:, None, :] + SHARE[:, None] * by_share
+        return Target(self.log_weight + np.log(np.maximum(chance, FLOOR)).sum(axis=-1))
+
+    @property
+    def evidence(self) -> float:
+        """Log of the sum of the weights: of the probability of the classes that were learned from."""
+        return float(np.logaddexp.reduce(self.log_weight.ravel()))
+
+
+def averaged(ways: Sequence[Panel], known: Ints, answer: Ints) -> Floats:
+    """P(class) about the target by several ways, by how well each predicts known items left out.
+
+    Each way is also charged for one more item that it gets wrong, as surely as it answers on average: of a few known
+    items one that is too sure gets all by luck. The first way, which knows no item's class, has half of the weight
+    beforehand.
+
+    Parameters
+    ----------
+    ways : sequence of Panel
+        What each says of all items, of each known one as if it were not known.
+    known, answer : int array, shape (known,)
+        Which items are known, and their classes.
+    """
+    others = max(len(ways) - 1, 1)
+    log = np.log([0.5] + [0.5 / others] * (len(ways) - 1))
+    said = []
+    for number, way in enumerate(ways):
+        of_known = way.some(known)
+        found = Target.prior().learned(of_known, answer)
+        doubt = 1.0 - found.of(of_known).max(axis=1)
+        log[number] += found.evidence + float(np.log(np.maximum(doubt, FLOOR)).mean())
+        said.append(found.of(way))
+    return np.asarray(np.tensordot(np.exp(log - np.logaddexp.reduce(log.ravel())), np.stack(said), axes=1))

@@ -57,6 +57,6 @@ def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, mos
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
         f"({seconds_since(start)})."
     )
-    checks = check.chains(run.rhat, run.of, run.ess, run.met)
+    checks = check.chains(run.rhat, run.of, run.ess)
     moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, checks, rng)
     return replace(moved, method="hmc", notes=(note, *[NONE] * (library() is None)))

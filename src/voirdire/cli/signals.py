@@ -17,6 +17,7 @@ from contextlib import contextmanager
 
 from voirdire import drafts
 from voirdire.early_signals import KEPT, NAMES, say_stopped
+from voirdire.infer import stopping
 
 _GRACE = 2.0  # seconds after which the main thread ends the process itself
 _notes: list[str] = []
@@ -97,6 +98,10 @@ def _wait(number: int, _frame: object) -> None:
     if not drafts.in_step():
         time.sleep(_GRACE)
         _end(number)
+
+
+#: While chains run the first Ctrl-C ends these alone.
+stopping.ENDING.add(_wait)
 
 
 def _end(number: int) -> None:

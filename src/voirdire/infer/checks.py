@@ -108,7 +108,7 @@ def chains(rhat: float, of: str, fewest: float) -> list[Check]:
     error = 1.0 / np.sqrt(max(fewest, 1.0))
     if rhat <= AGREED and fewest >= FEW:
         message = (
-            f"Chains of moves agree, but their time was used before they met as nearly as they could ({fact}): numbers "
+            f"Chains of moves agree, but ended before they met as nearly as they could ({fact}): numbers "
             f"are known to {error:.0%} of a standard deviation, which the intervals hold. More seconds= make it less."
         )
         return [Check("convergence", "ok", rhat, message)]

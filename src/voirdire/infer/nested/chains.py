@@ -9,6 +9,7 @@ import numpy as np
 
 from voirdire.infer.checks import ESS, RHAT
 from voirdire.infer.diagnose import diagnose
+from voirdire.infer.method import Progress
 from voirdire.infer.nested.cost import (
     CHAINS,
     FEW_CHAINS,
@@ -22,6 +23,8 @@ from voirdire.infer.nested.cost import (
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.normal_moves import NormalMoves
+from voirdire.infer.nested.watching import Watching
+from voirdire.infer.stopping import Stopped, listening
 from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -31,6 +34,7 @@ AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
 UNSHOWN = ("context",)  # dimensions of what no table shows
 MOST_DRAWS = 4000  # that are kept, evenly spaced
+FEWEST_DRAWS = 8  # of a chain, of which anything can be said
 LEAST_ESS = 0.25  # of chains that never moved
 SPARE = 1.1  # times as many moves as chains seem to need
 LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
@@ -47,12 +51,15 @@ class Chains(NamedTuple):
         The largest R-hat and the smallest bulk effective sample size, and
     of : str
         the parameter whose R-hat it is.
+    stopped : bool
+        Whether they were asked to end.
     """
 
     draws: Floats
     rhat: float
     ess: float
     of: str
+    stopped: bool = False
 
     @property
     def met(self) -> bool:
@@ -60,30 +67,62 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float) -> Chains:
-    """Draws by moves, until chains have met or would take longer.
+def chains(
+    problem: Problem,
+    mode: NestedMode,
+    rng: np.random.Generator,
+    most_seconds: float,
+    progress: Progress | None = None,
+) -> Chains:
+    """Draws by moves, until chains have met, would take longer, or are asked to end (:mod:`voirdire.infer.stopping`).
 
     How many more moves they need is guessed from how far they have come.
+
+    Raises
+    ------
+    Stopped
+        They were asked to end before there were draws to speak of.
     """
+    with listening() as stop:
+        found = _run(problem, mode, rng, most_seconds, Watching(problem, stop, progress))
+        return found._replace(draws=with_error(found.draws, found.ess), stopped=stop.asked)
+
+
+def _run(
+    problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float, watching: Watching
+) -> Chains:
     nested, model = mode.nested, mode.nested.model
     alone = by_spreads(model, most_seconds)
     reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (seconds, sum(WARM))
     count = CHAINS if reckoned(model, warm + FEWEST) <= most_seconds else FEW_CHAINS
-    run: Moves | NormalMoves = NormalMoves(nested, rng, count) if alone else Moves(nested, rng, count)
+    made_by = NormalMoves if alone else Moves
+    watching.total = warm + FEWEST
+    run = made_by(nested, rng, count, moved=watching.moved)
     most = MOST_DRAWS // count
     allowed = int(most_seconds / reckoned(model, 1, count, run.step)) - warm
     kept, gap, made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, FEWEST
     while True:
-        kept = np.concatenate([kept, model.flat(*run.draws(moves // gap, gap))], axis=1)
-        made += moves // gap * gap
+        more, ended = [kept], False
+        for _ in range(moves // gap):
+            try:
+                more.append(model.flat(*run.draws(1, gap)))
+            except Stopped:
+                ended = True
+                break
+        made += gap * (len(more) - 1)
+        kept = np.concatenate(more, axis=1)
+        if kept.shape[1] < FEWEST_DRAWS:
+            raise Stopped
         # what judges and spreads are is known last, and looked at in no time
         found = _looked_at(problem, kept, (*UNSHOWN, "item"))
         moves = min(_wanted(found, made), allowed - made)
-        if found.met or moves < LEAST_MORE * made:
+        if found.met or ended or moves < LEAST_MORE * made:
             found = _looked_at(problem, kept)
             moves = min(_wanted(found, made), allowed - made)
-            if found.met or moves < LEAST_MORE * made:
-                return found._replace(draws=with_error(kept, found.ess))
+            if found.met or ended or moves < LEAST_MORE * made:
+                return found
+        watching.looked(kept, found.rhat, found.ess)
+        watching.total = warm + made + moves
         while kept.shape[1] + moves // gap > most:
             kept, gap = kept[:, 1::2], 2 * gap
 

@@ -10,6 +10,7 @@ steps make a draw that hardly remembers the last.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -35,6 +36,8 @@ class Moves:
     chains : int
     warm : (int, int)
         Moves before and after coordinates are adapted to the chains; they are not, where there are none after.
+    moved : callable, optional
+        Called after every move; what it raises ends them.
 
     Attributes
     ----------
@@ -44,9 +47,14 @@ class Moves:
     """
 
     def __init__(
-        self, nested: Nested, rng: np.random.Generator, chains: int = CHAINS, warm: tuple[int, int] = WARM
+        self,
+        nested: Nested,
+        rng: np.random.Generator,
+        chains: int = CHAINS,
+        warm: tuple[int, int] = WARM,
+        moved: Callable[[], None] = lambda: None,
     ) -> None:
-        self._rng = rng
+        self._rng, self._moved = rng, moved
         compiled = seconds(nested.model, warm[0] + warm[1], chains) > COMPILED
         self.where: Coordinates = replace(coordinates(nested, spread_covariance(nested)), compiled=compiled)
         self.z = rng.standard_normal((chains, self.where.size))
@@ -80,6 +88,7 @@ class Moves:
             self._rescale(exchanging=exchanging)
             places.append(self.z)
             steps.append(self._log_step)
+            self._moved()
         self._log_step = float(np.mean(steps[moves // 2 :]))
         return places, went
 
@@ -98,6 +107,7 @@ class Moves:
         """One transition of all chains."""
         self._path()
         self._rescale()
+        self._moved()
         return self.z
 
     def _path(self) -> Path:

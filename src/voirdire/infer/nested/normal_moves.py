@@ -9,6 +9,7 @@ zero, and u goes through it.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -33,10 +34,18 @@ class NormalMoves:
         Of a field as :func:`.blocks.is_normal` says.
     rng : numpy.random.Generator
     chains : int
+    moved : callable, optional
+        Called after every move; what it raises ends them.
     """
 
-    def __init__(self, nested: Nested, rng: np.random.Generator, chains: int = CHAINS) -> None:
-        self._rng, self._density = rng, Collapsed(nested.model)
+    def __init__(
+        self,
+        nested: Nested,
+        rng: np.random.Generator,
+        chains: int = CHAINS,
+        moved: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._moved, self._rng, self._density = moved, rng, Collapsed(nested.model)
         self._found = nested.found.hyper
         self._is_spread = np.array([hyper.sd == 0 for hyper in nested.model.hypers])
         self._centre = np.where(self._is_spread, math.asinh(1.0), self._found)
@@ -75,6 +84,7 @@ class NormalMoves:
         hyper = self._hyper(went.end.z)
         self._common, self._answers, self._known = self._density.drawn(hyper, self._answers, self._rng)
         self._at = self._placed(went.end.z)
+        self._moved()
         return went.chance
 
     def _hyper(self, z: Floats) -> Floats:

@@ -54,12 +54,14 @@ def test_before_the_first_draws_it_leaves_the_approximation() -> None:
     assert found.ranking()["low"].notna().all()
 
 
+@pytest.mark.slow
 def test_a_second_one_ends_the_fit() -> None:
     with pytest.raises(KeyboardInterrupt):
         fitted(100, 100)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.slow
 def test_what_is_known_so_far_is_told() -> None:
     told: list[tuple[int, int, str]] = []
     found = fitted(told=told)

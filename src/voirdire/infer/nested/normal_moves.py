@@ -1,9 +1,8 @@
 """Chains of spreads and noises where answers are normal: latent values are integrated out, and drawn given these.
 
 Joint chains would have to follow noises as small as they get by paths no longer than the smallest of them. What is left
-of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges. A spread t that answers do not tell
-from zero, whose logarithm has a long tail, is t = t^ |sinh u|, t^ where the search ended: the density of u is smooth at
-zero, and u goes through it.
+of the spreads alone (:mod:`.collapsed`) has a few dimensions and no narrow ridges, in coordinates that go through zero
+(:mod:`.bending`), where its density is smooth.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from voirdire.infer.nested.bending import bent, may_be_zero
 from voirdire.infer.nested.collapsed import Collapsed, Said
 from voirdire.infer.nested.cost import CHAINS, NORMAL_LENGTHS, NORMAL_WARM, STEP
 from voirdire.infer.nested.hamiltonian import Place, adapted, path
@@ -47,8 +47,8 @@ class NormalMoves:
     ) -> None:
         self._moved, self._rng, self._density = moved, rng, Collapsed(nested.model)
         self._found = nested.found.hyper
-        self._is_spread = np.array([hyper.sd == 0 for hyper in nested.model.hypers])
-        self._centre = np.where(self._is_spread, math.asinh(1.0), self._found)
+        self._bends = may_be_zero(nested.model)
+        self._centre = np.zeros(len(self._found))
         density, size = self._density, len(self._centre)
         hyper = np.repeat(self._found[None], chains, axis=0)
         score = np.repeat(density.score[None], chains, axis=0)
@@ -92,7 +92,7 @@ class NormalMoves:
 
     def _logarithms(self, u: Floats) -> Floats:
         """Logarithms of spreads and noises of coordinates, shape (points, hypers)."""
-        return np.where(self._is_spread, self._found + np.log(np.abs(np.sinh(u))), u)
+        return self._found + bent(u, self._bends)[0]
 
     def _placed(self, z: Floats) -> Place:
         return Place(z, *self._energy(z, self._density.said(self._answers)))
@@ -103,10 +103,9 @@ class NormalMoves:
 
     def _by_coordinates(self, u: Floats, said: Said) -> tuple[Floats, Floats]:
         """Log density of coordinates, and its gradient."""
-        value, slope = self._density.log_density(self._logarithms(u), said)
-        tanh = np.tanh(u)
-        value = value - np.log(np.abs(tanh[:, self._is_spread])).sum(axis=1)
-        return value, np.where(self._is_spread, (slope - 1.0) / tanh + tanh, slope)
+        moved, turned, log_turned, by_u = bent(u, self._bends)
+        value, slope = self._density.log_density(self._found + moved, said)
+        return value + log_turned, slope * turned + by_u
 
     def _warmed(self, moves: int) -> list[Floats]:
         """Coordinates of chains after moves during which the step is adapted, to the mean of the later half's."""

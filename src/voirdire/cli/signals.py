@@ -87,6 +87,16 @@ def keeping(note: str) -> Iterator[None]:
         _notes.pop()
 
 
+@contextmanager
+def keeping_draws() -> Iterator[None]:
+    """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
+    stopping.ENDING.add(_wait)
+    try:
+        yield
+    finally:
+        stopping.ENDING.discard(_wait)
+
+
 def _watch(reader: socket.socket) -> None:
     while (number := reader.recv(1)) != b"\0":
         if number and number[0] in NAMES:
@@ -98,10 +108,6 @@ def _wait(number: int, _frame: object) -> None:
     if not drafts.in_step():
         time.sleep(_GRACE)
         _end(number)
-
-
-#: While chains run the first Ctrl-C ends these alone.
-stopping.ENDING.add(_wait)
 
 
 def _end(number: int) -> None:

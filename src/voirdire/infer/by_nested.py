@@ -48,7 +48,8 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     elif not trial.holds:
         if method.name == "auto" and affordable(mode.nested.model, method.seconds):
             return _by_chains(problem, mode, rng, method, checks)
-        amiss = amiss or check.drift(trial, method.name)
+        remedy = "more seconds= let chains go on from it" if method.name == "auto" else "leave out the method"
+        amiss = amiss or check.drift(trial, remedy)
     notes = (*notes, *mode.nested.notes)
     return replace(oriented(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 

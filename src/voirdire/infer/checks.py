@@ -72,11 +72,10 @@ def importance(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def drift(found: Trial, method: str) -> list[Check]:
-    """Whether draws of a method stayed where they were when the posterior moved them; nothing if so."""
+def drift(found: Trial, remedy: str) -> list[Check]:
+    """Whether draws stayed where they were when the posterior moved them, and the remedy if not; nothing if so."""
     if found.holds:
         return []
-    remedy = "use method='nuts'" if method == "auto" else "leave out the method, or use method='nuts'"
     message = (
         f"The posterior is far from the normal approximation: of draws that it moved itself, {found.share:.0%} stayed "
         f"within their central {CENTRAL:.0%} ({found.of}), so intervals are too narrow; {remedy}."

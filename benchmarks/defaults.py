@@ -55,6 +55,6 @@ show(
     rows,
     [
         f"`voirdire fit FILE --json`, one run each; import pymc took {median(imports):.1f} CPU s (median of turns).",
-        "Chains go on until R-hat is at most 1.1 and the smallest ESS at least 100, or for about a minute.",
+        "Chains go on until R-hat is at most 1.01 and the smallest ESS at least 400, or for about 30 s.",
     ],
 )

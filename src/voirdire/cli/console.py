@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+class Progress(Protocol):
+    """What a verb calls with how much is done, of how much in all, and what is known so far."""
+
+    def __call__(self, done: int, total: int, said: str = "") -> None:
+        """Show it."""
 
 
 def plain(text: str) -> str:
@@ -58,8 +65,8 @@ def saved(folder: Path, json_output: bool) -> None:
 
 
 @contextmanager
-def progress(description: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total)."""
+def progress(description: str) -> Iterator[Progress]:
+    """Show a progress bar on stderr if it is a terminal; yields what to call with (done, total, and more words)."""
     from rich import progress as bars
     from rich.console import Console
 
@@ -75,7 +82,8 @@ def progress(description: str) -> Iterator[Callable[[int, int], None]]:
     with bars.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(description, total=None)
 
-        def update(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
+        def update(done: int, total: int, said: str = "") -> None:
+            more = f": {plain(said)}" if said else ""
+            bar.update(task, completed=done, total=total, description=description + more)
 
         yield update

@@ -108,7 +108,7 @@ class Demo:
         }
 
 
-def run(seed: int = SEED, progress: Callable[[int, int], None] | None = None) -> Demo:
+def run(seed: int = SEED, progress: Callable[[int, int, str], None] | None = None) -> Demo:
     """Fit the embedded panel's votes.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from voirdire.cli import complete, console
+from voirdire.cli import complete, console, signals
 from voirdire.cli.options import (
     Covariates,
     ItemFamilies,
@@ -214,7 +214,7 @@ def fit(
     if out is not None:
         check_new_folder(out, LAYOUT, overwrite=overwrite)
     given = reading.tables(table, [criteria, *(anchors or [])], phase=phase)
-    with console.progress(f"Fitting by {method.value}") as progress:
+    with signals.keeping_draws(), console.progress(f"Fitting by {method.value}") as progress:
         result = run(
             given[0] if len(given) == 1 else given,
             reading.people(criteria),

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 
 from voirdire import drafts
 from voirdire.early_signals import KEPT, NAMES, say_stopped
+from voirdire.infer import stopping
 
 _GRACE = 2.0  # seconds after which the main thread ends the process itself
 _notes: list[str] = []
@@ -84,6 +85,16 @@ def keeping(note: str) -> Iterator[None]:
         yield
     finally:
         _notes.pop()
+
+
+@contextmanager
+def keeping_draws() -> Iterator[None]:
+    """Let the first Ctrl-C end the chains of a fit in the block, if any run, and no more."""
+    stopping.ENDING.add(_wait)
+    try:
+        yield
+    finally:
+        stopping.ENDING.discard(_wait)
 
 
 def _watch(reader: socket.socket) -> None:

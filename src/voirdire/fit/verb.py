@@ -178,7 +178,9 @@ def fit(
         About how long chains may take that "auto" goes on with where the approximation does not hold, reckoned by the
         size of the table, not by a clock. Twice as long at least, of votes; what did not meet by then a check says.
     progress : callable, optional
-        Called with (transitions made, transitions in all) while NUTS runs.
+        Called with (transitions made, transitions in all as far as is known, what is known so far in words: R-hat,
+        effective sample size, what is first) while chains run. Ctrl-C then ends these, and the fit is of what they
+        have drawn; a second one ends the fit.
 
     Returns
     -------

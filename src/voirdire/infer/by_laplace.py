@@ -37,7 +37,8 @@ def by_laplace(problem: Problem, approximation: Laplace, method: Method, checks:
     # even weights do not see a peak that no proposal reached
     tried = k is None or (adaptive and not amiss and not density.mixture)
     if tried and draws.size and proper:
-        amiss = check.drift(trial(problem, approximation, draws, rng), method.name)
+        remedy = "use method='nuts'" if adaptive else "leave out the method, or use method='nuts'"
+        amiss = check.drift(trial(problem, approximation, draws, rng), remedy)
     if adaptive and (amiss or not proper):
         better = _corrected(problem, approximation, draws, method, checks, rng)
         if better is not None:

@@ -15,11 +15,16 @@ from voirdire.infer.method import Inferred, Method, oriented, seconds_since
 from voirdire.infer.nested.chains import chains, tried
 from voirdire.infer.nested.cost import affordable, at_once
 from voirdire.infer.nested.mode import NestedMode, nested_draws
+from voirdire.infer.stopping import Stopped
 from voirdire.infer.threads import one_thread
 from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 
 LARGE = 400  # parameters from which a matrix that whitens them is not known well enough from draws
+EARLY = "Ctrl-C ended the chains early: what they had drawn by then is shown."
+NO_DRAWS = (
+    "Ctrl-C ended the chains before their first draws: the Laplace approximation is shown, where they began."
+)
 UNTRIED = "The table is too large to try the Laplace approximation by moves of its draws."
 
 
@@ -32,7 +37,7 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
     if method.name == "nuts":
         return by_nuts(problem, of_draws(nested_draws(mode, rng)), method, checks)
     if method.name == "auto" and at_once(mode.nested.model, method.seconds):
-        return _by_chains(problem, mode, rng, method.seconds)
+        return _by_chains(problem, mode, rng, method, checks)
     draws = nested_draws(mode, rng)
     notes: tuple[str, ...] = ()
     amiss = check.propagation(mode.nested.amiss)
@@ -42,21 +47,32 @@ def by_nested(problem: Problem, mode: NestedMode, method: Method, checks: list[C
         notes = (UNTRIED,)
     elif not trial.holds:
         if method.name == "auto" and affordable(mode.nested.model, method.seconds):
-            return _by_chains(problem, mode, rng, method.seconds)
-        amiss = amiss or check.drift(trial, method.name)
+            return _by_chains(problem, mode, rng, method, checks)
+        remedy = "more seconds= let chains go on from it" if method.name == "auto" else "leave out the method"
+        amiss = amiss or check.drift(trial, remedy)
     notes = (*notes, *mode.nested.notes)
     return replace(oriented(problem, mode.x, draws[None], [*checks, *amiss], rng), notes=notes)
 
 
-def _by_chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, most: float) -> Inferred:
+def _by_chains(
+    problem: Problem, mode: NestedMode, rng: np.random.Generator, method: Method, checks: list[Check]
+) -> Inferred:
     start = time.perf_counter()
-    with one_thread():
-        run = chains(problem, mode, rng, most)
+    try:
+        with one_thread():
+            run = chains(problem, mode, rng, method.seconds, method.progress)
+    except Stopped:
+        draws = nested_draws(mode, rng)
+        left = [*checks, *check.propagation(mode.nested.amiss)]
+        return replace(
+            oriented(problem, mode.x, draws[None], left, rng), notes=(NO_DRAWS, *mode.nested.notes)
+        )
     number, each = run.draws.shape[:2]
     note = (
         f"{number} chains of Hamiltonian Monte Carlo made {each} draws each, from where the Laplace approximation is "
         f"({seconds_since(start)})."
     )
-    checks = check.chains(run.rhat, run.of, run.ess, run.met)
-    moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, checks, rng)
-    return replace(moved, method="hmc", notes=(note, *[NONE] * (library() is None)))
+    told = check.chains(run.rhat, run.of, run.ess)
+    moved = oriented(problem, run.draws.mean(axis=(0, 1)), run.draws, told, rng)
+    notes = (note, *[EARLY] * run.stopped, *[NONE] * (library() is None))
+    return replace(moved, method="hmc", notes=notes)

@@ -54,7 +54,7 @@ def _sampled(problem: Problem, start: Laplace | NestedMode, method: Method) -> D
         with lock:
             done = min(done + count, total)
             if method.progress is not None:
-                method.progress(done, total)
+                method.progress(done, total, "")
 
     if isinstance(start, NestedMode):
         return nested_nuts.sample(

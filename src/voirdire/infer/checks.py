@@ -9,6 +9,7 @@ from voirdire.model.check import Check, Level
 
 RHAT = 1.01
 ESS = 400.0
+AGREED, FEW = 1.1, 100.0  # R-hat and effective sample size of chains that agree
 EBFMI = 0.3
 LAST = 500  # epochs of Adam over which it is looked whether anything still moves
 STILL = 0.1  # on coordinates: what moves farther over them runs away
@@ -71,11 +72,10 @@ def importance(k: float | None) -> list[Check]:
     return [Check("approximation", "warn", k, message)]
 
 
-def drift(found: Trial, method: str) -> list[Check]:
-    """Whether draws of a method stayed where they were when the posterior moved them; nothing if so."""
+def drift(found: Trial, remedy: str) -> list[Check]:
+    """Whether draws stayed where they were when the posterior moved them, and the remedy if not; nothing if so."""
     if found.holds:
         return []
-    remedy = "use method='nuts'" if method == "auto" else "leave out the method, or use method='nuts'"
     message = (
         f"The posterior is far from the normal approximation: of draws that it moved itself, {found.share:.0%} stayed "
         f"within their central {CENTRAL:.0%} ({found.of}), so intervals are too narrow; {remedy}."
@@ -95,15 +95,25 @@ def propagation(amiss: str) -> list[Check]:
     return [Check("approximation", "warn", None, message)]
 
 
-def chains(rhat: float, of: str, fewest: float, met: bool) -> list[Check]:
-    """Whether chains of moves met, in the place of whether the search that they began with arrived."""
+def chains(rhat: float, of: str, fewest: float) -> list[Check]:
+    """Whether chains of moves met, in the place of whether the search that they began with arrived.
+
+    Those that ended early but agree are worth fewer draws, which their intervals hold; those that do not may be in
+    different places, of which draws say nothing.
+    """
     fact = f"largest R-hat {rhat:.2f}, {of}; smallest effective sample size {fewest:.0f}"
-    if met:
+    if rhat <= RHAT and fewest >= ESS:
         return [Check("convergence", "ok", rhat, f"Chains of moves met ({fact}).")]
     error = 1.0 / np.sqrt(max(fewest, 1.0))
+    if rhat <= AGREED and fewest >= FEW:
+        message = (
+            f"Chains of moves agree, but ended before they met as nearly as they could ({fact}): numbers "
+            f"are known to {error:.0%} of a standard deviation, which the intervals hold. More seconds= make it less."
+        )
+        return [Check("convergence", "ok", rhat, message)]
     message = (
-        f"Chains of moves have not met ({fact}): means may be off by {error:.0%} of a standard deviation more than "
-        "their intervals say; seconds= gives chains longer."
+        f"Chains of moves have not met ({fact}): numbers may be off by {error:.0%} of a standard deviation, or by more "
+        "where chains are in different places; seconds= gives them longer."
     )
     return [Check("convergence", "warn", rhat if np.isfinite(rhat) else None, message)]
 

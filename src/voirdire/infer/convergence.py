@@ -28,8 +28,10 @@ class Convergence(NamedTuple):
     ess_tail: Floats
 
 
-def convergence(draws: Floats) -> Convergence:
+def convergence(draws: Floats, *, tails: bool = True) -> Convergence:
     """Diagnostics of draws, shape (chains, draws, values): four draws or more a chain.
+
+    Without ``tails`` their effective sample size is NaN.
 
     Examples
     --------
@@ -41,21 +43,24 @@ def convergence(draws: Floats) -> Convergence:
     chains, length, values = draws.shape
     step = max(1, TOGETHER // max(chains * length, 1))
     parts = [
-        _of_some(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)))
+        _of_some(np.ascontiguousarray(np.moveaxis(draws[:, :, start : start + step], 2, 0)), tails)
         for start in range(0, values, step)
     ]
     return Convergence(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
 
-def _of_some(draws: Floats) -> Convergence:
+def _of_some(draws: Floats, tails: bool) -> Convergence:
     """As :func:`convergence`, of draws of shape (values, chains, draws), as everything below."""
     halves = _split(draws)
     scores = _scores(halves)
     far = _scores(np.abs(halves - np.median(halves, axis=(1, 2), keepdims=True)))
-    quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
-    low, high = (_ess(_split((draws <= quantile).astype(float))) for quantile in quantiles)
+    ess_tail = np.full(len(draws), np.nan)
+    if tails:
+        quantiles = np.quantile(draws, TAILS, axis=(1, 2), keepdims=True)
+        low, high = (_ess(_split((draws <= quantile).astype(float))) for quantile in quantiles)
+        ess_tail = np.minimum(low, high)
     # distances that are all the same say nothing
-    return Convergence(np.fmax(_rhat(scores), _rhat(far)), _ess(scores), np.minimum(low, high))
+    return Convergence(np.fmax(_rhat(scores), _rhat(far)), _ess(scores), ess_tail)
 
 
 def _split(draws: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,8 @@ def diagnose(
     diverging: npt.NDArray[np.bool_],
     energy: Floats,
     *,
-    without: str = "",
+    without: Collection[str] = (),
+    tails: bool = True,
 ) -> dict[str, float | str]:
     """Rank-normalised split R-hat, bulk and tail ESS (Vehtari et al. 2021), divergences and E-BFMI.
 
@@ -30,8 +32,10 @@ def diagnose(
         coin). They are the same on any monotone scale.
     diverging : bool array, shape (chains, draws)
     energy : array, shape (chains, draws)
-    without : str
-        A dimension; parameters that have it are left out.
+    without : collection of str
+        Dimensions; parameters that have one of them are left out.
+    tails : bool
+        Whether the effective sample size of tails is asked for, which takes as long as all else.
 
     Returns
     -------
@@ -44,17 +48,17 @@ def diagnose(
         p.name: value
         for p, value in zip(density.parameters, density.values(draws, np).values(), strict=True)
         # the only level of a zero-sum parameter is zero by definition, not because a chain is stuck
-        if value.size and not (p.zero_sum and value.shape[-1] == 1) and without not in p.dims
+        if value.size and not (p.zero_sum and value.shape[-1] == 1) and not set(without) & set(p.dims)
     }
     each = [value.reshape(*value.shape[:2], -1) for value in values.values()]
     of = np.repeat(list(values), [value.shape[2] for value in each])
     every = np.concatenate(each, axis=2)
     useless = _useless(every)
-    told = convergence(np.where(useless, 0.0, every))
+    told = convergence(np.where(useless, 0.0, every), tails=tails)
     found: dict[str, float | str] = {}
     rhat, found["rhat_of"] = _worst(-np.where(useless | np.isnan(told.rhat), np.inf, told.rhat), of)
     found["rhat"] = -rhat
-    for kind, ess in (("bulk", told.ess_bulk), ("tail", told.ess_tail)):
+    for kind, ess in (("bulk", told.ess_bulk), *[("tail", told.ess_tail)] * tails):
         found[f"ess_{kind}"], found[f"ess_{kind}_of"] = _worst(np.where(useless, 0.0, ess), of)
     found["divergences"] = float(diverging.sum())
     found["ebfmi"] = _ebfmi(energy)

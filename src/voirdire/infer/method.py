@@ -20,7 +20,7 @@ from voirdire.model.check import Check
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[int, int, str], None]
 
 METHODS = ("auto", "laplace", "nuts", "map", "adam")
 SAMPLERS = ("numpyro", "nutpie", "pymc")
@@ -48,7 +48,8 @@ class Method:
     chains, warmup, draws : int
         Of NUTS; warmup and draws per chain.
     progress : callable or None
-        Called with (transitions made, transitions in all) while NUTS runs.
+        Called with (transitions made, transitions in all as far as is known, what is known so far in words) while
+        chains run.
     seconds : float
         About how long chains that go on from an approximation may take, reckoned by the size of the table, so that the
         same seed gives the same draws on any machine.

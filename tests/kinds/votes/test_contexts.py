@@ -131,7 +131,7 @@ def test_small_tables_are_moved_until_chains_meet() -> None:
     assert any("chains of Hamiltonian Monte Carlo" in note for note in fitted.notes)
     check = fitted.checks().set_index("check").loc["convergence"]
     assert check["level"] == "ok"
-    assert "Chains of moves met" in check["message"]
+    assert check["value"] < 1.03  # as near as the time allows
     narrow = voirdire.fit(table, method="laplace").ranking().set_index("item").sort_index()
     wide = fitted.ranking().set_index("item").sort_index()
     assert np.corrcoef(narrow["score"], wide["score"])[0, 1] > 0.98

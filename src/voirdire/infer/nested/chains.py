@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
+from voirdire.infer.checks import ESS, RHAT
 from voirdire.infer.diagnose import diagnose
-from voirdire.infer.nested.cost import CHAINS, FEW_CHAINS, FEWEST, WARM, seconds
+from voirdire.infer.method import Progress
+from voirdire.infer.nested.cost import (
+    CHAINS,
+    FEW_CHAINS,
+    FEWEST,
+    NORMAL_WARM,
+    WARM,
+    by_spreads,
+    seconds,
+    spread_seconds,
+)
 from voirdire.infer.nested.mode import NestedMode
 from voirdire.infer.nested.moves import Moves
+from voirdire.infer.nested.normal_moves import NormalMoves
+from voirdire.infer.nested.watching import Watching
+from voirdire.infer.stopping import Stopped, listening
 from voirdire.infer.trial import Trial, stayed
 from voirdire.model.problem import Problem
 from voirdire.typing import Floats
@@ -17,9 +32,12 @@ from voirdire.typing import Floats
 TRIAL = 30.0  # seconds that a trial may take
 AT_ONCE = 5.0  # or where the approximation alone was asked for
 TRIED = 6  # moves of a trial
+UNSHOWN = ("context",)  # dimensions of what no table shows
 MOST_DRAWS = 4000  # that are kept, evenly spaced
-RHAT = 1.1  # of chains that met
-ESS = 100.0
+FEWEST_DRAWS = 8  # of a chain, of which anything can be said
+LEAST_ESS = 0.25  # of chains that never moved
+SPARE = 1.1  # times as many moves as chains seem to need
+LEAST_MORE, MOST_TIMES = 0.25, 3.0  # of the moves made, that are worth another look, and are made at once
 
 
 class Chains(NamedTuple):
@@ -28,17 +46,20 @@ class Chains(NamedTuple):
     Attributes
     ----------
     draws : array, shape (chains, draws, size)
-        In flat coordinates.
+        In flat coordinates; those that :func:`chains` returns are as far apart as their Monte Carlo error asks for.
     rhat, ess : float
         The largest R-hat and the smallest bulk effective sample size, and
     of : str
         the parameter whose R-hat it is.
+    stopped : bool
+        Whether they were asked to end.
     """
 
     draws: Floats
     rhat: float
     ess: float
     of: str
+    stopped: bool = False
 
     @property
     def met(self) -> bool:
@@ -46,21 +67,85 @@ class Chains(NamedTuple):
         return self.rhat <= RHAT and self.ess >= ESS
 
 
-def chains(problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float) -> Chains:
-    """Draws by moves, until chains have met or would take longer."""
-    nested, warm = mode.nested, sum(WARM)
-    count = CHAINS if seconds(nested.model, warm + FEWEST) <= most_seconds else FEW_CHAINS
-    run, most = Moves(nested, rng, count), MOST_DRAWS // count
-    kept, gap, moves = np.zeros((count, 0, problem.density.size)), 1, FEWEST
+def chains(
+    problem: Problem,
+    mode: NestedMode,
+    rng: np.random.Generator,
+    most_seconds: float,
+    progress: Progress | None = None,
+) -> Chains:
+    """Draws by moves, until chains have met, would take longer, or are asked to end (:mod:`voirdire.infer.stopping`).
+
+    How many more moves they need is guessed from how far they have come.
+
+    Raises
+    ------
+    Stopped
+        They were asked to end before there were draws to speak of.
+    """
+    with listening() as stop:
+        found = _run(problem, mode, rng, most_seconds, Watching(problem, stop, progress))
+        return found._replace(draws=with_error(found.draws, found.ess), stopped=stop.asked)
+
+
+def _run(
+    problem: Problem, mode: NestedMode, rng: np.random.Generator, most_seconds: float, watching: Watching
+) -> Chains:
+    nested, model = mode.nested, mode.nested.model
+    alone = by_spreads(model, most_seconds)
+    reckoned, warm = (spread_seconds, sum(NORMAL_WARM)) if alone else (seconds, sum(WARM))
+    count = CHAINS if reckoned(model, warm + FEWEST) <= most_seconds else FEW_CHAINS
+    made_by = NormalMoves if alone else Moves
+    watching.total = warm + FEWEST
+    run = made_by(nested, rng, count, moved=watching.moved)
+    most = MOST_DRAWS // count
+    allowed = int(most_seconds / reckoned(model, 1, count, run.step)) - warm
+    kept, gap, made, moves = np.zeros((count, 0, problem.density.size)), 1, 0, FEWEST
     while True:
-        kept = np.concatenate([kept, nested.model.flat(*run.draws(moves // gap, gap))], axis=1)
-        found = _looked_at(problem, kept)
-        made = gap * kept.shape[1]
-        if found.met or seconds(nested.model, warm + 2 * made, count, run.step) > most_seconds:
-            return found
-        if 2 * kept.shape[1] > most:
+        more, ended = [kept], False
+        for _ in range(moves // gap):
+            try:
+                more.append(model.flat(*run.draws(1, gap)))
+            except Stopped:
+                ended = True
+                break
+        made += gap * (len(more) - 1)
+        kept = np.concatenate(more, axis=1)
+        if kept.shape[1] < FEWEST_DRAWS:
+            raise Stopped
+        # what judges and spreads are is known last, and looked at in no time
+        found = _looked_at(problem, kept, (*UNSHOWN, "item"))
+        moves = min(_wanted(found, made), allowed - made)
+        if found.met or ended or moves < LEAST_MORE * made:
+            found = _looked_at(problem, kept)
+            moves = min(_wanted(found, made), allowed - made)
+            if found.met or ended or moves < LEAST_MORE * made:
+                return found
+        watching.looked(kept, found.rhat, found.ess)
+        watching.total = warm + made + moves
+        while kept.shape[1] + moves // gap > most:
             kept, gap = kept[:, 1::2], 2 * gap
-        moves = made
+
+
+def with_error(draws: Floats, ess: float) -> Floats:
+    """Draws, shape (chains, draws, size), spread so that intervals hold the Monte Carlo error of their middle.
+
+    The mean of draws worth ``ess`` independent ones has the variance sd^2 / ess about that of the posterior, which is
+    not known better: what is said of a value is of the variance sd^2 (1 + 1 / ess).
+
+    Examples
+    --------
+    >>> with_error(np.array([[[1.0], [3.0]]]), 1 / 3).ravel().tolist()
+    [0.0, 4.0]
+    """
+    mean = draws.mean(axis=(0, 1))
+    return np.asarray(mean + math.sqrt(1.0 + 1.0 / max(ess, LEAST_ESS)) * (draws - mean))
+
+
+def _wanted(found: Chains, made: int) -> int:
+    """How many more moves let chains meet that made so many, by how R-hat and the effective sample size go on."""
+    times = max((found.rhat - 1.0) / (RHAT - 1.0), ESS / max(found.ess, 1.0))
+    return int(made * (np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES) - 1.0))
 
 
 def tried(
@@ -78,8 +163,8 @@ def tried(
     return Trial(holds, share, of, run.step)
 
 
-def _looked_at(problem: Problem, draws: Floats) -> Chains:
-    """With the diagnostics of what is shown of all contexts: scores, judges and spreads."""
+def _looked_at(problem: Problem, draws: Floats, without: tuple[str, ...] = UNSHOWN) -> Chains:
+    """With the diagnostics of what is shown of all contexts, ``without`` what has some dimensions."""
     quiet = np.zeros(draws.shape[:2])
-    found = diagnose(problem.density, draws, quiet > 0, quiet, without="context")
+    found = diagnose(problem.density, draws, quiet > 0, quiet, without=without, tails=False)
     return Chains(draws, float(found["rhat"]), float(found["ess_bulk"]), str(found["rhat_of"]))

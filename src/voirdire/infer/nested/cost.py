@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from voirdire.infer.kernel.fused import has_kernel
+from voirdire.infer.nested.blocks import blocks_of, is_normal
 from voirdire.infer.nested.field import Field
 from voirdire.infer.nested.rescaling import TRIES
 
 CHAINS = 16
 FEW_CHAINS = 8  # of a trial, and of large tables
 WARM = (25, 15)  # moves before coordinates are adapted to the chains, and after
-FEWEST = 50  # moves of a chain, at least; twice as many as long as chains have not met and time is left
+FEWEST = 50  # moves of a chain, at least; more as long as chains have not met and time is left
 LONGER = 2.0  # times the seconds allowed that few chains may take at least, of votes, whose approximation hardly holds
 SHORTEST, LONGEST = 1.0, 5.0  # length of a trajectory; a quarter turn is 1.57, of wider directions more
 STEP = 3.5  # step to begin with, by the fourth root of the dimensions (Beskos et al. 2013); .25 to 1.4 times it is kept
@@ -19,6 +20,14 @@ HALF = 0.3  # of a gradient of all chains, that the density of half of them take
 CALL = 6e-4  # seconds of a gradient of all chains, however small the table
 NUMBER = 1.4e-7  # seconds that a cell of four alternatives or a latent value adds to a gradient of a chain
 CELL, VALUE = 2e-8, 9e-8  # likewise, each, by the kernel
+NORMAL_WARM = (50, 25)  # as WARM, of chains of spreads whose latent values are integrated out
+NORMAL_LENGTHS = (0.7, 2.3)  # as SHORTEST and LONGEST
+NORMAL_CALL = 7e-4  # seconds of a gradient of all of these, however small the table
+MATRIX, ROW = (
+    1e-5,
+    1e-8,
+)  # that a matrix of answers or common values adds of a chain, and the cube of its rows
+DRAWN = 1.2e-7  # that drawing an answer or a latent value takes
 
 
 def seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
@@ -39,12 +48,34 @@ def _seconds_of_gradient(model: Field, chains: int) -> float:
     return CALL + chains * (cell * model.answers.size + value * (model.size + len(model.hypers)))
 
 
+def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float | None = None) -> float:
+    """As :func:`seconds`, of chains of spreads where answers are normal."""
+    blocks, common = blocks_of(model), len(model.pattern.common)
+    classes, answers = len(blocks.weight), blocks.cells.shape[1]
+    steps = 0.5 * sum(NORMAL_LENGTHS) / (step or STEP / len(model.hypers) ** 0.25) + 0.5
+    matrices = classes * (MATRIX + ROW * answers**3) + MATRIX + ROW * common**3
+    gradient = NORMAL_CALL + chains * matrices
+    drawn = chains * DRAWN * (len(blocks.of) * answers + model.size)
+    return float(moves * ((steps * GRADIENTS + 2) * gradient + drawn))
+
+
+def by_spreads(model: Field, most: float) -> bool:
+    """Whether chains are of spreads alone: where answers are normal and few chains take no longer than they may."""
+    least = sum(NORMAL_WARM) + FEWEST
+    return is_normal(model) and bool(model.hypers) and spread_seconds(model, least, FEW_CHAINS) <= most
+
+
 def affordable(model: Field, most: float) -> bool:
     """Whether few chains take about as long as they may, in seconds."""
+    if by_spreads(model, most):
+        return True
     allowed = most if model.near_normal else LONGER * most
     return seconds(model, sum(WARM) + FEWEST, FEW_CHAINS) <= allowed
 
 
 def at_once(model: Field, most: float) -> bool:
-    """Whether chains are run untried: of votes, whose approximation hardly holds where spreads are learned."""
-    return not model.near_normal and affordable(model, most)
+    """Whether chains are run untried.
+
+    Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
+    """
+    return by_spreads(model, most) if model.near_normal else affordable(model, most)

@@ -18,7 +18,8 @@ import numpy as np
 
 from voirdire.infer.nested.coordinates import Coordinates
 from voirdire.infer.nested.cost import CHAINS, GRADIENTS
-from voirdire.infer.nested.moves import ACCEPTED, Moves
+from voirdire.infer.nested.hamiltonian import ACCEPTED
+from voirdire.infer.nested.moves import Moves
 from voirdire.infer.nested.search import Nested
 from voirdire.infer.nuts import Draws, programs_of, transitions
 from voirdire.model.terms.arrays import Array

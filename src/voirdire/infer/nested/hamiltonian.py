@@ -1,0 +1,72 @@
+"""Paths of Hamiltonian Monte Carlo, of many chains side by side (Neal 2011, Handbook of MCMC, chapter 5).
+
+A step asks for two gradients and goes half as far again as two of the leapfrog would, with as small an error (Blanes,
+Casas and Sanz-Serna 2014, SIAM Journal on Scientific Computing 36).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from voirdire.infer.nested.cost import LONGEST, MOST_STEPS, SHORTEST
+from voirdire.typing import Bools, Floats
+
+ACCEPTED = 0.8  # share of accepted paths that the step is adapted to
+OUTER = 0.21178  # share of a step that the first and the last of its three changes of momentum take
+
+#: Minus the log density of points, shape (chains,), and its gradient, of points of shape (chains, size).
+Energy = Callable[[Floats], tuple[Floats, Floats]]
+
+
+class Place(NamedTuple):
+    """Where chains are, shape (chains, size), with minus the log density there and its gradient."""
+
+    z: Floats
+    value: Floats
+    slope: Floats
+
+
+class Path(NamedTuple):
+    """Where chains are after a path, which of them went, shape (chains,), and the chance of that on average."""
+
+    end: Place
+    went: Bools
+    chance: float
+
+
+def path(
+    energy: Energy,
+    here: Place,
+    log_step: float,
+    rng: np.random.Generator,
+    lengths: tuple[float, float] = (SHORTEST, LONGEST),
+) -> Path:
+    """One transition of all chains, of a length drawn at random between two; a quarter turn is 1.57."""
+    z, value, slope = here
+    length = rng.uniform(*lengths)
+    steps = math.ceil(length / math.exp(log_step))
+    step, steps = length / steps, min(steps, MOST_STEPS)
+    momentum = rng.standard_normal(z.shape)
+    place, there, its_slope, p = z, value, slope, momentum
+    with np.errstate(all="ignore"):  # an orbit that leaves for infinity is not accepted
+        for _ in range(steps):
+            p = p - OUTER * step * its_slope
+            place = place + 0.5 * step * p
+            p = p - (1.0 - 2.0 * OUTER) * step * energy(place)[1]
+            place = place + 0.5 * step * p
+            there, its_slope = energy(place)
+            p = p - OUTER * step * its_slope
+        gain = value - there + 0.5 * ((momentum**2).sum(axis=1) - (p**2).sum(axis=1))
+        chance = np.where(np.isnan(gain), 0.0, np.exp(np.minimum(gain, 0.0)))
+    went = rng.random(len(z)) < chance
+    z, slope = (np.where(went[:, None], *both) for both in ((place, z), (its_slope, slope)))
+    return Path(Place(z, np.where(went, there, value), slope), went, float(chance.mean()))
+
+
+def adapted(log_step: float, chance: float, turn: int) -> float:
+    """The logarithm of the next step, of a warm-up whose ``turn`` it is."""
+    return log_step + (chance - ACCEPTED) * min(1.0, 10.0 / (turn + 5.0))

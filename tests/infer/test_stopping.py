@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ import pytest
 
 import voirdire
 from voirdire.infer.stopping import listening
+
+
+@pytest.fixture(autouse=True)
+def _ends_at_ctrl_c() -> Iterator[None]:
+    """A process that a shell began in the background ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def panel() -> pd.DataFrame:
@@ -89,7 +98,8 @@ def test_another_program_keeps_its_own_ctrl_c() -> None:
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_at_the_command_line_the_second_signal_ends_the_process(number: str, code: int) -> None:
     program = (
-        "import os, signal, time\nfrom voirdire.cli import signals\n"
+        "import os, signal, time\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from voirdire.cli import signals\n"
         "from voirdire.infer.stopping import listening\n"
         "with signals.handled(), signals.keeping_draws(), listening() as stop:\n"
         "    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(0.3)\n    print(stop(), flush=True)\n"

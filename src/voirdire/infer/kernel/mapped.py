@@ -151,7 +151,7 @@ class Mapped:
         return likelihood, side_by_side(model.pattern.gathered(by_predictors), np.float32), by_hyper
 
     def _skewed(self, x: Any, by_x: Any, hyper: Floats, by_hyper: Floats) -> tuple[Floats, Floats]:
-        """Effect of skewing on the log prior and on the gradient by spreads; that by latent values is added to it."""
+        """Add the effect of skewing to ``by_x``; return it for the log prior and for the gradient by the spreads."""
         model, points = self.nested.model, len(hyper)
         at = model.skewed
         if not at.size:

@@ -21,7 +21,7 @@ NAME = "criteria"
 
 
 class OnCriteria(NamedTuple):
-    """What says how much criteria matter: votes on them, their weights, or nothing.
+    """Source of what is known of the weights of criteria: votes on them, their weights, or nothing.
 
     Attributes
     ----------

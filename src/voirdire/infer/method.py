@@ -76,7 +76,7 @@ class Method:
         return self.seconds if self.name == "auto" else 0.0
 
     def sampler_of(self, done: str) -> str:
-        """Name of what ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
+        """Name of the sampler that ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
         if done != "nuts":
             return ""
         return self.sampler if self.name == "nuts" else "numpyro"

@@ -111,7 +111,7 @@ class HumanAnswers(Generic[P]):
 
     @property
     def can_cut(self) -> bool:
-        """True if they can teach judges by themselves under the problem's model."""
+        """True if people's answers can teach judges by themselves under the problem's model."""
         return False
 
     @property

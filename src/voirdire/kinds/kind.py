@@ -261,7 +261,7 @@ class Kind(ABC, Generic[T, P]):
         return "log-odds"
 
     def middle(self, problem: P) -> float:
-        """Middle of :meth:`unit`: neither much nor little."""
+        """Neutral value in :meth:`unit`: neither much nor little."""
         return 0.0
 
     def fixed_order(self, problem: P) -> str | None:

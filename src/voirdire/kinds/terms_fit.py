@@ -29,7 +29,7 @@ class TermsFit:
         return self._told("covariates", "covariates() needs fit(..., covariates=...)")
 
     def own_family(self) -> pd.DataFrame:
-        """Favour of judges for their own family: judge (None: over all), effect (log-odds), low, high.
+        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
 
         Raises
         ------

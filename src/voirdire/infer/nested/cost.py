@@ -66,7 +66,7 @@ def by_spreads(model: Field, most: float) -> bool:
 
 
 def affordable(model: Field, most: float) -> bool:
-    """True if few chains take no longer than about as long as they may, in seconds."""
+    """True if few chains take at most about as long as they may, in seconds."""
     if by_spreads(model, most):
         return True
     allowed = most if model.near_normal else LONGER * most
@@ -74,7 +74,7 @@ def affordable(model: Field, most: float) -> bool:
 
 
 def at_once(model: Field, most: float) -> bool:
-    """True if chains are run untried.
+    """True if chains are run without a trial first.
 
     Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
     """

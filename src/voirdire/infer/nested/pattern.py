@@ -1,4 +1,4 @@
-"""Latent values that meet in an answer: what the matrix of second derivatives of their density has where.
+"""Latent values that meet in an answer: the pattern of the matrix of second derivatives of their density.
 
 Latent values of one block (all of one judge, all of one prompt) meet each other and those that all blocks share, and no
 others: :mod:`.arrow` has what is done with such matrices.

@@ -64,7 +64,7 @@ class Nested:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Description of what was done, in words."""
+        """Notes on what was done, in words."""
         if isinstance(self.found, Propagated):
             said = (BY_PROPAGATION,)
             blocks = int(self.model.pattern.block.max(initial=-1)) + 1

@@ -95,7 +95,7 @@ def shown(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]
 
 
 def the_other(problem: LabelsProblem) -> Literal["panel", "target"]:
-    """The other of panel and target: what the fit is not about."""
+    """Subject, of panel and target, that the fit is not about."""
     return "panel" if problem.about == TARGET else "target"
 
 

@@ -28,7 +28,7 @@ GIVEN = "the levels of its labels were given in their order"
 
 
 def why_grades(table: Labels) -> tuple[bool, str]:
-    """Decide whether labels are grades, and why or why not, in words; no words where the question does not arise.
+    """Decide whether labels are grades, and say why or why not; no words where the question does not arise.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Expectations of scores by a model of a continuous scale: ends, mean, density."""
+"""Scores under a model of a continuous scale: ends, mean, density."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def set_apart(
 
 
 def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
-    """Design of the sums that each d_c and each w_c is.
+    """Design of the sums that make up each d_c and each w_c.
 
     Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
     """

@@ -1,4 +1,4 @@
-"""Scale of items in votes: good judges of items alike answer as poor ones of items far apart do."""
+"""Scale of strengths, hard to tell from votes: good judges of items alike answer as poor ones of items far apart do."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Condition:
     bound: float
 
     def holds(self, known: Known) -> bool:
-        """Whether what is known of a group is enough."""
+        """True if enough is known of a group."""
         field, large = QUANTITIES[self.quantity]
         value = float(getattr(known, field))
         return value >= self.bound if large else value <= self.bound

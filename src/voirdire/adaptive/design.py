@@ -72,7 +72,7 @@ def _numbered(order: Ints, names: Sequence[Any]) -> Ints:
 
 
 def start(questions: pd.DataFrame, order: Ints) -> Ints:
-    """What is asked first: in the order of a design, what links two items or is of a judge who was hardly asked.
+    """First questions, in the order of a design: those that link two items or are of a judge who was hardly asked.
 
     Then all items that questions can link are linked by answers (if those come), and every judge has been asked.
 

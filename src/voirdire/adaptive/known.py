@@ -1,4 +1,4 @@
-"""What a fit knows of each group of items that can be compared."""
+"""Knowledge of each group of items that can be compared, from a fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of one group.
+    """Knowledge of one group.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Known:
 
 
 def known(fit: Fit, groups: Sequence[Sequence[str]]) -> list[Known]:
-    """What is known of each group, from a fit's draws.
+    """Summarise what is known of each group, from a fit's draws.
 
     Parameters
     ----------

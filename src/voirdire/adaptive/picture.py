@@ -1,4 +1,4 @@
-"""What is known against what was spent: a line for each quantity over the questions asked, with the bounds."""
+"""Figure of what is known against what was spent: a line for each quantity over the questions asked, and the bounds."""
 
 from __future__ import annotations
 

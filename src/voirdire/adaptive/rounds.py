@@ -36,7 +36,7 @@ Rounds = Generator[Ints, Sequence[str | None], "Course"]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for.
+    """Settings of a run in rounds.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Request:
 
 @dataclass
 class Course:
-    """How a run went.
+    """Record of a run.
 
     Attributes
     ----------
@@ -236,7 +236,7 @@ def _group_of(questions: pd.DataFrame, groups: Sequence[Sequence[str]]) -> Ints:
 
 
 def as_dicts(course: Course) -> list[dict[str, Any]]:
-    """What is known of each group in the end, as plain tables."""
+    """List what is known of each group in the end, as plain tables."""
     return [
         {"items": len(group), **asdict(one)} for group, one in zip(course.groups, course.known, strict=False)
     ]

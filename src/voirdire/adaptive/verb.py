@@ -19,7 +19,7 @@ from voirdire.folders import write_file
 
 @dataclass(frozen=True, eq=False)
 class Until:
-    """What a run has brought, and what is known by it.
+    """Result of a run, and what is known by it.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Until:
 
     @property
     def verdict(self) -> str:
-        """How the run ended, in words."""
+        """Outcome of the run, in words."""
         wanted = " and ".join(str(one) for one in self.request.until)
         rounds = self.course.rounds
         asked = f"{rounds[-1]['asked']} comparisons in {len(rounds)} rounds" if rounds else "no comparisons"

@@ -1,4 +1,4 @@
-"""How often a fit of labels is right about items whose class is known.
+"""Accuracy of a fit of labels for items whose class is known.
 
 Of n items with known class, let r_i be 1 where the most probable class of item i is its known one (1 / m of m classes
 that are equally probable, so that no order of names decides). Accuracy is the mean of r_i, balanced accuracy the mean

@@ -1,4 +1,4 @@
-"""How people's answers are used: jointly or cut, chosen by how well each way predicts those that were left out."""
+"""Use of people's answers: jointly or cut, chosen by how well each way predicts those that were left out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def infer_with_human(
 
 
 def in_words(anchored: Anchored, asked: str | None, default: str, answers: str = "votes") -> str:
-    """What was done with the anchors, and why; ``answers`` is what judges gave."""
+    """Describe what was done with the anchors, and why; ``answers`` is what judges gave."""
     if asked is not None and not anchored.methods:
         return f"Anchors are used as asked: {asked}."
     if not anchored.methods:

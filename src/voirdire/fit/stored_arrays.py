@@ -1,4 +1,4 @@
-"""Whether the arrays of a saved fit are of its tables: codes within their names, rows of one length, finite numbers."""
+"""Check of a saved fit's arrays against its tables: codes within their names, rows of one length, finite numbers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _PER_VOTE = ("row_outcome", "row_context", "details_degree", "details_sides", "d
 
 
 def wrong_arrays(arrays: Mapping[str, Any], tables: Mapping[str, Any], method: str) -> list[str]:
-    """What is wrong with arrays, a sentence each.
+    """List what is wrong with arrays, a sentence each.
 
     Parameters
     ----------

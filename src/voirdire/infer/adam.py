@@ -78,7 +78,7 @@ def adam_modes(density: LogDensity, padded: Data, count: int, seed: list[int]) -
 
 
 def _run(density: LogDensity, stacked: Data, count: int, seed: list[int]) -> tuple[Floats, Floats]:
-    """Where the epochs end, and where they were ``LAST`` before, shape (count, size) each."""
+    """Run the epochs; return their end, and the positions ``LAST`` before it, shape (count, size) each."""
     starts = density.likelihood_starts(np.random.default_rng(seed), count)
     with engine.double_precision():
         end, before = _compiled(density)(starts, stacked)

@@ -340,7 +340,7 @@ def gradient(function: Callable[[Node], Node], x: Floats) -> tuple[Floats, Float
 
 
 def recorded(function: Callable[[Node], Node], x: Floats) -> tuple[Node, Node]:
-    """Where the tape of a function at ``x`` starts and ends, with the gradient of the end by every node on it."""
+    """Start and end of the tape of a function at ``x``, with the gradient of the end by every node on it."""
     start = Node(x)
     end = function(start)
     end.slope = np.ones(end.shape)

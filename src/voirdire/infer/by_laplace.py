@@ -62,7 +62,7 @@ def _corrected(
     checks: list[Check],
     rng: np.random.Generator,
 ) -> Inferred | None:
-    """What does better where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
+    """Find better draws where Laplace does not hold: its draws moved, or NUTS; None where either would take minutes."""
     from voirdire.infer import hmc_moves, nuts
 
     density, start, said = problem.density, time.perf_counter(), UNHELD

@@ -1,4 +1,4 @@
-"""What a method of inference found amiss."""
+"""Checks that a method of inference makes of its own result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_K = 0.7  # of importance weights (Vehtari et al. 2024)
 
 
 def convergence(gradient: float, converged: bool) -> Check:
-    """Whether the search for the mode arrived."""
+    """Check whether the search for the mode converged."""
     if converged:
         return Check(
             "convergence", "ok", gradient, f"The mode was found (largest gradient component {gradient:.1e})."
@@ -32,7 +32,7 @@ def convergence(gradient: float, converged: bool) -> Check:
 
 
 def arrival(moved: float) -> Check:
-    """Whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
+    """Check whether the last epochs of Adam still moved anything; ``moved`` is the farthest."""
     if moved <= STILL:
         said = f"The last {LAST} epochs of Adam moved no number by more than {moved:.1e}."
         return Check("convergence", "ok", moved, said)
@@ -47,7 +47,7 @@ def arrival(moved: float) -> Check:
 
 
 def curvature(smallest: float) -> Check:
-    """Whether the posterior is curved in every direction at the mode."""
+    """Check whether the posterior is curved in every direction at the mode."""
     if smallest > 0:
         return Check(
             "curvature", "ok", smallest, "The posterior falls off in every direction around the mode."
@@ -62,7 +62,7 @@ def curvature(smallest: float) -> Check:
 
 
 def importance(k: float | None) -> list[Check]:
-    """Whether importance weights could correct the Laplace draws, by the tail shape of the weights; nothing if so."""
+    """Warn if importance weights cannot correct the Laplace draws, by the tail shape of the weights; else nothing."""
     if k is None or k <= LARGEST_K:
         return []
     message = (
@@ -73,7 +73,7 @@ def importance(k: float | None) -> list[Check]:
 
 
 def drift(found: Trial, remedy: str) -> list[Check]:
-    """Whether draws stayed where they were when the posterior moved them, and the remedy if not; nothing if so."""
+    """Warn if draws did not stay where they were when the posterior moved them, with the remedy; else nothing."""
     if found.holds:
         return []
     message = (
@@ -84,7 +84,7 @@ def drift(found: Trial, remedy: str) -> list[Check]:
 
 
 def propagation(amiss: str) -> list[Check]:
-    """Whether expectation propagation settled where a table calls for it; ``amiss`` is why not, empty where it did."""
+    """Warn if expectation propagation did not settle where a table calls for it; ``amiss`` is why, else empty."""
     if not amiss:
         return []
     message = (
@@ -96,7 +96,7 @@ def propagation(amiss: str) -> list[Check]:
 
 
 def chains(rhat: float, of: str, fewest: float) -> list[Check]:
-    """Whether chains of moves met, in the place of whether the search that they began with arrived.
+    """Check whether chains of moves met, in place of whether the search that they began with converged.
 
     Those that ended early but agree are worth fewer draws, which their intervals hold; those that do not may be in
     different places, of which draws say nothing.
@@ -119,7 +119,7 @@ def chains(rhat: float, of: str, fewest: float) -> list[Check]:
 
 
 def both_modes(share: float) -> Check:
-    """Whether chains of a sampler that sees one orientation's prior sat in the other."""
+    """Warn that chains of a sampler that sees one orientation's prior sat in the other."""
     message = (
         f"{share:.0%} of the draws lay in the mirrored mode and were folded back: this sampler cannot weigh the two "
         "modes. Use sampler='numpyro', which targets both alike."

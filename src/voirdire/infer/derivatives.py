@@ -27,7 +27,7 @@ ROWS = 32  # of a compiled Hessian that are computed together: bounds its memory
 
 
 def numbers(data: Data) -> int:
-    """How many numbers a table has.
+    """Count the numbers that a table has.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class Derivatives:
         return values - more, slopes - slope
 
     def _turning(self, x: Floats) -> tuple[Floats, Floats]:
-        """What all orientations together add to the log density of one, and its gradient, by hand of neither."""
+        """Sum that all orientations together add to the log density of one, and its gradient, both by the tape."""
         if not self._symmetric:
             return np.zeros(x.shape[:-1]), np.zeros_like(x)
         with np.errstate(all="ignore"):

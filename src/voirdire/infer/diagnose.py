@@ -66,7 +66,7 @@ def diagnose(
 
 
 def _useless(value: Floats) -> npt.NDArray[np.bool_]:
-    """Whether some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
+    """True where some chain never moves or some draw is not finite; draws of shape (chains, draws, ...) to (...)."""
     still = (value == value[:, :1]).all(axis=1).any(axis=0)
     return np.asarray(still | ~np.isfinite(value).all(axis=(0, 1)))
 

@@ -124,7 +124,7 @@ class Products:
             step.ahead()
 
     def change_of(self, node: Node) -> Floats:
-        """How a node of the function, which whoever asks has kept, changes along the vector of :meth:`ahead`."""
+        """Change of a node of the function, which the caller has kept, along the vector of :meth:`ahead`."""
         change = self._places[id(node)].change
         return np.zeros(node.shape) if change is None else np.broadcast_to(change, node.shape)
 

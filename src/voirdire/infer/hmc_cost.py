@@ -1,4 +1,4 @@
-"""Which fits can afford moves of draws by Hamiltonian Monte Carlo; asked before anything is compiled."""
+"""Cost of moves of draws by Hamiltonian Monte Carlo: which fits can afford them, before anything is compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LARGEST_WORK_OF_FEW = 140_000  # numbers (:attr:`.Derivatives.work`) of others, 
 
 
 def affordable(problem: Problem) -> bool:
-    """Whether the moves of one fit take seconds.
+    """True if the moves of one fit take seconds.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class Moved:
 
     @property
     def arrived(self) -> bool:
-        """Whether the draws are those of the posterior, as far as the chains can tell."""
+        """True if the draws are those of the posterior, as far as the chains can tell."""
         return self.memory <= FORGOTTEN and self.stays
 
 

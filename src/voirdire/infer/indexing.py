@@ -11,7 +11,7 @@ from voirdire.typing import Floats
 
 
 def repeats_of_axis(places: Any, size: tuple[int, ...]) -> int:
-    """How often ``places`` are all numbers up to the size of an axis, in order, one time after the other; else 0.
+    """Number of times that ``places`` counts in order through all numbers up to the size of an axis; 0 if it does not.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What JAX compiles is kept on disk: the next process loads it instead of compiling it again.
+"""Cache on disk of what JAX compiles: the next process loads it instead of compiling it again.
 
 The folder is ``jax`` in the cache folder of voirdire (``VOIRDIRE_CACHE``, else the system's). ``VOIRDIRE_JAX_CACHE``
 names another one, or ``off``. A cache of the user's own (``JAX_COMPILATION_CACHE_DIR``, ``jax.config``) stays as it is,
@@ -81,7 +81,7 @@ def sweep(root: Path, largest: int = LARGEST) -> None:
 
 
 def _usable(root: Path, folder: Path) -> bool:
-    """Whether entries can be written to a folder that is the user's own, which is made if it is not there."""
+    """True if entries can be written to a folder that is the user's own, which is made if it is not there."""
     try:
         root.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -93,7 +93,7 @@ def _usable(root: Path, folder: Path) -> bool:
 
 
 def _processor() -> str:
-    """What this processor can do, in a few letters: code for another one may not run here."""
+    """Digest of what this processor can do, in a few letters: code for another one may not run here."""
     able = platform.machine() + platform.processor()
     with suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -20,7 +20,7 @@ SHORTEST = 2.0**-40
 
 
 class Minimum(NamedTuple):
-    """Where the search stopped: position, objective, gradient, iterations and evaluations used."""
+    """End of the search: position, objective, gradient, iterations and evaluations used."""
 
     x: jax.Array
     value: jax.Array
@@ -137,7 +137,7 @@ def minimise(
 
 
 def _acceptable(s: _State, value: jax.Array, gradient: jax.Array) -> jax.Array:
-    """Whether the trial point becomes the next iterate."""
+    """True if the trial point becomes the next iterate."""
     slope = s.direction @ s.gradient
     armijo = value <= s.value + ARMIJO * s.length * slope
     rounding = 1e-14 * (1.0 + jnp.abs(s.value))

@@ -36,7 +36,7 @@ BY_ADAM = (
 
 @dataclass(frozen=True)
 class Method:
-    """How a posterior is to be found.
+    """Settings by which a posterior is found.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Method:
         return self.seconds if self.name == "auto" else 0.0
 
     def sampler_of(self, done: str) -> str:
-        """What ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
+        """Name of the sampler that ran NUTS, where that is the method that was ``done`` in the end; else nothing."""
         if done != "nuts":
             return ""
         return self.sampler if self.name == "nuts" else "numpyro"

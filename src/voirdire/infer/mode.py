@@ -171,7 +171,7 @@ def _one_at_a_time(density: LogDensity, data: Data, tolerance: float, most: int)
 
 
 def _worth_finishing(end: Found, known: list[Mode]) -> bool:
-    """Whether a rough search may end in a mode that is new and as high as the known ones."""
+    """True if a rough search may end in a mode that is new and as high as the known ones."""
     best = max(mode.log_density for mode in known)
     is_known = any(np.abs(end.x - mode.x).max(initial=0.0) <= BESIDE for mode in known)
     return not is_known and -end.value > best - MARGIN

@@ -49,7 +49,7 @@ Programs = tuple[Callable[..., Any], Callable[..., Any]]
 
 
 def affordable(problem: Problem, transitions: int, steps: int) -> bool:
-    """Whether so many transitions of so many leapfrog steps are expected to take a minute at most.
+    """True if so many transitions of so many leapfrog steps are expected to take a minute at most.
 
     It is reckoned by the size of the table, not by a clock, so that a seed gives the same on every machine.
     """
@@ -174,7 +174,7 @@ def _compiled(density: LogDensity, warmup: int) -> Programs:
 def programs_of(
     potential: Callable[..., Array], warmup: int, turning: bool = True, **settings: Any
 ) -> Programs:
-    """What begins a chain and what goes on with it, compiled when first called.
+    """Programs that begin a chain and go on with it, compiled when first called.
 
     Parameters
     ----------

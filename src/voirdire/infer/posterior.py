@@ -1,4 +1,4 @@
-"""What is known after a fit: the centre of the posterior and its draws, as named values."""
+"""Posterior of a fit: its centre and its draws, as named values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DRAWS = 500  # draws averaged over: their Monte Carlo error is far below the
 
 
 class Shown(NamedTuple):
-    """What is shown of a quantity: arrays of its shape, without the draws; missing ones are NaN."""
+    """Summary of a quantity: arrays of its shape, without the draws; missing ones are NaN."""
 
     point: Floats
     sd: Floats
@@ -59,7 +59,7 @@ class Posterior:
     def shown(
         self, of: Callable[[Values], dict[str, Floats]], prob: float, *, parts: bool = False
     ) -> dict[str, Shown]:
-        """What tables, pages and figures show of quantities: a point, the standard deviation, the interval's ends.
+        """Summarise quantities for tables, pages and figures: a point, the standard deviation, the interval's ends.
 
         The point is the median of the draws, which lies inside any interval, and of parts of a whole (criterion
         weights, shares of classes, rows of a confusion matrix) their mean, which keeps their sum. Without draws it is

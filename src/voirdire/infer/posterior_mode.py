@@ -1,4 +1,4 @@
-"""What a search for the posterior mode found."""
+"""Result of a search for the posterior mode."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ class Mode:
 
     @property
     def converged(self) -> bool:
-        """Whether the gradient is small for the size of the log density (rounding bounds what is reachable)."""
+        """True if the gradient is small for the size of the log density (rounding bounds what is reachable)."""
         return bool(self.gradient <= 10 * TOLERANCE * max(1.0, abs(self.log_density) * 1e-4))

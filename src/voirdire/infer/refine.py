@@ -116,7 +116,7 @@ class _Weighed:
 
     @property
     def even(self) -> float:
-        """How many draws of even weight they are worth."""
+        """Number of draws of even weight that they are worth."""
         return float(1.0 / (self.weights * self.weights).sum())
 
 

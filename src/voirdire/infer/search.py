@@ -34,7 +34,7 @@ SHORTEST = 2.0**-40
 
 
 class Found(NamedTuple):
-    """Where the search stopped: position, objective, gradient, iterations and evaluations used."""
+    """End of the search: position, objective, gradient, iterations and evaluations used."""
 
     x: Floats
     value: float
@@ -132,7 +132,7 @@ def _search(
 
 
 def _acceptable(value: float, there: float, slope: float, slope_there: float, length: float) -> bool:
-    """Whether the trial point becomes the next iterate."""
+    """True if the trial point becomes the next iterate."""
     if not (np.isfinite(there) and np.isfinite(slope_there)):
         return False  # from a point without a gradient there is no next step
     if there <= value + ARMIJO * length * slope:

@@ -37,7 +37,7 @@ class Stop:
         self.asked = False
 
     def __call__(self) -> bool:
-        """Whether it was made."""
+        """True if the request was made."""
         return self.asked
 
     def check(self) -> None:

@@ -1,4 +1,4 @@
-"""How many threads linear algebra takes, and what is computed side by side."""
+"""Threads that linear algebra takes, and computations side by side."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def one_thread() -> AbstractContextManager[Any]:
 
 
 def side_by_side(of: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
-    """What a function gives of each part, in order, two at a time.
+    """Yield the results of a function for each part, in order, two at a time.
 
     Examples
     --------

@@ -39,7 +39,7 @@ LEAST = 0.87  # share of the chains within the central 90% of the draws, two sta
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial found.
+    """Result of a trial.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ def trial(problem: Problem, approximation: Laplace, draws: Floats, rng: np.rando
 
 
 def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tuple[float, bool, str]:
-    """Which share of moved draws lies within the central 90% of others.
+    """Share of moved draws that lies within the central 90% of others.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def stayed(problem: Problem, before: Floats, after: Floats, chains: int) -> tupl
 def _moved(
     derivatives: Derivatives, approximation: Laplace, start: Floats, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """Where the chains were after each of the last moves, shape (moves, chains, size), and the step adapted to."""
+    """Positions of the chains after each of the last moves, shape (moves, chains, size), and the step adapted to."""
     mean, root = approximation.mean, approximation.root
 
     def energies(z: Floats) -> tuple[Floats, Floats]:

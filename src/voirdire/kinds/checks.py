@@ -31,7 +31,7 @@ def orientation(
     data: str = "votes",
     asked: str = "answers to some of these pairs",
 ) -> Check:
-    """How much posterior mass the opposite orientation has; ``asked`` is what people may give to settle it."""
+    """Check the posterior mass of the opposite orientation; ``asked`` is what people may give to settle it."""
     level: Level = "fail" if mass > TWIN_FAIL else "warn" if mass > TWIN_WARN else "ok"
     where = " (at the mode alone)" if at_mode else ""
     message = f"{mass:.2g} posterior probability{where} that this panel is wrong as a whole: every strength reversed."
@@ -159,7 +159,7 @@ def with_turned_judges(entry: Check, problem: Problem, summary: dict[str, Any]) 
 
 
 def label_switching(mass: float, at_mode: bool = False) -> Check:
-    """How much posterior mass other namings of the classes have.
+    """Check the posterior mass of other namings of the classes.
 
     Examples
     --------

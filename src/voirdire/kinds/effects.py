@@ -1,4 +1,4 @@
-"""What terms beside a model's own say, for JSON: effects of covariates, of own families, and values of all others."""
+"""Effects of terms beside a model's own, for JSON: of covariates, of own families, and values of all others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fit is: a problem, its posterior and how it was found, with the tables that every fit shows.
+"""Fits: a problem, its posterior and how it was found, with the tables that every fit shows.
 
 A fit's verbs (to update, save, report, draw ...) live above it in the house: ``voirdire.FIT_VERBS``, at the front door,
 says where, and they are imported when they are called.
@@ -121,7 +121,7 @@ class Fit:
         return self._frame({name: [row[name] for row in rows] for name in rows[0]} if rows else {})
 
     def anchor_methods(self) -> pd.DataFrame:
-        """How well each way to use the anchors predicts anchors left out: method, log_loss, log_loss_se, accuracy,
+        """Success of each way to use the anchors in predicting those left out: method, log_loss, log_loss_se, accuracy,
         chosen.
 
         Raises
@@ -134,7 +134,7 @@ class Fit:
         return self._rows(self.anchored.methods)
 
     def checks(self) -> pd.DataFrame:
-        """What may be wrong: check, level (ok, warn, fail), value, message."""
+        """Checks of the fit: check, level (ok, warn, fail), value, message."""
         rows = [entry.as_dict() for entry in self.all_checks]
         return self._frame({key: [row[key] for row in rows] for key in rows[0]})
 
@@ -277,7 +277,7 @@ class Fit:
 
     @cached_property
     def all_checks(self) -> tuple[Check, ...]:
-        """What may be wrong."""
+        """Checks of the fit."""
         chosen = None if self.anchored is None else self.anchored.chosen
         judges, of_method = self.tables["judges"], list(self.method_checks)
         checks = self.kind.checks(self.problem, self.posterior, judges, of_method, self.seed, chosen)
@@ -299,7 +299,7 @@ class Fit:
     )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
+        """HTML that a notebook shows; see :func:`voirdire.report.notebook.notebook`."""
         return str(verb("notebook")(self.in_pandas))
 
     def __repr__(self) -> str:
@@ -330,7 +330,7 @@ class RankedFit(Fit):
         return self._frame(self.strength_columns())
 
     def spreads(self) -> pd.DataFrame:
-        """What was learned of how much items, contexts, tastes and tie habits differ: name, value, low, high.
+        """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
 
         Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spreads`.
         """

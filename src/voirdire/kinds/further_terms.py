@@ -86,7 +86,7 @@ def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
 
 
 def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
-    """What was given for terms must be named in one."""
+    """Raise unless all that was given for terms is named in one."""
     given = [*table.further.covariates, *([] if request.by is None else [request.by])]
     named = {name for row in rows for name in row.factors}
     problems = Problems("terms")

@@ -1,4 +1,4 @@
-"""What people's answers (anchors) can do for a problem: what differs by kind, and what was done with them."""
+"""Uses of people's answers (anchors) in a problem: what differs by kind, and what was done with them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ P = TypeVar("P", bound=Problem)
 
 @dataclass(frozen=True)
 class Anchored:
-    """How anchors were used.
+    """Record of how anchors were used.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Anchored:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut:
-    """What a method says of anchors that it did not see, shape (anchors,) each.
+    """Predictions by a method of anchors that it did not see, shape (anchors,) each.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class HumanAnswers(Generic[P]):
 
     @property
     def can_cut(self) -> bool:
-        """Whether they can teach judges by themselves under the problem's model."""
+        """True if people's answers can teach judges by themselves under the problem's model."""
         return False
 
     @property
@@ -144,11 +144,11 @@ class HumanAnswers(Generic[P]):
             )
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """Whether methods are compared by anchors left out: where nothing was asked for and both ways are possible."""
+        """True if methods are compared by anchors left out: where nothing was asked for and both ways are possible."""
         return asked is None and can_cut
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """What every method that may be used says of anchors left out, in up to ``FOLDS`` parts.
+        """Predictions of anchors left out, in up to ``FOLDS`` parts, by every method that may be used.
 
         Parameters
         ----------

@@ -31,7 +31,7 @@ def over_contexts(values: Values, over: str) -> Array:
 
 
 def over_note(over: str, contexts: int) -> str:
-    """What a fit with so many contexts says of its scores."""
+    """Note on the scores of a fit with so many contexts."""
     here, there = "contexts like these", "these contexts alone"
     here, there, other = (here, there, "these") if over == "new" else (there, here, "new")
     return (

@@ -1,4 +1,4 @@
-"""What differs between kinds of data: one interface, implemented once in each folder beside this file."""
+"""Interface of a kind of data: all that differs between kinds, implemented once in each folder beside this file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ P = TypeVar("P", bound=Problem)
 
 @dataclass(frozen=True)
 class Request:
-    """What a fit was asked for beside the table and the model; see :func:`voirdire.fit`."""
+    """Request of a fit beside the table and the model; see :func:`voirdire.fit`."""
 
     criteria: object = None
     anchors: object = None
@@ -56,7 +56,7 @@ class Request:
 
     @property
     def asks_terms(self) -> bool:
-        """Whether it asks for what no default model has: covariates, families of items, groups of contexts."""
+        """True if it asks for what no default model has: covariates, families of items, groups of contexts."""
         of_items = self.item_families is not None and not self.without_own_family
         return self.covariates is not None or of_items or self.by is not None
 
@@ -69,7 +69,7 @@ class Request:
 
 
 class Entrants(NamedTuple):
-    """What a leaderboard is of.
+    """Entrants of a leaderboard.
 
     Attributes
     ----------
@@ -193,10 +193,10 @@ class Kind(ABC, Generic[T, P]):
 
     @abstractmethod
     def has_anchors(self, problem: P) -> bool:
-        """Whether people's answers are part of a problem."""
+        """True if people's answers are part of a problem."""
 
     def human(self, problem: P, families: dict[str, str] | None = None) -> HumanAnswers[P]:
-        """What people's answers can do for a problem; ``families`` is the family of each judge."""
+        """Uses of people's answers for a problem; ``families`` is the family of each judge."""
         return HumanAnswers(problem)
 
     def evened(self, problem: P, posterior: Posterior) -> Posterior:
@@ -232,15 +232,15 @@ class Kind(ABC, Generic[T, P]):
         return []
 
     def structure(self, problem: P, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What contexts say, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
+        """Results on contexts, for JSON: ``over`` and ``spreads``; nothing of models without learned structure."""
         return {}
 
     def over_time(self, problem: P, posterior: Posterior) -> list[OverTime | None]:
-        """What is looked at over time, by kind of answers; None where the table has no times."""
+        """Quantities followed over time, by kind of answers; None where the table has no times."""
         return []
 
     def entrants(self, problem: P, posterior: Posterior, prob: float) -> Entrants:
-        """What a leaderboard is of: items, as far as there are draws of their scores.
+        """Entrants of a leaderboard: items, as far as there are draws of their scores.
 
         Raises
         ------
@@ -257,11 +257,11 @@ class Kind(ABC, Generic[T, P]):
         return Entrants(problem.items, drawn.reshape(-1, drawn.shape[-1]), rows, sizes.get("context", 0))
 
     def unit(self, problem: P) -> str:
-        """What scores and severities are measured in: "log-odds", or "points" of a scale."""
+        """Unit of scores and severities: "log-odds", or "points" of a scale."""
         return "log-odds"
 
     def middle(self, problem: P) -> float:
-        """What is neither much nor little of :meth:`unit`."""
+        """Neutral value in :meth:`unit`: neither much nor little."""
         return 0.0
 
     def fixed_order(self, problem: P) -> str | None:
@@ -277,16 +277,16 @@ class Kind(ABC, Generic[T, P]):
         return None
 
     def uses_families(self, problem: P) -> bool:
-        """Whether the model of a problem knows families of judges by itself."""
+        """True if the model of a problem knows families of judges by itself."""
         return False
 
     def can_weigh_answers(self, problem: P) -> bool:
-        """Whether the answers of judges that answer alike may count for less under a problem's model."""
+        """True if the answers of judges that answer alike may count for less under a problem's model."""
         return True
 
     @abstractmethod
     def residuals(self, problem: P, posterior: Posterior) -> Residuals | SharedErrors:
-        """What judges answered beyond what the model expects."""
+        """Residuals: what judges answered beyond what the model expects."""
 
     @abstractmethod
     def predict(self, problem: P, posterior: Posterior, table: object) -> Columns:
@@ -310,7 +310,7 @@ class Kind(ABC, Generic[T, P]):
         """
 
     def single_answers(self, problem: P) -> tuple[Ints, ...] | None:
-        """What every answer is about, as :meth:`chances` takes it, and last its place among the possible ones.
+        """Codes of what every answer is about, as :meth:`chances` takes them, and last its place among possible ones.
 
         None where the likelihood of a table is not the product of the probabilities of single answers.
         """
@@ -365,11 +365,11 @@ class Kind(ABC, Generic[T, P]):
     compared: ClassVar[tuple[str, ...]]  # kinds of models that predict its answers
 
     def can_compare(self, model: Model) -> bool:
-        """Whether a model predicts its answers."""
+        """True if a model predicts the answers of this kind."""
         return model.data in self.compared
 
     def predicts_density(self, model: Model) -> bool:
-        """Whether a model has a density, not a probability, of an answer."""
+        """True if a model has a density, not a probability, of an answer."""
         return False
 
     @abstractmethod

@@ -22,7 +22,7 @@ class Placed(NamedTuple):
 
 
 def placed(table: Rated) -> Placed | None:
-    """Where every item belongs; None where the table is not about several systems over several contexts.
+    """System and context of every item; None if the table is not about several systems over several contexts.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def check_over(about: Placed | None, over: str, what: str, more: str = "") -> No
 
 
 def note(table: Rated, over: str) -> str:
-    """What a fit of a table about systems says of itself."""
+    """Note on a fit of a table about systems."""
     like = "contexts like these" if over == "new" else "these contexts alone"
     return (
         f"Items are answers of {len(table.systems)} systems in {len(table.contexts)} contexts: systems() "

@@ -1,4 +1,4 @@
-"""What fits of scores and of rankings say of terms beside those of their model."""
+"""Results of fits of scores and of rankings for terms beside those of their model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class TermsFit:
         return self._told("covariates", "covariates() needs fit(..., covariates=...)")
 
     def own_family(self) -> pd.DataFrame:
-        """How much judges favour their own family: judge (None: over all), effect (log-odds), low, high.
+        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high.
 
         Raises
         ------

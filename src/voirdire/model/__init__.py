@@ -1,1 +1,1 @@
-"""What a model is: its file, its terms, its log density, the catalogue of those that ship."""
+"""Models: the file, the terms and the log density of a model, and the catalogue of those that ship."""

@@ -81,7 +81,7 @@ def added_parameters(terms: Sequence[Term]) -> tuple[Parameter, ...]:
 def contribution(
     terms: Sequence[Term], values: Values, about: Mapping[str, Array], numbers: Array | None, xp: Any
 ) -> Array:
-    """What terms add to each row, shape (..., rows); 0 without terms.
+    """Sum of the terms for each row, shape (..., rows); 0 without terms.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ MODE = (
 
 
 def parameters(model: Model) -> list[dict[str, Any]]:
-    """What a model estimates, and in which coordinates: the parameters of all its terms.
+    """List what a model estimates, and in which coordinates: the parameters of all its terms.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def in_words(parameter: dict[str, Any]) -> str:
 
 
 def criteria_in_words(model: Model) -> str:
-    """What a model does with criteria.
+    """Describe what a model does with criteria.
 
     Examples
     --------

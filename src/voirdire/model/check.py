@@ -1,4 +1,4 @@
-"""What may be wrong with a fit, as a level, a number and a plain sentence that says what to do."""
+"""Check of a fit: a level, a number and a plain sentence on what may be wrong and what to do."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class LogDensity(ABC):
     @property
     @abstractmethod
     def has_mirror(self) -> bool:
-        """Whether the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
+        """True if the likelihood has twins that only the prior tells apart (see :meth:`mirror`)."""
 
     def item_strengths(self, values: Values) -> Array:
         """Strengths that scores are made of, shape (..., criteria, items)."""
@@ -93,7 +93,7 @@ class LogDensity(ABC):
 
     @property
     def is_nested(self) -> bool:
-        """Whether spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""
+        """True if spreads are found by their Laplace-marginal likelihood, see :mod:`voirdire.infer.nested`."""
         return False
 
     @property
@@ -153,7 +153,7 @@ class LogDensity(ABC):
 
     @cached_property
     def slices(self) -> dict[str, slice]:
-        """Where each parameter's free coordinates stand in the flat vector."""
+        """Slice of each parameter's free coordinates in the flat vector."""
         found, start = {}, 0
         for parameter in self.parameters:
             stop = start + math.prod(parameter.free_shape(self.sizes))
@@ -242,7 +242,7 @@ class LogDensity(ABC):
         return total
 
     def parts_of(self, prior: LogDivided) -> int:
-        """How many spreads are parts of one scale."""
+        """Number of spreads that are parts of one scale."""
         (others,) = (p for p in self.parameters if p.name == prior.others)
         return 1 + math.prod(others.shape(self.sizes))
 
@@ -296,7 +296,7 @@ class LogDensity(ABC):
         return xp.logaddexp(here, self.log_oriented(self.mirror(x, xp), data, xp))
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
-        """What the twins of x add: :meth:`symmetric_log_prior` less :meth:`log_oriented`, shape (...)."""
+        """Contribution of the twins of x: :meth:`symmetric_log_prior` less :meth:`log_oriented`, shape (...)."""
         return self.symmetric_log_prior(x, data, xp) - self.log_oriented(x, data, xp)
 
     def symmetric_log_density(self, x: Array, data: Data, xp: Any) -> Array:

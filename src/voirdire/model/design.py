@@ -24,7 +24,7 @@ LEARNED = (LogExponential, LogNormal)  # priors of what is found by its marginal
 
 
 class Scale(NamedTuple):
-    """How far the values of a term scatter about 0, normally.
+    """Scale of the values of a term, which are normal around 0.
 
     Attributes
     ----------
@@ -83,13 +83,13 @@ class Term(NamedTuple):
 
     @property
     def sided(self) -> bool:
-        """Whether each item of a cell has a column of its own."""
+        """True if each item of a cell has a column of its own."""
         return "item" in self.factors or (self.apart and self.covariate is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """What cells are about.
+    """Cells, with the factors, items and covariates that they are about.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Design:
 
 
 class Places:
-    """Where latent values stand: the values of parameters in order, each flattened.
+    """Places of latent values: the values of parameters in order, each flattened.
 
     Examples
     --------

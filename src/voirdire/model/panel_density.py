@@ -106,7 +106,7 @@ class PanelDensity(LogDensity):
 
     @cached_property
     def predictor(self) -> tuple[int, ...]:
-        """Which predictor each column of the data's ``index`` is part of."""
+        """Predictor that each column of the data's ``index`` is part of."""
         return tuple(
             term.predictor + side * term.apart
             for term in self.terms

@@ -32,7 +32,7 @@ class Problem:
         return self if data == self.model.data else None
 
     def orientation(self, mass: float, at_mode: bool = False) -> Check:
-        """What the posterior mass of the twins says, that only the prior (and people) tell apart.
+        """Check the posterior mass of the twins, which only the prior (and people) tell apart.
 
         Parameters
         ----------

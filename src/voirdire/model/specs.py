@@ -42,7 +42,7 @@ from voirdire.settings import ANY, TEXT, Rule, among, faults, is_number, is_unkn
 
 @dataclass(frozen=True)
 class Grammar:
-    """What a model file of a kind of data may hold.
+    """Sections and terms that a model file of a kind of data may hold.
 
     Attributes
     ----------
@@ -212,17 +212,17 @@ class Model:
 
     @property
     def position_aware(self) -> bool:
-        """Whether judges may lean to a position."""
+        """True if judges may lean to a position."""
         return self.reliability.kind in RELIABILITY and RELIABILITY[self.reliability.kind].position_aware
 
     @property
     def compares(self) -> bool:
-        """Whether answers are comparisons, some of them at least."""
+        """True if answers, or some of them, are comparisons."""
         return "ties" in SECTIONS[self.data]
 
     @property
     def refuses_ties(self) -> bool:
-        """Whether answers of its kind may be ties, and the model has no term for them."""
+        """True if answers of its kind may be ties, and the model has no term for them."""
         return self.compares and self.ties is None
 
     def part(self, data: str) -> Model:

@@ -1,4 +1,4 @@
-"""How many bad judges a panel bears: synthetic judges are added to its real votes, and its ranking is made anew.
+"""Robustness of a panel to bad judges: synthetic judges join its real votes, and its ranking is made anew.
 
 MAPLE (section 5.3) asks this of synthetic panels, whose truth is known. Of a real panel it is not: what is measured is
 how far the ranking moves from the one that the same model makes of the panel alone. An added judge answers the
@@ -58,7 +58,7 @@ class Added:
 
 @dataclass(frozen=True, eq=False)
 class Bearing:
-    """How many bad judges a panel bears.
+    """Number of bad judges that a panel bears.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ def _strengths(votes: Votes, found: RankedFit) -> tuple[Floats, Floats]:
 def _answers(
     votes: Votes, truth: tuple[Floats, Floats], one: Added, number: int, seed: Sequence[int]
 ) -> pd.DataFrame:
-    """What an added judge answers to the questions of a judge of the panel."""
+    """Answers of an added judge to the questions of a judge of the panel."""
     rng = np.random.default_rng([*seed, number, zlib.crc32(one.name.encode())])
     of = rng.integers(len(votes.judges))
     rows = votes.row_cell[votes.judge[votes.row_cell] == of]

@@ -29,7 +29,7 @@ MOST_PANELS = 4
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What :func:`plan` found.
+    """Result of :func:`plan`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Plan:
     best: dict[str, Any] | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the recommendation and all candidates, as HTML without scripts."""
+        """HTML without scripts for a notebook: the recommendation and all candidates."""
         rows: list[Any] = self.table.to_dict("records")
         return shown(str(self), table("plan", "Candidates, the cheapest first", rows))
 

@@ -28,7 +28,7 @@ MOST = 64  # rankings a judge
 
 @dataclass(frozen=True, eq=False)
 class RankingPlan:
-    """What :func:`plan_rankings` found.
+    """Result of :func:`plan_rankings`.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class RankingPlan:
     best: dict[str, Any] | None
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the recommendation and all candidates, as HTML without scripts."""
+        """HTML without scripts for a notebook: the recommendation and all candidates."""
         rows: list[Any] = self.table.to_dict("records")
         return shown(str(self), table("plan", "Candidates, the fewest rankings first", rows))
 

@@ -1,4 +1,4 @@
-"""What a design makes of a truth: the list of comparisons, and the sheet of questions of each judge."""
+"""Presentation of a truth by a design: the list of comparisons, and the sheet of questions of each judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a synthetic judge is asked: all its comparisons at once, seen from the item it is shown first."""
+"""Questions to a synthetic judge: all its comparisons at once, seen from the item it is shown first."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ ITEMS = 12  # where neither the caller nor a given truth says how many
 
 @dataclass(frozen=True, kw_only=True)
 class RankingDesign(Checked):
-    """What is ranked: so many items, drawn anew for each judge, context and run, the same under every criterion.
+    """Design of rankings: so many items, drawn anew for each judge, context and run, the same under every criterion.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class RankingDesign(Checked):
 
 @dataclass(frozen=True, eq=False)
 class SimulatedRankings:
-    """What :func:`simulate_rankings` returns.
+    """Result of :func:`simulate_rankings`.
 
     Attributes
     ----------

@@ -142,7 +142,7 @@ Built = TypeVar("Built")
 
 
 def attempt(make: Callable[[Any], Built], spec: object, problems: list[str]) -> Built | None:
-    """What a specification builds; None where it is wrong, which is reported."""
+    """Build what a specification describes; None where it is wrong, which is reported."""
     try:
         return make(spec)
     except InputError as error:

@@ -26,7 +26,7 @@ Weighting = Literal["softmax", "proportional", "uniform", "first"]
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What a simulated panel was asked about.
+    """Truth that a simulated panel was asked about.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Truth:
 
 @dataclass(frozen=True)
 class TruthSetting(Checked, ABC):
-    """How strengths, weights and lengths come about."""
+    """Source of strengths, weights and lengths."""
 
     noun: ClassVar[str] = "truth"
 
@@ -118,11 +118,11 @@ class TruthSetting(Checked, ABC):
         return None
 
     def needs_contexts(self) -> bool:
-        """Whether contexts differ, so that a design must have some."""
+        """True if contexts differ, so that a design must have some."""
         return False
 
     def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
-        """What items are worth more to one judge (N,), from its own generator; None where judges have no tastes."""
+        """Additional worth of items to one judge (N,), from its own generator; None where judges have no tastes."""
         return None
 
     def shape(self) -> tuple[int, int] | None:
@@ -210,7 +210,7 @@ class NormalTruth(TruthSetting):
         return np.asarray(strengths + around - around.mean(axis=-1, keepdims=True))
 
     def needs_contexts(self) -> bool:
-        """Where ``context_sd`` is above 0."""
+        """True if ``context_sd`` is above 0."""
         return self.context_sd > 0.0
 
     def taste(self, rng: np.random.Generator, items: int) -> FloatArray | None:
@@ -280,7 +280,7 @@ class GivenTruth(TruthSetting):
     def draw(
         self, rng: np.random.Generator, items: int, criteria: int
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """What was given; only lengths that were left out are drawn."""
+        """Return what was given; only lengths that were left out are drawn."""
         strengths = np.atleast_2d(np.array(self.strengths, dtype=float))
         weights = np.zeros(criteria) if self.weights is None else np.array(self.weights, dtype=float)
         length = rng.standard_normal(items) if self.length is None else np.array(self.length, dtype=float)

@@ -47,7 +47,7 @@ class VoteArrays:
 
 @dataclass(frozen=True, eq=False)
 class SimulatedArrays:
-    """What :func:`simulate_counts` returns.
+    """Result of :func:`simulate_counts`.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class SimulatedArrays:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """What :func:`simulate_votes` returns.
+    """Result of :func:`simulate_votes`.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What one answer counts for beside those of the judge's family.
+"""Weight of one answer beside those of the judge's family.
 
 The answers of m judges whose residuals correlate by rho hold as much information about their mean as
 m / (1 + (m - 1) rho) independent ones (Kish 1965, the design effect), so each counts for 1 / (1 + (m - 1) rho) of

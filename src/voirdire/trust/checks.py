@@ -26,7 +26,7 @@ def dependent_judges(
     chosen: str | None = None,
     remedy: Callable[[], str] = lambda: "Drop copies",
 ) -> list[Check]:
-    """Whether judges agree more than independent ones would, and how many the panel is worth.
+    """Check whether judges agree more than independent ones would, and estimate how many the panel is worth.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def influence(problem: Problem, posterior: Posterior) -> list[Check]:
 
 
 def _clearly_first(problem: Problem, posterior: Posterior, rival: str) -> bool:
-    """Whether the first item is better than a rival with high posterior probability."""
+    """True if the first item is better than a rival with high posterior probability."""
     assert posterior.values is not None
     draws = scores(problem.density, posterior.values)
     first = int(np.argmax(scores(problem.density, posterior.central_values)))

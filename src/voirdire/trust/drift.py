@@ -1,4 +1,4 @@
-"""Whether judges change with time, by bets that are valid however often one looks.
+"""Change of judges over time, by bets that are valid however often one looks.
 
 Let x_1, x_2, ... be what a judge's answers are beyond expectation, in order of time. If the judge does not change,
 every order is as likely: given the bag of the first t, x_t is any of them. With w_t(x) the value x less the bag's mean
@@ -41,7 +41,7 @@ OWN = 2003  # of random numbers that no simulation with the same seed has drawn
 
 @dataclass(frozen=True, eq=False)
 class OverTime:
-    """What is looked at over time, one entry per answer.
+    """Quantities followed over time, one entry per answer.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ ALPHA = 0.001  # chance that any two of a panel of independent judges are taken 
 
 
 def tells_apart(problem: Problem) -> bool:
-    """Whether a model has judges of its own, several of them, for whom being alike would matter."""
+    """True if a model has several judges of its own, for whom being alike would matter."""
     one = problem.model.pool != "none" or problem.model.reliability.kind == "fixed"
     return not one and len(problem.judges) > 1
 

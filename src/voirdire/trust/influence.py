@@ -1,4 +1,4 @@
-"""Which judges decide what comes first.
+"""Influence of judges on which item comes first.
 
 To first order, leaving judge k out changes the posterior mean of a quantity f by -Cov(f, log likelihood of k's
 votes), the covariance over the posterior (the Bayesian infinitesimal jackknife, Giordano and Broderick 2023, arXiv

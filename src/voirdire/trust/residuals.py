@@ -1,4 +1,4 @@
-"""What judges answered beyond what the model expects of them.
+"""Residuals: what judges answered beyond what the model expects of them.
 
 For judge k and comparison p (an unordered pair under a criterion), with +1 for the one item, -1 for the other and 0
 for a tie, let r_kp be the sum of the judge's answers minus its expectation, and v_kp its variance, both given the

@@ -1,1 +1,1 @@
-"""What a leaderboard may say: statements that hold together, what a choice may cost, what would settle it."""
+"""Leaderboard: statements that hold together, what a choice may cost, what would settle it."""

@@ -1,4 +1,4 @@
-"""Which items are told apart, all statements together being right with a stated probability.
+"""Distinguishable items, all statements together being right with a stated probability.
 
 Of draws of all scores, two items are told apart where the median of their difference is more than t of its deviations
 from zero, t the quantile of the largest deviation of any pair from its own median (max-t: Hothorn, Bretz and Westfall
@@ -22,7 +22,7 @@ SIDES = (0.15865525393145707, 0.5, 0.8413447460685429)  # quantiles of a normal 
 
 
 class Apart(NamedTuple):
-    """What is told apart, items in the order of their draws.
+    """Pairs of items that are distinguishable, items in the order of their draws.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Apart(NamedTuple):
 
 
 def told_apart(draws: Floats, level: float = LEVEL) -> Apart:
-    """Which items are told apart by draws of their scores, shape (draws, items).
+    """Find the pairs of items that are distinguishable by draws of their scores, shape (draws, items).
 
     Examples
     --------

@@ -109,7 +109,7 @@ def _neighbours(fit: Fit, entrants: Entrants, found: Apart, order: Ints) -> list
 
 
 def verdict(result: dict[str, Any], tied: list[list[str]], cycle: list[str], context: str | None) -> str:
-    """What the board says, in words: first what speaks against it, then what is best."""
+    """Verdict of the board, in words: first what speaks against it, then what is best."""
     failed = [row["check"] for row in result["checks"] if row["level"] == "fail"]
     warned = [row["check"] for row in result["checks"] if row["level"] == "warn"]
     said = []

@@ -1,4 +1,4 @@
-"""Whether one context (prompt) decides what is said of the first place.
+"""Context (prompt) that alone decides what is said of the first place.
 
 Over the contexts asked about, an item is first and shares its place with those that are not told apart from it
 (:mod:`.apart`). A context decides where all that would be said otherwise without it, and it is no context like the
@@ -57,7 +57,7 @@ def deciding(draws: Floats) -> int | None:
 
 
 def _said(scores: Floats) -> tuple[int, np.ndarray]:
-    """Which item is first, and which are not told apart from it, of draws of shape (draws, items)."""
+    """First item, and mask of those not distinguishable from it, by draws of shape (draws, items)."""
     first = int(scores.mean(axis=0).argmax())
     return first, ~told_apart(scores).apart[first]
 

@@ -1,4 +1,4 @@
-"""What a choice may cost, where every item may stand, and what it would take to tell two items apart."""
+"""Cost of a choice, places where every item may stand, and answers needed to distinguish two items."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rank_probabilities(draws: Floats) -> Floats:
 
 
 def expected_loss(draws: Floats) -> Floats:
-    """How much worse than the best each item is on average, shape (items,): what choosing it costs.
+    """Mean loss against the best item, shape (items,): what choosing each item costs.
 
     Examples
     --------

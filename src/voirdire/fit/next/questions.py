@@ -1,4 +1,4 @@
-"""What may be asked: pairs of items, under a criterion, of a judge or a person; and the answers expected."""
+"""Possible questions: pairs of items, under a criterion, of a judge or a person; and the answers expected."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ def _least_sure(problem: VotesProblem, values: Values, one: Ints, other: Ints) -
 
 
 def _met(problem: VotesProblem) -> npt.NDArray[np.bool_]:
-    """Which items were met in each context, shape (contexts, items); of a model without contexts one of all items."""
+    """Mask of the items met in each context, shape (contexts, items); of a model without contexts one of all items."""
     votes, context = problem.votes, context_of(problem.votes)
     if not problem.density.contexts or context is None:
         return np.ones((1, len(problem.items)), dtype=bool)
@@ -254,7 +254,7 @@ def _keys(
 
 
 def _alike(problem: VotesProblem) -> bool:
-    """Whether all judges answer alike, so that it does not matter who is asked."""
+    """True if all judges answer alike, so that it does not matter who is asked."""
     model = problem.model
     habits = problem.density.ties and model.ties is not None and TIES[model.ties.kind].by_judge
     return not RELIABILITY[model.reliability.kind].keys and not habits
@@ -291,7 +291,7 @@ def _context(problem: VotesProblem, votes: Votes) -> Ints:
 
 
 def panel_votes(problem: VotesProblem, asked: Questions) -> Ints:
-    """How the panel answered each comparison (in its context) so far: first, second, ties; shape (questions, 3)."""
+    """Count the panel's answers to each comparison (in its context) so far: first, second, ties; (questions, 3)."""
     votes, separate = problem.votes, problem.model.criteria == "separate"
     found = np.zeros((len(asked.first), 3), np.int64)
     known, of = pair_keys(votes, criteria=separate), _context(problem, votes)

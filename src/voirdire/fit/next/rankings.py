@@ -238,7 +238,7 @@ class _State:
         return np.asarray(np.maximum((self.gaps**2).mean(axis=0), 1e-12))
 
     def search(self, where: _Where) -> Search:
-        """What a search for the best set needs to know of a place to ask."""
+        """Quantities that a search for the best set needs of a place to ask."""
         mean = sum(self.means[name][tuple(at)] for name, *at in where.parts)
         apart = self.apart(where)
         near = self.matters * np.exp(-0.5 * self.middle**2 / self.before) / self.variance

@@ -18,7 +18,7 @@ PASSES = 5  # through the items of a set, to put others in their place
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """What is known where a ranking may be asked for.
+    """Quantities known where a ranking may be asked for.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Search:
     unseen: float
 
     def worth(self, sets: Ints) -> Floats:
-        """What the rankings of sets, shape (sets, size), are worth, shape (sets,).
+        """Worth of the rankings of sets, shape (sets, size), as an array of shape (sets,).
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""What answers tell of the order of pairs, from the first two moments of posterior draws.
+"""Information in answers about the order of pairs, from the first two moments of posterior draws.
 
 Of pair t the draws have the difference of strengths d_t, with mean m_t and variance v_t. Question q has answer y_q (1
 first, 0 second, 1/2 tie), whose mean given a draw is p_q. In the linear approximation an answer explains the share

@@ -194,7 +194,7 @@ def _oriented(problem: VotesProblem, x: Floats, about: str) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Targets:
-    """What is to become surer.
+    """Quantities that are to become surer.
 
     Attributes
     ----------

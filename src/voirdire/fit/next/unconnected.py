@@ -1,4 +1,4 @@
-"""What to ask a person about pairs that nothing links, to answer the others by stacking.
+"""Questions to a person about pairs that nothing links, to answer the others by stacking.
 
 A person's answer to one such pair tells of another only through the judges: which of them to follow. The model's
 strengths are no guide to that. The order of a pair on which judges are divided is the least sure, and its answer says
@@ -51,7 +51,7 @@ class Stacked:
 
 
 def evidence_of(problem: VotesProblem) -> Evidence | None:
-    """What stacking learns from; None where items are linked, or the model's judges are no coins."""
+    """Evidence that stacking learns from; None where items are linked, or the model's judges are no coins."""
     if problem.model.criteria == "separate" or not unconnected_pairs(problem):
         return None
     found = gather(problem)

@@ -1,1 +1,1 @@
-"""What chains ask for thousands of times, compiled ahead: answers of cells, and coordinates of latent values."""
+"""Computations that chains need thousands of times, compiled ahead: answers of cells, coordinates of latent values."""

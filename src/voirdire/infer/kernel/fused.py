@@ -37,7 +37,7 @@ class FusedAnswers:
 
     @cached_property
     def _cells(self) -> tuple[Any, Any, Any, Any]:
-        """Where the values of each predictor of each cell begin, their places and coefficients, and the counts."""
+        """Starts of the values of each predictor of each cell, their places and coefficients, and the counts."""
         pattern, kinds = self.pattern, self.pattern.kinds
         used = (pattern.coefficients != 0) & (pattern.index < pattern.size)
         row = (np.arange(len(pattern.index))[:, None] * kinds + pattern.predictor)[used]
@@ -97,7 +97,7 @@ class FusedAnswers:
 
 
 def has_kernel(model: Field) -> bool:
-    """Whether the kernel has the answers of a field."""
+    """True if the kernel has the answers of a field."""
     return model.scales is None and fused(model.pattern, model.answers) is not None
 
 

@@ -63,7 +63,7 @@ def names(system: str, machine: str, wide: bool) -> list[str]:
 
 
 def _has_wide_vectors() -> bool:
-    """Whether the processor has what x86-64-v3 needs, as NumPy found it."""
+    """True if the processor has what x86-64-v3 needs, as NumPy found it."""
     from importlib import import_module
 
     features = getattr(import_module("numpy._core._multiarray_umath"), "__cpu_features__", {})

@@ -16,7 +16,7 @@ from voirdire.typing import Floats
 
 
 class Values(NamedTuple):
-    """What the kernel reads of each value, shape (size,) and (size, hypers), and of each group of one prior.
+    """Input of the kernel for each value, shape (size,) and (size, hypers), and for each group of one prior.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class Mapped:
         return likelihood, side_by_side(model.pattern.gathered(by_predictors), np.float32), by_hyper
 
     def _skewed(self, x: Any, by_x: Any, hyper: Floats, by_hyper: Floats) -> tuple[Floats, Floats]:
-        """What skewing adds to the log prior and to the gradient by the spreads; that by latent values is added."""
+        """Add the effect of skewing to ``by_x``; return it for the log prior and for the gradient by the spreads."""
         model, points = self.nested.model, len(hyper)
         at = model.skewed
         if not at.size:

@@ -29,7 +29,7 @@ BEND = 1e-4  # of differences of slopes, in standard deviations of the predictor
 
 
 class CellAnswers(Protocol):
-    """What a nested approximation asks of answers: of a few alternatives each, or numbers (:mod:`.normal`).
+    """Answers as a nested approximation needs them: of a few alternatives each, or numbers (:mod:`.normal`).
 
     See :class:`Answers` for each; predictors and gradients have the shape (..., predictors, cells).
     """
@@ -45,10 +45,10 @@ class CellAnswers(Protocol):
         """As :meth:`both`, compiled."""
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """How the gradient turns along changes of the predictors, as a function of them."""
+        """Change of the gradient along changes of the predictors, as a function of them."""
 
     def information(self, predictors: Floats) -> Floats:
-        """What answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        """Expected information of answers about the predictors, shape (cells, predictors, predictors)."""
 
     def bend(self, predictors: Floats, covariance: Floats) -> Floats:
         """Half the gradient, by the predictors, of sum_ab C_ab W_ab, C ``covariance`` and W :meth:`information`."""
@@ -163,7 +163,7 @@ class Answers(Compiled):
             return autodiff.gradient(lambda x: self.log_likelihood(x, autodiff.TAPED), points)
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         if self.closed_form is not None:
             with np.errstate(all="ignore"):
                 second = self.closed_form.curved(list(predictors), self.counts).second
@@ -180,7 +180,7 @@ class Answers(Compiled):
         return turned
 
     def information(self, predictors: Floats) -> Floats:
-        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
         if self.closed_form is not None:

@@ -244,14 +244,14 @@ def factor_of(pattern: Pattern, diagonal: Floats, curvature: Floats) -> Factor:
 
 
 class _Left(NamedTuple):
-    """What a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
+    """Products that a stack takes from the common values: Y' Y of all its blocks, their Y in full, or nothing yet."""
 
     whole: Floats | None
     rows: Floats | None
 
 
 def _left(stack: Stack, beside: Floats, common: int) -> _Left:
-    """Where blocks meet most common values: Y' Y where they have many rows, else their rows, which others join."""
+    """Y' Y of blocks that meet most common values if they have many rows, else their rows, which others join."""
     blocks, size, width = beside.shape
     if 4 * width < common:
         return _Left(None, None)
@@ -270,7 +270,7 @@ def _take(whole: Floats, waiting: list[Floats]) -> None:
 
 
 def _each(of: Callable[[int], T], pattern: Pattern) -> Iterator[T]:
-    """What ``of`` gives of each stack, in order; of large patterns by threads."""
+    """Yield the results of ``of`` for each stack, in order; of large patterns by threads."""
     numbers = range(len(pattern.plan.stacks))
     if pattern.work < THREADED or len(pattern.common) > MOST_COMMON:
         yield from map(of, numbers)

@@ -19,12 +19,12 @@ AT = math.asinh(1.0)  # a
 
 
 def may_be_zero(model: Field) -> Bools:
-    """Which logarithms are of what may be zero, shape (hypers,): those whose exponential has an exponential prior."""
+    """True for logarithms of what may be zero, shape (hypers,): those whose exponential has an exponential prior."""
     return np.array([hyper.sd == 0 for hyper in model.hypers], dtype=bool)
 
 
 def bent(u: Floats, which: Bools) -> tuple[Floats, Floats, Floats, Floats]:
-    """How far logarithms are from log t^, shape (points, hypers), as they are for those not of ``which``.
+    """Distance of logarithms from log t^, shape (points, hypers), as they are for those not of ``which``.
 
     Returns
     -------

@@ -52,12 +52,12 @@ class Blocks:
 
     @property
     def used(self) -> Bools:
-        """Which answers there are, shape (classes, answers)."""
+        """Mask of the answers that there are, shape (classes, answers)."""
         return np.asarray(self.weight > 0)
 
 
 def is_normal(model: Field) -> bool:
-    """Whether the answers of a field are normal given its spreads, but for those at the ends, and its blocks small."""
+    """True if the answers of a field are normal given its spreads, but for those at the ends, and its blocks small."""
     answers, pattern = model.answers, model.pattern
     if (
         not isinstance(answers, NormalAnswers)

@@ -63,7 +63,7 @@ class Chains(NamedTuple):
 
     @property
     def met(self) -> bool:
-        """Whether all chains are in the same distribution, as far as they can tell."""
+        """True if all chains are in the same distribution, as far as they can tell."""
         return self.rhat <= RHAT and self.ess >= ESS
 
 
@@ -143,7 +143,7 @@ def with_error(draws: Floats, ess: float) -> Floats:
 
 
 def _wanted(found: Chains, made: int) -> int:
-    """How many more moves let chains meet that made so many, by how R-hat and the effective sample size go on."""
+    """Number of further moves until chains that made so many meet, by their R-hat and effective sample size."""
     times = max((found.rhat - 1.0) / (RHAT - 1.0), ESS / max(found.ess, 1.0))
     return int(made * (np.clip(SPARE * times, LEAST_MORE + 1.0, MOST_TIMES) - 1.0))
 

@@ -42,7 +42,7 @@ NONE = -30.0  # logarithm of a spread of which smaller ones are the same
 
 
 class Said(NamedTuple):
-    """What the answers of classes of blocks say together, of every chain.
+    """Summary of the answers of classes of blocks together, of every chain.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Said(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What is known of chains' answers and common values given spreads.
+    """Distribution of chains' answers and common values given spreads.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class Collapsed:
         return np.asarray(mean - self._shift(common))
 
     def _shift(self, common: Floats) -> Floats:
-        """What common values, shape (chains, common), make of answers, shape (chains, classes, answers)."""
+        """Contribution of common values, shape (chains, common), to answers, shape (chains, classes, answers)."""
         return np.asarray((self.blocks.x @ common[:, None, :, None])[..., 0])
 
     def log_density(self, hyper: Floats, said: Said) -> tuple[Floats, Floats]:

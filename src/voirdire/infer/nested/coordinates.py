@@ -223,7 +223,7 @@ class Coordinates:
 
 
 class Parts(NamedTuple):
-    """What latent values are made of, shape (points, size) but for ``hyper``, (points, hypers).
+    """Components of latent values, shape (points, size) but for ``hyper``, (points, hypers).
 
     Attributes
     ----------

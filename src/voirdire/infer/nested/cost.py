@@ -60,13 +60,13 @@ def spread_seconds(model: Field, moves: int, chains: int = CHAINS, step: float |
 
 
 def by_spreads(model: Field, most: float) -> bool:
-    """Whether chains are of spreads alone: where answers are normal and few chains take no longer than they may."""
+    """True if chains are of spreads alone: where answers are normal and few chains take no longer than they may."""
     least = sum(NORMAL_WARM) + FEWEST
     return is_normal(model) and bool(model.hypers) and spread_seconds(model, least, FEW_CHAINS) <= most
 
 
 def affordable(model: Field, most: float) -> bool:
-    """Whether few chains take about as long as they may, in seconds."""
+    """True if few chains take at most about as long as they may, in seconds."""
     if by_spreads(model, most):
         return True
     allowed = most if model.near_normal else LONGER * most
@@ -74,7 +74,7 @@ def affordable(model: Field, most: float) -> bool:
 
 
 def at_once(model: Field, most: float) -> bool:
-    """Whether chains are run untried.
+    """True if chains are run without a trial first.
 
     Of votes, whose approximation hardly holds where spreads are learned, and where those of spreads alone are quick.
     """

@@ -1,4 +1,4 @@
-"""What the prior of spreads that are parts of one scale has beside that of each."""
+"""Addition to the prior of spreads that are parts of one scale, beside the prior of each."""
 
 from __future__ import annotations
 

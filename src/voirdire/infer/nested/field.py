@@ -113,7 +113,7 @@ class Field:
 
     @cached_property
     def few(self) -> Bools:
-        """Which latent values stay when the others are integrated out, shape (size,)."""
+        """Mask of the latent values that stay when the others are integrated out, shape (size,)."""
         return np.repeat([group.few for group in self.groups], [group.size for group in self.groups])
 
     @cached_property
@@ -261,7 +261,7 @@ class Field:
         return np.flatnonzero(self._numbers[4] != PLAIN)
 
     def skew(self, x: Floats, hyper: Floats) -> Skew:
-        """What skewing adds to the prior of the values that are, shape (..., skewed)."""
+        """Effect of skewing on the prior of the values that are skewed, shape (..., skewed)."""
         here = self.group_priors(hyper)
         of = np.repeat(np.arange(len(self.groups)), [group.size for group in self.groups])[self.skewed]
         log_t, m, share = here.log_spread[..., of], here.mean[..., of], self._numbers[4][self.skewed]
@@ -273,7 +273,7 @@ class Field:
 
     @cached_property
     def levels(self) -> tuple[Floats, Floats]:
-        """Which hyperparameter is the spread of each value, and which its mean: 0 or 1, shape (size, hypers) each."""
+        """Indicators, 0 or 1, of the spread and the mean of each value among hyperparameters, (size, hypers) each."""
         spread_at, _, mean_at, _, _ = self._numbers
         each = np.arange(len(self.hypers))
         return (spread_at[:, None] == each).astype(float), (mean_at[:, None] == each).astype(float)
@@ -290,7 +290,7 @@ class Field:
         )
 
     def group_changes(self, steps: Floats) -> Floats:
-        """What steps of the logarithms, shape (..., hypers), are for each group's spread, shape (..., groups)."""
+        """Steps of the logarithms, shape (..., hypers), as steps of each group's spread, shape (..., groups)."""
         spread_at = self._by_group[0]
         padded = np.concatenate([steps, np.zeros((*steps.shape[:-1], 1))], axis=-1)
         return np.asarray(padded[..., spread_at])

@@ -23,7 +23,7 @@ Energy = Callable[[Floats], tuple[Floats, Floats]]
 
 
 class Place(NamedTuple):
-    """Where chains are, shape (chains, size), with minus the log density there and its gradient."""
+    """Positions of chains, shape (chains, size), with minus the log density there and its gradient."""
 
     z: Floats
     value: Floats
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Path(NamedTuple):
-    """Where chains are after a path, which of them went, shape (chains,), and the chance of that on average."""
+    """Positions of chains after a path, which of them went, shape (chains,), and the chance of that on average."""
 
     end: Place
     went: Bools

@@ -88,7 +88,7 @@ def settled(model: Field, found: Given) -> Given:
 
 
 class Tilt(NamedTuple):
-    """What integrating out some values does to those that stay.
+    """Effect of integrating out some values on those that stay.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ def slope_of(model: Field, found: Given) -> tuple[Floats, Floats]:
 
 
 def _pushes_of_scales(model: Field, found: Given) -> Floats:
-    """How the gradient by the latent values turns with hyperparameters in predictors, shape (hypers, size)."""
+    """Change of the gradient by the latent values with hyperparameters in predictors, shape (hypers, size)."""
     from scipy.sparse import diags_array, vstack
 
     kinds, cells = found.predictors.shape

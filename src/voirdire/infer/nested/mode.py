@@ -42,7 +42,7 @@ class NestedMode(Mode):
 
     @property
     def converged(self) -> bool:
-        """Whether the spreads' gradient is small."""
+        """True if the spreads' gradient is small."""
         return self.gradient <= ARRIVED
 
 

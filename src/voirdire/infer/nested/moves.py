@@ -76,7 +76,7 @@ class Moves:
         self._warmed(warm[1])
 
     def _warmed(self, moves: int, *, exchanging: bool = True) -> tuple[list[Floats], list[Bools]]:
-        """Where chains were in moves during which the step is adapted, and which paths were accepted.
+        """Move chains while the step is adapted; return their positions, and which paths were accepted.
 
         The step ends at the mean of the later half's.
         """

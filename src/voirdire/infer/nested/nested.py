@@ -189,7 +189,7 @@ def _drawn(g: Given, shift: Floats, share: int, rng: np.random.Generator) -> tup
 
 
 def _mean_shift(model: Field, g: Given) -> Floats:
-    """How far the mean of the latent values is from where they were found.
+    """Distance of the mean of the latent values from where they were found.
 
     From the mode, to first order, a standard deviation at most; propagation is about the mean.
     """

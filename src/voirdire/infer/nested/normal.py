@@ -74,7 +74,7 @@ class NormalAnswers(Compiled):
         return self.log_likelihood(predictors, np), slope
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         noise = np.exp(predictors[1])
         z = (self.score - predictors[0]) / noise
         t, hazard = self._beyond(predictors)
@@ -87,7 +87,7 @@ class NormalAnswers(Compiled):
         return lambda change: np.stack([mm * change[0] + ml * change[1], ml * change[0] + ll * change[1]])
 
     def information(self, predictors: Floats) -> Floats:
-        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         mm, ml, ll = (self.weight * part for part in _information(*predictors))
         return np.stack([np.stack([mm, ml], axis=-1), np.stack([ml, ll], axis=-1)], axis=-2)
 
@@ -108,7 +108,7 @@ class NormalAnswers(Compiled):
         return out
 
     def _beyond(self, predictors: Floats) -> tuple[Floats, Floats]:
-        """How far the mean is beyond the end that a score stands at, in noises, and phi / Phi there."""
+        """Distance of the mean beyond the end that a score stands at, in noises, and phi / Phi there."""
         t = (self.end * predictors[..., 0, :] - HALF) * np.exp(-predictors[..., 1, :])
         return t, normal_hazard(t)
 

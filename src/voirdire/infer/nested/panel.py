@@ -54,7 +54,7 @@ class FormedAnswers(Answers):
 
 
 def answers_of(density: PanelDensity, data: Data) -> Answers:
-    """What was answered in each cell, as the density's family reads it."""
+    """Answers of each cell, as the density's family reads them."""
     family, answers = density.family, data["panel"]["answers"]
     if family.parts is None:
         return Answers(family.log_chances, answers, family.closed_form, family.name)

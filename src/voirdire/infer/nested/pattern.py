@@ -1,4 +1,4 @@
-"""Which latent values meet in an answer: what the matrix of second derivatives of their density has where.
+"""Latent values that meet in an answer: the pattern of the matrix of second derivatives of their density.
 
 Latent values of one block (all of one judge, all of one prompt) meet each other and those that all blocks share, and no
 others: :mod:`.arrow` has what is done with such matrices.
@@ -19,7 +19,7 @@ from voirdire.typing import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    """Which latent values meet in an answer, and where the products of their coefficients are added up.
+    """Latent values that meet in an answer, and places where the products of their coefficients are added up.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ class Pattern:
 
     @cached_property
     def plan(self) -> Plan:
-        """How the matrix is laid out."""
+        """Layout of the matrix."""
         return plan_of(self)
 
     @cached_property
     def members(self) -> Members:
-        """Which values each block has, and meets."""
+        """Values that each block has, and meets."""
         return members_of(self)
 
     @cached_property
@@ -134,7 +134,7 @@ class Pattern:
 
     @cached_property
     def _twice(self) -> Ints:
-        """Which pairs of places in a cell may hold the same value twice."""
+        """Pairs of places in a cell that may hold the same value twice."""
         one, other = np.tril_indices(len(self.predictor))
         used = np.where(self.coefficients != 0, self.index, self.size + 1 + np.arange(len(self.predictor)))
         same = [a != b and bool((used[:, a] == used[:, b]).any()) for a, b in zip(one, other, strict=True)]

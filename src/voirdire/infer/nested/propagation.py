@@ -88,13 +88,13 @@ class Propagated(Given):
 
 
 def wide(model: Field) -> list[int]:
-    """Which predictors of a cell depend on values that are integrated out."""
+    """Predictors of a cell that depend on values that are integrated out."""
     others = model.others
     return sorted(set(others.predictor[(others.coefficients != 0).any(axis=0)].tolist()))
 
 
 def applies(model: Field) -> bool:
-    """Whether answers are known in closed form, and one or two of their predictors are integrated over."""
+    """True if answers are known in closed form, and one or two of their predictors are integrated over."""
     return (
         isinstance(model.answers, Answers)
         and model.answers.closed_form is not None
@@ -178,7 +178,7 @@ class _Run:
         self._cavities()
 
     def _cavities(self) -> None:
-        """What the others say of each cell's predictors; where that is no density, a wide one in its place."""
+        """Set what the others say of each cell's predictors; where that is no density, a wide one in its place."""
         precision, size = inverse(self.near.covariance)
         shift = times(precision, self.near.mean)
         left = precision - self.sites.precision

@@ -26,7 +26,7 @@ BY_PART = "Spreads were learned from the answers of {some:,} of {all:,} contexts
 
 @dataclass(frozen=True, eq=False)
 class Nested:
-    """Where the search of the spreads ended.
+    """End of the search of the spreads.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Nested:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was done, in words."""
+        """Notes on what was done, in words."""
         if isinstance(self.found, Propagated):
             said = (BY_PROPAGATION,)
             blocks = int(self.model.pattern.block.max(initial=-1)) + 1

@@ -83,7 +83,7 @@ class SeveralAnswers:
         return total, slope
 
     def turning(self, predictors: Floats) -> Callable[[Floats], Floats]:
-        """How the gradient turns along changes of the predictors, shape (predictors, cells) each, as a function."""
+        """Change of the gradient along changes of the predictors, shape (predictors, cells) each, as a function."""
         turns = [
             (cells, its, answers.turning(predictors[its, cells])) for cells, its, answers in self._places
         ]
@@ -97,7 +97,7 @@ class SeveralAnswers:
         return turned
 
     def information(self, predictors: Floats) -> Floats:
-        """What the answers say of the predictors on average, shape (cells, predictors, predictors)."""
+        """Expected information of the answers about the predictors, shape (cells, predictors, predictors)."""
         kinds, cells = predictors.shape
         total = np.zeros((cells, kinds, kinds))
         for at, its, answers in self._places:

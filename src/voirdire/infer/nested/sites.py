@@ -45,7 +45,7 @@ def between(one: Sites, other: Sites, share: float | Floats) -> Sites:
 
 
 def positive(matrices: Floats, least: Floats) -> Bools:
-    """Which of one-by-one or two-by-two matrices are larger than others in every direction."""
+    """True for one-by-one or two-by-two matrices that are larger than others in every direction."""
     over = matrices - least
     if len(over) == 1:
         return np.asarray(over[0, 0] > 0)

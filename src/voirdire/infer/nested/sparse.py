@@ -28,7 +28,7 @@ WIDEST = 1.5  # standard deviation of the logarithm of a spread, at most
 
 
 def is_sparse(model: Field) -> bool:
-    """Whether answers say so little of each value that Laplace's method does not hold, and propagation applies."""
+    """True if answers say so little of each value that Laplace's method does not hold, and propagation applies."""
     return applies(model) and 0.0 < answers_each(model) < FEW
 
 
@@ -65,7 +65,7 @@ def _value(model: Field, found: Given) -> float:
 
 
 def is_large(model: Field) -> bool:
-    """Whether there are so many blocks that spreads are learned from some of them."""
+    """True if there are so many blocks that spreads are learned from some of them."""
     return int(model.pattern.block.max(initial=-1)) + 1 >= MANY
 
 

@@ -55,7 +55,7 @@ class Stack:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How the matrix of a pattern is laid out.
+    """Layout of the matrix of a pattern.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """Which values each block has, and meets.
+    """Values that each block has, and meets.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Members:
 
 
 class Meetings(Protocol):
-    """Which latent values meet in cells, as a :class:`.Pattern` has it."""
+    """Latent values that meet in cells, as a :class:`.Pattern` has them."""
 
     @property
     def block(self) -> Ints:
@@ -140,7 +140,7 @@ class Meetings(Protocol):
 
 
 def members_of(pattern: Meetings) -> Members:
-    """Which values the blocks of a pattern have, and meet."""
+    """Values that the blocks of a pattern have, and meet."""
     block, common = np.append(pattern.block, -1), pattern.common
     used = pattern.coefficients != 0
     met = np.zeros(pattern.size + 1, dtype=bool)

@@ -1,4 +1,4 @@
-"""What is told of chains while they run, and whether they are asked to end."""
+"""Reports on chains while they run, and requests that they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of votes and scores."""
+"""Checks of a fit of votes and scores."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def all_checks(
 
 
 def linked(problem: JointProblem) -> Check:
-    """Whether all items can be compared, through votes and the judges who score.
+    """Check whether all items can be compared, through votes and the judges who score.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def linked(problem: JointProblem) -> Check:
 
 
 def link(problem: JointProblem) -> Check:
-    """Whether enough items have both votes and scores to say what a vote is worth beside a score."""
+    """Check whether enough items have both votes and scores to say what a vote is worth beside a score."""
     both = int(problem.tables.in_both.any(axis=0).sum())
     if both >= FEWEST:
         return Check("link", "ok", float(both), f"{both} items have both votes and scores.")

@@ -123,7 +123,7 @@ class JointDensity(LogDensity):
         return tuple(found[name] for name in names)
 
     def information(self, name: str, values: Values, xp: Any) -> Array:
-        """What scores and votes say of an item's strength, were what judges perceive known; (..., criteria, 1, 1)."""
+        """Information of scores and votes on an item's strength, if perceptions were known; (..., criteria, 1, 1)."""
         slope = xp.exp(values["log_vote_scale"])[..., None]
         if "log_discrimination" in values:
             slope = slope * xp.exp(values["log_discrimination"])

@@ -119,7 +119,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return read_criteria(given, criteria).after(problem.of_votes.criteria_votes)
 
     def has_anchors(self, problem: JointProblem) -> bool:
-        """Whether people answered some comparisons."""
+        """True if people answered some comparisons."""
         return problem.of_votes.anchors is not None
 
     def chances(self, problem: JointProblem, values: Values, rows: tuple[Ints, ...]) -> Floats:
@@ -168,7 +168,7 @@ class JointKind(Kind[VotesAndScores, JointProblem]):
         return resampled_votes(problem.of_votes, rng) | resampled_scores(problem.of_scores, rng)
 
     def pack(self, problem: JointProblem) -> Packed:
-        """What :class:`.VotesKind` and :class:`.ScoresKind` store of both parts."""
+        """Pack both parts as :class:`.VotesKind` and :class:`.ScoresKind` store them."""
         votes, scores = VOTES.pack(problem.of_votes), SCORES.pack(problem.of_scores)
         tables = votes.sections["tables"] | scores.sections["tables"]
         return Packed(votes.sections | {"tables": tables}, scores.arrays | votes.arrays)

@@ -56,7 +56,7 @@ class VotesAndScores:
 
     @property
     def in_both(self) -> npt.NDArray[np.bool_]:
-        """Which items under which criteria have votes and scores, shape (criteria, items)."""
+        """Mask of items that have votes and scores under a criterion, shape (criteria, items)."""
         voted, scored = (np.zeros((len(self.criteria), len(self.items)), dtype=bool) for _ in range(2))
         voted[self.votes.criterion, self.votes.first] = True
         voted[self.votes.criterion, self.votes.second] = True

@@ -35,7 +35,7 @@ def check_about(about: str) -> None:
 
 
 def panel_of(problem: LabelsProblem, chance: Floats, data: Data | None = None) -> Panel:
-    """What a panel says, with the labels that items have.
+    """Collect what a panel says, with the labels that items have.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def shown(problem: LabelsProblem, posterior: Posterior) -> tuple[Floats, Floats]
 
 
 def the_other(problem: LabelsProblem) -> Literal["panel", "target"]:
-    """What the fit is not about."""
+    """Subject, of panel and target, that the fit is not about."""
     return "panel" if problem.about == TARGET else "target"
 
 
@@ -110,7 +110,7 @@ def _with_known(problem: LabelsProblem, chance: Floats) -> Floats:
 
 
 def difference(problem: LabelsProblem, posterior: Posterior) -> list[str]:
-    """How sure the panel is of its labels, and how often its target would agree; nothing of models without classes."""
+    """Sentence on how sure the panel is of its labels, and how often its target would agree; none without classes."""
     rest = problem.known < 0
     if not problem.density.latent or not rest.any():
         return []

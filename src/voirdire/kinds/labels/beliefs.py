@@ -1,4 +1,4 @@
-"""What is believed of the classes of items, averaged over draws of the posterior."""
+"""Beliefs about the classes of items, averaged over draws of the posterior."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of labels."""
+"""Checks of a fit of labels."""
 
 from __future__ import annotations
 

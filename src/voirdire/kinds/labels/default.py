@@ -64,7 +64,7 @@ def _without_order(table: Labels, request: Request) -> tuple[str, str]:
 
 
 def _account(table: Labels, request: Request, families: dict[str, str]) -> bool:
-    """Whether judges are independent given the class and what families share, more or less."""
+    """True if judges are independent given the class and what families share, more or less."""
     problem = pose_labels(load_model(SHARED), table, classes=request.classes, families=families)
     posterior = Posterior(problem.density, find_mode(problem).x, None)
     left = residuals(problem, posterior, np.random.default_rng(0))

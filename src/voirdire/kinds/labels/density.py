@@ -72,17 +72,17 @@ class LabelsDensity(LabelsLayout):
 
     @property
     def latent(self) -> bool:
-        """Whether items have a class that judges are right or wrong about."""
+        """True if items have a class that judges are right or wrong about."""
         return self.model.classes is not None and self.model.classes.kind != "by-item"
 
     @property
     def graded(self) -> bool:
-        """Whether items have a value on a scale, which judges cut into levels."""
+        """True if items have a value on a scale, which judges cut into levels."""
         return self.model.classes is not None and self.model.classes.kind == "latent-value"
 
     @property
     def shares_errors(self) -> bool:
-        """Whether judges of a family see the same effect in an item; see :mod:`.labels.states`."""
+        """True if judges of a family see the same effect in an item; see :mod:`.labels.states`."""
         return self.model.reliability.kind in SHARED_ERRORS
 
     @property
@@ -92,7 +92,7 @@ class LabelsDensity(LabelsLayout):
 
     @property
     def has_mirror(self) -> bool:
-        """Whether classes can change names; more than eight without an anchor are kept as they are."""
+        """True if classes can change names; more than eight without an anchor are kept as they are."""
         if self.shares_errors and not SHARED_ERRORS[self.model.reliability.kind].symmetric:
             # an effect is on right labels: of two labels its sign is as well that of the other
             return not self.graded and self.labels == 2 and len(self.free) == 2
@@ -246,7 +246,7 @@ class LabelsDensity(LabelsLayout):
         return self.log_prior(x, xp) + self.log_turned(x, data, xp)
 
     def log_turned(self, x: Array, data: Data, xp: Any) -> Array:
-        """What other names of the classes add to the log prior, of whose parts only the rows with the lean change."""
+        """Sum that other names of the classes add to the log prior, of which only the rows with the lean change."""
         if not self.has_mirror or "reliability" in self.slices:
             return super().log_turned(x, data, xp)
         scores, size = self.name_scores(x, xp), len(self.free)

@@ -1,4 +1,4 @@
-"""Whether judges of labels are right and wrong together more than independent judges would be.
+"""Dependence of judges of labels: whether they are right and wrong together more than independent ones would be.
 
 Given the classes and the matrices, judges err independently. With the class z_i of item i drawn from its posterior, let
 r_ki be how often judge k called i by its class, less the expected number n_ki p_k with p_k = P(z_i | z_i, judge k), and
@@ -91,7 +91,7 @@ def _given_effects(
 
 
 def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) -> list[Check]:
-    """Whether judges are wrong together more than the model expects, and how many the panel is worth."""
+    """Check whether judges are wrong together more than the model expects; estimate how many the panel is worth."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     rng = np.random.default_rng(seed)

@@ -28,7 +28,7 @@ from voirdire.typing import Floats
 
 
 class Belief(NamedTuple):
-    """What is expected at a point.
+    """Expectations at a point.
 
     Attributes
     ----------

@@ -88,7 +88,7 @@ def _agreements(table: Labels, chosen: Ints) -> _Agreements:
 
 
 def _alike(pairs: _Agreements) -> npt.NDArray[np.bool_]:
-    """Which pairs of judges answer alike, each once, shape (judges, judges)."""
+    """True for pairs of judges who answer alike, each once, shape (judges, judges)."""
     told = (pairs.shared > 0) & (pairs.chance < 1.0 - 1e-9) & ~np.eye(len(pairs.shared), dtype=bool)
     usable = told & (pairs.shared >= LEAST)
     if not usable.any():

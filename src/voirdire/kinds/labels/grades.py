@@ -1,4 +1,4 @@
-"""Whether the labels of a table are grades: levels in an order, which a model of their order may use.
+"""Grades: labels that are levels in an order, which a model of their order may use.
 
 Levels that were given are. Whole numbers may be grades, or names of classes that have no order (breeds 1 to 4), and
 their meaning is not in the table. So both models are tried on labels that they have not seen: of the judges with most
@@ -28,7 +28,7 @@ GIVEN = "the levels of its labels were given in their order"
 
 
 def why_grades(table: Labels) -> tuple[bool, str]:
-    """Whether labels are grades, and why or why not, in words; no words where the question does not arise.
+    """Decide whether labels are grades, and say why or why not; no words where the question does not arise.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def why_grades(table: Labels) -> tuple[bool, str]:
 
 
 def order_predicts_better(table: Labels, seed: int = 0) -> bool:
-    """Whether labels left out are predicted better with their order, by more than noise.
+    """True if labels left out are predicted better with their order, by more than noise.
 
     Of few labels nothing is clear, and of a table of one label an item nothing can be left out.
 

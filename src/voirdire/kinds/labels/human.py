@@ -39,18 +39,18 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """Where the model tells judges apart, who err independently."""
+        """True if the model tells judges apart, who err independently."""
         return self.problem.density.latent and not self.problem.density.shares_errors
 
     @property
     def _enough(self) -> bool:
-        """Whether labels may be stacked."""
+        """True if labels may be stacked."""
         problem, size = self.problem, len(self.problem.unit_item) * len(self.problem.labels)
         return len(self.known) >= LEAST and len(problem.judges) * size <= LARGEST
 
     @property
     def can_stack(self) -> bool:
-        """Where judges share errors, so that nothing can be cut, and several items are known."""
+        """True if judges share errors, so that nothing can be cut, and several items are known."""
         return self._enough and self.problem.density.shares_errors
 
     @property
@@ -68,12 +68,12 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         check_cut(self.problem)
 
     def compares(self, asked: str | None, can_cut: bool) -> bool:
-        """Where nothing was asked for and there are several ways."""
+        """True if nothing was asked for and there are several ways."""
         return asked is None and (can_cut or self.can_stack)
 
     @cached_property
     def _labels(self) -> Floats:
-        """How often each judge gave each label, shape (units, judges, labels)."""
+        """Counts of the labels that each judge gave, shape (units, judges, labels)."""
         problem = self.problem
         counts = np.zeros((len(problem.unit_item), len(problem.judges), len(problem.labels)))
         np.add.at(counts, (units(problem), problem.table.judge, problem.given(problem.table)), 1.0)
@@ -140,7 +140,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
 
     @cached_property
     def _ways(self) -> list[Panel]:
-        """What each way says: the fit that knows no item's class, and all others; of known items, left out."""
+        """Panel by each way: the fit that knows no item's class, and all others; of known items, left out."""
         chances = [self._untouched, *(self._believed.values() if self.can_cut else ())]
         found = [panel_of(self.problem, chance) for chance in chances]
         if self._enough:
@@ -160,7 +160,7 @@ class HumanLabels(HumanAnswers[LabelsProblem]):
         return found[len(known.shares) :]
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """What the majority, the joint and the cut mode and stacking say of the class of known items left out."""
+        """Predictions of the class of known items left out: by majority, the joint and the cut mode, and stacking."""
         at = self.known
         chance = {BASELINE: self._majority[at]} | {name: p[at] for name, p in self._believed.items()}
         if self.can_stack:

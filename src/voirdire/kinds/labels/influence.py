@@ -1,4 +1,4 @@
-"""Which judges decide the class of items: beliefs without a judge's labels.
+"""Influence of judges on the class of items: beliefs without a judge's labels.
 
 With the shares and rates of the fit, the labels n_i,k of judge k on item i are left out by Bayes' rule,
 
@@ -26,7 +26,7 @@ MANY = 0.1  # share of the items whose class may hang on one judge
 
 
 class Given(NamedTuple):
-    """What each judge gave each item that it labelled: one row per pair of unit and judge.
+    """Labels that each judge gave to each item: one row per pair of unit and judge.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def units(problem: LabelsProblem) -> Ints:
 
 
 def without(problem: LabelsProblem, values: Values, pairs: Given) -> tuple[Floats, Floats]:
-    """What the others' labels say of each pair's item and label, shapes (pairs, classes) and (pairs, labels).
+    """Beliefs by the others' labels on each pair's item and label, shapes (pairs, classes) and (pairs, labels).
 
     Log P(class and the others' labels), up to a constant of each pair; and P(label of the judge).
     """
@@ -104,7 +104,7 @@ def deciders(problem: LabelsProblem, posterior: Posterior) -> Ints:
 
 
 def influence(problem: LabelsProblem, posterior: Posterior) -> list[Check]:
-    """Whether the classes of many items hang on one judge; nothing without latent classes."""
+    """Check whether the classes of many items hang on one judge; nothing without latent classes."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
     count, size = deciders(problem, posterior), len(problem.unit_item)

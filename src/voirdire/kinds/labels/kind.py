@@ -123,7 +123,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return difference(problem, posterior)
 
     def structure(self, problem: LabelsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """How often systems' answers are of each class, where the table is about systems."""
+        """Shares of systems' answers that are of each class, where the table is about systems."""
         found = {"about": problem.about} if problem.density.latent else {}
         if placed(problem.table) is None or posterior.values is None:
             return found
@@ -146,11 +146,11 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         return Entrants(problem.table.systems, np.asarray(shares @ worth), rows, contexts)
 
     def unit(self, problem: LabelsProblem) -> str:
-        """What systems' scores are."""
+        """Unit of systems' scores."""
         return super().unit(problem) if placed(problem.table) is None else systems.unit(problem)
 
     def uses_families(self, problem: LabelsProblem) -> bool:
-        """Whether the model has errors that families share."""
+        """True if the model has errors that families share."""
         return problem.density.shares_errors
 
     def over_time(self, problem: LabelsProblem, posterior: Posterior) -> list[OverTime | None]:
@@ -200,7 +200,7 @@ class LabelsKind(Kind[Labels, LabelsProblem]):
         self.check_request(Request(criteria=given))
 
     def has_anchors(self, problem: LabelsProblem) -> bool:
-        """Whether the class of some item is known."""
+        """True if the class of some item is known."""
         return bool((problem.known >= 0).any())
 
     def human(

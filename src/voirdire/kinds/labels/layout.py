@@ -13,7 +13,7 @@ from voirdire.typing import Ints
 
 @dataclass(frozen=True)
 class LabelsLayout(LogDensity):
-    """What a density of labels knows of its table.
+    """Sizes and structure of its table that a density of labels knows.
 
     Parameters
     ----------
@@ -57,5 +57,5 @@ class LabelsLayout(LogDensity):
         return np.array([k for k in range(self.judges) if k not in inside], dtype=np.int64)
 
     def columns(self, judges: Ints) -> Ints:
-        """Where the labels of some judges stand among the counts."""
+        """Columns of the labels of some judges among the counts."""
         return (judges[:, None] * self.labels + np.arange(self.labels)).ravel()

@@ -1,4 +1,4 @@
-"""What a fit of labels says of each label by the other judges' labels of the item."""
+"""Probability of each label by the other judges' labels of the item, from a fit of labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def calibration(problem: LabelsProblem, posterior: Posterior) -> Calibration:
 
 
 def left_out(problem: LabelsProblem, draws: list[Values]) -> tuple[Floats, Floats]:
-    """How often each judge gave each label to an item, and the labels' probability by the others' labels of the item.
+    """Counts of the labels that each judge gave to an item, and their probability by the others' labels of the item.
 
     Returns
     -------

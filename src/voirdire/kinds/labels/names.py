@@ -36,7 +36,7 @@ def called(problem: LabelsProblem, posterior: Posterior) -> Floats | None:
 
 
 def _worth(left: Residuals) -> float:
-    """How many independent judges a panel is worth: by the spread of its residuals, or by that of their mean.
+    """Number of independent judges that a panel is worth: by the spread of its residuals, or by that of their mean.
 
     The former (:class:`voirdire.trust.dependence.Dependence`) sees few that are close, the latter,
     K / (1 + (K - 1) rho) with rho the mean correlation (Kish 1965), what all have a little of.

@@ -44,7 +44,7 @@ class Modes(NamedTuple):
 
 
 def likelihoods(density: LabelsDensity, values: Values, data: Data) -> list[Likelihoods]:
-    """What the labels say of the class of each distinct item, criterion by criterion.
+    """Likelihood of the class of each distinct item by its labels, criterion by criterion.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ SPARSE = 16  # as many numbers for each that is not 0: more, and only those are 
 
 
 class Counts(Protocol):
-    """How often each judge gave each label to each item."""
+    """Counts of the labels that each judge gave to each item."""
 
     def by_item(self, rates: Floats) -> Floats:
         """Sums over the labels of each item, shape (classes, items), of numbers of shape (classes, judges x labels)."""

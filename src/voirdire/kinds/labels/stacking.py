@@ -60,7 +60,7 @@ class Prior:
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """What there is to learn from.
+    """Data that stacking learns from.
 
     Attributes
     ----------

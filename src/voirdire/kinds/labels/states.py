@@ -1,4 +1,4 @@
-"""What is hidden behind the labels of an item where judges share errors: its state, and the effects of families.
+"""Hidden state of an item behind its labels, and the effects of families, where judges share errors.
 
 The state is the item's class, or the node of its value; families of judges are independent given it, and each one's
 effect, which takes one of a few values, is summed out (:mod:`voirdire.model.terms.shared_errors`,
@@ -22,7 +22,7 @@ from voirdire.typing import Floats, Ints
 
 
 class SharedErrorsDensity(Protocol):
-    """What a density of labels provides where judges share errors (:class:`.LabelsDensity`)."""
+    """Interface of a density of labels where judges share errors (:class:`.LabelsDensity`)."""
 
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -160,7 +160,7 @@ def of_panel(density: SharedErrorsDensity, values: Values, data: Data) -> Floats
 def without_judge(
     density: SharedErrorsDensity, values: Values, data: Data, judge: int
 ) -> tuple[Floats, Floats]:
-    """What is believed of items without one judge's labels: P(state), and P(label of the judge).
+    """Beliefs about items without one judge's labels: P(state), and P(label of the judge).
 
     Shapes (distinct, states) and (distinct, labels). Shares and rates stay those of all labels.
     """

@@ -1,4 +1,4 @@
-"""Which class counts as a success, where labels are rates of something: the class that was named, or a known word.
+"""Class that counts as a success, where labels are rates of something: the class that was named, or a known word.
 
 A word is known where it has one meaning: of the labels one is a word of success, and every other one is a word of
 failure or of neither, or its own negation. Of two labels the other may be any where nothing is better than the word
@@ -110,7 +110,7 @@ def success(classes: Sequence[str], positive: object = None) -> str | None:
 
 
 def note(classes: Sequence[str], chosen: str) -> str:
-    """What a fit says where success was told by a word.
+    """Note on a fit where success was recognised by a word.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def unknown_success(classes: Sequence[str]) -> InputError:
 
 
 def _is_worse(word: str, success: str, alone: bool) -> bool:
-    """Whether a label is worse than a word of success, or neither, by its words."""
+    """True if a label is worse than a word of success, or neither, by its words."""
     if word in FAILURE or word in NEITHER:
         return True
     if word in {f"{no}{success}" for no in ("not ", "no ", "non ", "non", "un", "in", "ir", "im", "dis")}:

@@ -123,7 +123,7 @@ def _drawn(
 
 
 def grades(problem: LabelsProblem) -> Floats | None:
-    """What each class counts in a system's score, shape (classes,); None where none is known to be better."""
+    """Value of each class in a system's score, shape (classes,); None where none is known to be better."""
     names = problem.labels[: problem.classes]
     if problem.positive is not None:
         return np.array([float(name == problem.positive) for name in names])
@@ -136,7 +136,7 @@ def grades(problem: LabelsProblem) -> Floats | None:
 
 
 def unit(problem: LabelsProblem) -> str:
-    """What a score is, in words."""
+    """Meaning of a score, in words."""
     return "mean grade" if problem.positive is None else f"share of {problem.positive}"
 
 

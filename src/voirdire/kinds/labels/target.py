@@ -39,7 +39,7 @@ ASSUMED = "panels with known answers in public tables"
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """What a panel says of items.
+    """Probabilities and labels that a panel gives to items.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """What is known of how far a panel is from its target.
+    """Distribution of how far a panel is from its target.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ _SHOWN = 5
 
 
 def exchangeable(problem: LabelsProblem) -> bool:
-    """Whether at most two judges and two labels can change names together, and nothing changes.
+    """True if at most two judges and two labels can change names together without changing anything.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def exchangeable(problem: LabelsProblem) -> bool:
 
 
 def _table(counts: Floats, criterion: Ints, weight: Floats) -> dict[tuple[bytes, int], float]:
-    """How many items have the same labels."""
+    """Count the items that have the same labels."""
     found: dict[tuple[bytes, int], float] = {}
     for item, of, times in zip(counts, criterion, weight, strict=True):
         key = (item.tobytes(), int(of))
@@ -94,7 +94,7 @@ def tied(problem: LabelsProblem) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def ties(problem: LabelsProblem) -> list[Check]:
-    """Which items are ties, if any."""
+    """Warn of items that are ties, if any."""
     found = tied(problem)
     if not found:
         return []

@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of rankings."""
+"""Checks of a fit of rankings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def all_checks(
 
 
 def linked(problem: RankingsProblem) -> Check:
-    """Whether all items can be compared through the rankings.
+    """Check whether all items can be compared through the rankings.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def linked(problem: RankingsProblem) -> Check:
 
 
 def separated(problem: RankingsProblem) -> Check:
-    """Whether some items come first, or last, in every ranking."""
+    """Check whether some items come first, or last, in every ranking."""
     order, last = problem.order, problem.order.group.max(axis=0)
     told, there = last > 0, order.row >= 0
     item = order.at(problem.table.item)

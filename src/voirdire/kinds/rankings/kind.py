@@ -152,7 +152,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         return _weights(given, criteria)
 
     def has_anchors(self, problem: RankingsProblem) -> bool:
-        """Whether people ranked some items."""
+        """True if people ranked some items."""
         return problem.anchors is not None
 
     def structure(self, problem: RankingsProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
@@ -227,7 +227,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
 
 
 def _of_people(problem: RankingsProblem) -> str:
-    """What people's rankings do, in words."""
+    """Describe what people's rankings do."""
     assert problem.anchors is not None
     table = problem.anchors.table
     ranked = len(np.unique(table.item))

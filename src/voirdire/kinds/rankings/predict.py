@@ -1,4 +1,4 @@
-"""What a fit expects of rankings, and rankings drawn from a model."""
+"""Rankings that a fit expects, and rankings drawn from a model."""
 
 from __future__ import annotations
 

@@ -37,11 +37,11 @@ class Order(NamedTuple):
     group: Ints
 
     def of(self, column: Ints) -> Ints:
-        """What a column says of each ranking, shape (rankings,)."""
+        """Values of a column for each ranking, shape (rankings,)."""
         return np.asarray(column[self.row[0]])
 
     def at(self, column: Ints) -> Ints:
-        """What a column says at each place, shape (places, rankings); -1 where there are no more items."""
+        """Values of a column at each place, shape (places, rankings); -1 where there are no more items."""
         return np.asarray(np.where(self.row >= 0, column[self.row], -1))
 
     def padded(self, places: int) -> Order:
@@ -104,18 +104,18 @@ class RankingsProblem(Problem):
         return added | super().coords | {"context": list(self.table.contexts), "panel": ["panel"]}
 
     def cells(self) -> Cells:
-        """What each ranking is about, and the items at its places."""
+        """Cells of the table: what each ranking is about, and the items at its places."""
         return with_added(cells_of(self.table, self.order), self.order, self.added)
 
     def worth(self, values: dict[str, Floats], cells: Cells) -> Floats:
-        """What items are worth where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
+        """Worth of items where and to whom they are ranked, shape (..., places, rankings); -inf for none."""
         data = self.density.table(cells, None)
         eta = np.asarray(self.density.predictors(values, data, np))
         return np.asarray(np.where(np.array(cells.items) >= 0, eta, -np.inf))
 
 
 def cells_of(table: Rankings, order: Order, people: bool = False) -> Cells:
-    """What each ranking of a table is about, and the items at its places; people are no judges of the panel."""
+    """Cells of a table: what each ranking is about, and the items at its places; people are no judges of the panel."""
     judge = order.of(table.judge)
     judge, panel = (np.full(len(judge), -1), -1) if people else (judge, 0)
     factors = {
@@ -242,7 +242,7 @@ def pose_rankings(
 
 
 def _check_sided(added: Resolved) -> None:
-    """What all items of a ranking have in common says nothing of their order."""
+    """Raise for terms that are the same for all items of a ranking: they say nothing of their order."""
     said = [
         label(term.name)
         for term in added.terms

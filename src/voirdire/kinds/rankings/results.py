@@ -28,7 +28,7 @@ def judges(problem: RankingsProblem, posterior: Posterior, prob: float) -> Colum
 
 
 def judge_values(problem: RankingsProblem, values: Values) -> dict[str, Floats]:
-    """What :func:`judges` shows, shape (..., judges)."""
+    """Values that :func:`judges` shows, shape (..., judges)."""
     strength = values["strength"]
     taste, error = values.get("taste"), values.get("panel_error")
     worth = strength if error is None else strength + error[..., 0, :, :]

@@ -63,7 +63,7 @@ def above_levels(problem: ScoresProblem, values: Values, rows: tuple[Ints, ...])
 def _perceived(
     problem: ScoresProblem, values: Values, rows: tuple[Ints, ...]
 ) -> tuple[Floats, Floats, Floats]:
-    """What judges perceive, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
+    """Perceptions of judges, shape (rows, effects), cutpoints, (rows, 1, levels - 1), and effects' weights."""
     density, (judge, criterion, *_) = problem.density, rows
     about = dict.fromkeys(density.about, judge * 0 - 1) | dict(zip(density.about, rows, strict=False))
     context = about.setdefault("context", judge * 0 - 1)

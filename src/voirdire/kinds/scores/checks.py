@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of scores."""
+"""Checks of a fit of scores."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def all_checks(
 
 
 def linked(problem: ScoresProblem) -> Check:
-    """Whether judges can be compared with each other through the items that they score."""
+    """Check whether judges can be compared with each other through the items that they score."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -93,7 +93,7 @@ def ends(problem: ScoresProblem) -> Check:
 
 
 def unknown_error(problem: ScoresProblem) -> list[Check]:
-    """Whether a baseline could estimate how much judges disagree."""
+    """Warn if a baseline cannot estimate how much judges disagree."""
     known = problem.data["scores"].get("known")
     if known is None or known.all():
         return []
@@ -105,7 +105,7 @@ def unknown_error(problem: ScoresProblem) -> list[Check]:
 
 
 def unvoted(problem: ScoresProblem) -> list[Check]:
-    """Whether criterion weights rest on anything."""
+    """Warn if criterion weights rest on nothing."""
     weights, density = problem.model.weights, problem.density
     if weights is None or weights.kind != "votes" or density.voted or density.given or density.criteria == 1:
         return []

@@ -1,4 +1,4 @@
-"""Whether the judges, taken together, order items as people do.
+"""Concordance of the judges, taken together, with people in the order of items.
 
 Of two anchored items to which people give different scores (under one criterion) the judges' mean scores have the same
 order, or the other, or are equal, which counts half. The share of pairs in people's order is the concordance index,

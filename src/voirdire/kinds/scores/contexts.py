@@ -1,4 +1,4 @@
-"""Whether what items are worth in each context can be told from a table of scores, and judges' tastes then."""
+"""Contexts of a table of scores: whether the worth of items in each can be told, and judges' tastes then."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def left_out(table: Scores) -> str | None:
 
 
 def tells_tastes(table: Scores, contexts: bool) -> bool:
-    """Whether a table says something of judges' tastes: by criteria, or by ``contexts`` that are told apart.
+    """True if a table says something of judges' tastes: by criteria, or by ``contexts`` that are told apart.
 
     Examples
     --------

@@ -144,7 +144,7 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def is_nested(self) -> bool:
-        """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
         return self.model.strength.kind in (SharedStrength.kind, SharedStrengthLevel.kind)
 
     def item_strengths(self, values: Values) -> Array:
@@ -167,7 +167,7 @@ class ScoresDensity(ScoresLayout):
 
     @property
     def has_mirror(self) -> bool:
-        """Whether judges may perceive items turned round, so that the prior alone tells which way is up."""
+        """True if judges may perceive items turned round, so that the prior alone tells which way is up."""
         return self.model.reliability.kind == "rater-discrimination"
 
     def mirror(self, x: Array, xp: Any) -> Array:

@@ -1,4 +1,4 @@
-"""What judges scored beyond what the fitted model expects of them.
+"""Residuals of scores: what judges gave beyond what the fitted model expects of them.
 
 For judge k and item i under a criterion (and in a context, where the model tells these apart) let r_ki be the sum of
 the judge's scores minus its expectation, and v_ki its variance, both given the parameters; in the unit in which the

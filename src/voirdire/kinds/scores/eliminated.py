@@ -37,7 +37,7 @@ NUMBERS = 2e7  # that draws may hold
 
 
 def eliminable(density: ScoresLayout, data: Data) -> bool:
-    """Whether a table's answers are levels that judges give once, and the model's parameters those known here."""
+    """True if a table's answers are levels that judges give once, and the model's parameters those known here."""
     plain = not (density.repeats or density.voted or density.anchors or "pinned" in data)
     return (
         plain

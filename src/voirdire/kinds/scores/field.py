@@ -79,7 +79,7 @@ def field_of(density: ScoresLayout, data: Data, cells: Callable[[ScoresLayout, D
 
 
 def _sums(density: ScoresLayout, panel: dict[str, Any], form: ScoreCells, places: Places) -> Design:
-    """What the predictors of each cell are the sums of."""
+    """Design of the sums that are the predictors of each cell."""
     group = panel["group"]
     judge, families = form.about.factors["judge"], np.array(density.families or [-1] * density.judges)
     factors = {

@@ -1,4 +1,4 @@
-"""Whether tastes of judges, and errors that families share, can be told from the scores of a table."""
+"""Tastes of judges, and errors that families share: whether the scores of a table can tell them."""
 
 from __future__ import annotations
 

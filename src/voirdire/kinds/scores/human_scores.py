@@ -24,7 +24,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
 
     @property
     def can_cut(self) -> bool:
-        """Where the model has discriminations."""
+        """True if the model has discriminations."""
         return self.problem.model.reliability.kind == CUT_KIND
 
     def check_cut(self) -> None:
@@ -40,7 +40,7 @@ class HumanScores(HumanAnswers[ScoresProblem]):
         return cut_draws(self.problem, count, rng)
 
     def left_out(self, asked: str | None, joint: Floats) -> dict[str, LeftOut]:
-        """What people's own shares of the levels, the joint and the cut mode say of human scores left out.
+        """Predictions of human scores left out: by people's own shares of the levels, the joint and the cut mode.
 
         An item's scores under a criterion are left out together, in up to 20 parts of such cells.
         """

@@ -76,7 +76,7 @@ class JudgeBlocks:
 
 
 def _numbers(small: ScoresLayout) -> int:
-    """How many numbers the blocks of judges and their borders have with all cutpoints."""
+    """Count the numbers that the blocks of judges and their borders have with all cutpoints."""
     cuts = small.criteria * (small.levels - 1)
     block = 2 + cuts * ordinal.by_judge(small)
     return small.judges * block * (block + cuts + small.groups)
@@ -185,7 +185,7 @@ class _Sums(NamedTuple):
         return whole.reshape(judges, criteria * top, criteria * top)
 
     def _bent(self) -> Floats:
-        """What exponentials of log gaps add where a wider gap makes answers less probable."""
+        """Curvature that exponentials of log gaps add where a wider gap makes answers less probable."""
         return np.maximum(_in_gaps(self.pull, self.gap)[..., 1:], 0.0)
 
 

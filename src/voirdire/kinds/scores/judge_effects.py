@@ -1,4 +1,4 @@
-"""What answers on an ordered scale depend on besides items: slopes, severities and cutpoints, as functions of the rest.
+"""Effects on answers on an ordered scale besides items: slopes, severities and cutpoints, as functions of the rest.
 
 The parameters but items' strengths, g, have few effects on answers, h(g): slopes a_k u_c (u_c the unit of strengths),
 severities, cutpoints, and the logarithm of the units over the spreads, which the prior of items depends on. Their
@@ -96,7 +96,7 @@ class EffectDerivatives:
         self._h = kept[0]
 
     def ahead(self, g: Floats) -> Floats:
-        """How h changes with a change of g."""
+        """Change of h with a change of g."""
         self._tape.ahead(g)
         return self._tape.change_of(self._h)
 

@@ -149,7 +149,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return [over_time(problem, posterior)]
 
     def structure(self, problem: ScoresProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What systems are worth, where the table is about systems; the spreads that were learned."""
+        """Worth of systems, where the table is about systems; the spreads that were learned."""
         found: dict[str, Any] = {"over": problem.over} if problem.density.contexts else {}
         if placed(problem.table) is not None and posterior.values is not None:
             found |= {"over": problem.over, "systems": records(systems.systems(problem, posterior, prob))}
@@ -215,7 +215,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return read_criteria(given, criteria).after(problem.criteria_votes)
 
     def has_anchors(self, problem: ScoresProblem) -> bool:
-        """Whether people scored some items."""
+        """True if people scored some items."""
         return problem.anchors is not None
 
     def human(
@@ -246,15 +246,15 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return problem.unit[0]
 
     def can_weigh_answers(self, problem: ScoresProblem) -> bool:
-        """Where the model is one of single scores, and does not know by itself what judges share."""
+        """True if the model is one of single scores, and does not know by itself what judges share."""
         return problem.model.pool == "none" and not problem.density.families
 
     def uses_families(self, problem: ScoresProblem) -> bool:
-        """Whether the model has errors that families share."""
+        """True if the model has errors that families share."""
         return problem.model.families is not None
 
     def predicts_density(self, model: Model) -> bool:
-        """Where the scale is continuous."""
+        """True if the scale is continuous."""
         return form_of(model) is continuous
 
     def held_out(self, model: Model, table: Scores, fold: Ints, request: Request) -> Seen:

@@ -14,7 +14,7 @@ NAMES = ("judge", "criterion", "item")  # what a score is about, beside its cont
 
 @dataclass(frozen=True)
 class ScoresLayout(LogDensity):
-    """What a density of scores knows of its table.
+    """Sizes and structure of its table that a density of scores knows.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a fit of scores says of each score by all the others."""
+"""Probability of each score by all the others, from a fit of scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def calibration(problem: ScoresProblem, posterior: Posterior) -> Calibration:
 
 
 def left_out(problem: ScoresProblem, draws: list[Values]) -> tuple[Floats, Floats]:
-    """How often each judge gave each level to an item under a criterion, and its probability by all other scores.
+    """Counts of the levels that each judge gave to an item by a criterion, and their probability by all other scores.
 
     With y what the judge scored there and p_s(.) under draw s, the draws are weighted by 1 / p_s(y), as if that had not
     been seen (Gelfand, Dey and Chang 1992); no weight is above the square root of their number times their mean

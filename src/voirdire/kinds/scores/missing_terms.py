@@ -1,4 +1,4 @@
-"""What a table of scores tells and the model of a fit leaves out, where intervals are too narrow without it."""
+"""Terms that a table of scores supports and the model of a fit omits, where intervals are too narrow without them."""
 
 from __future__ import annotations
 

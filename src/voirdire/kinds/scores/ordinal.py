@@ -74,7 +74,7 @@ def encode(about: Mapping[str, Ints], level: Ints, levels: int, repeats: bool) -
 
 
 def by_judge(density: ScoresLayout) -> bool:
-    """Whether each judge has cutpoints of its own."""
+    """True if each judge has cutpoints of its own."""
     assert density.model.cutpoints is not None  # of every model of an ordered scale
     return CUTPOINTS[density.model.cutpoints.kind].by_judge
 
@@ -123,7 +123,7 @@ def log_part(density: ScoresLayout, values: Values, data: Data, xp: Any) -> tupl
 def people_seen(
     density: ScoresLayout, values: Values, about: Mapping[str, Array], xp: Any
 ) -> tuple[Array, Array]:
-    """What people perceive of items, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
+    """Items as people perceive them, shape (..., scores), and the panel's cutpoints, (..., criteria, levels - 1)."""
     assert density.model.anchors is not None  # else there are no human scores
     term = SCORE_ANCHORS[density.model.anchors.kind]
     eta = term.perceived(values, worth(values, about, xp), about["criterion"], xp)
@@ -263,7 +263,7 @@ def cells(density: ScoresLayout, data: Data) -> ScoreCells:
 
 
 def _counted(part: dict[str, Any], density: ScoresLayout) -> tuple[dict[str, Ints], Floats]:
-    """What each cell is about, by name, and counts of the levels, shape (cells, levels)."""
+    """Factors of each cell, by name, and counts of the levels, shape (cells, levels)."""
     found, row = distinct({name: part[name] for name in density.about})
     counts = np.zeros((len(found["item"]), density.levels))
     np.add.at(counts, (row, part["level"]), part["weight"])

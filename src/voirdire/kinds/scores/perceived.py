@@ -1,4 +1,4 @@
-"""What judges perceive of items under criteria, on either kind of scale."""
+"""Items as judges perceive them under criteria, on either kind of scale."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def perceived(
     about: Mapping[str, Array],
     xp: Any = np,
 ) -> Array:
-    """What a judge sees in an item, of each answer, elementwise; a_k is 1 where judges are alike.
+    """Worth of an item as a judge sees it, of each answer, elementwise; a_k is 1 where judges are alike.
 
     a_k (theta_c,i + u_c,i,x + taste_k,i + shared_f(k),i) - severity, and what added terms are.
 

@@ -1,4 +1,4 @@
-"""What a model of a continuous scale expects of scores: ends, mean, density."""
+"""Scores under a model of a continuous scale: ends, mean, density."""
 
 from __future__ import annotations
 

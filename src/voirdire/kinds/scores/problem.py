@@ -76,11 +76,11 @@ class ScoresProblem(Problem):
 
     @property
     def over(self) -> str:
-        """Whether items, or systems, are compared over contexts like those of the table ("new"), or "these" alone."""
+        """Contexts over which items, or systems, are compared: those like the table's ("new"), or "these" alone."""
         return self.density.over
 
     def about(self, table: Scores) -> dict[str, Ints]:
-        """What each score of a table is about, by the names of :attr:`.ScoresLayout.about`.
+        """Codes of what each score of a table is about, by the names of :attr:`.ScoresLayout.about`.
 
         -1 for any context or level where the table has none.
         """
@@ -97,12 +97,12 @@ class ScoresProblem(Problem):
 
     @property
     def in_points(self) -> bool:
-        """Whether the model takes scores as numbers, so that its results are in points of the scale."""
+        """True if the model takes scores as numbers, so that its results are in points of the scale."""
         return form_of(self.model) is not ordinal
 
     @property
     def unit(self) -> tuple[float, float]:
-        """Where strengths have their zero on the scale of the scores, and what one is worth there.
+        """Zero of strengths on the scale of the scores, and the size of one unit of strength there.
 
         For models of an ordered scale, whose strengths are log-odds: 0 and 1.
         """
@@ -330,7 +330,7 @@ def with_judges(table: Scores, more: Sequence[str]) -> Scores:
 
 
 def has_repeats(table: Scores) -> bool:
-    """Whether some judge scored an item more than once under a criterion.
+    """True if some judge scored an item more than once under a criterion.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What judges scored beyond what the model expects of them, on either kind of scale."""
+"""Residuals of scores, beyond what the model expects of judges, on either kind of scale."""
 
 from __future__ import annotations
 

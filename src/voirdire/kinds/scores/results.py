@@ -117,7 +117,7 @@ def people(problem: ScoresProblem, posterior: Posterior, prob: float) -> Columns
 
 
 def people_values(problem: ScoresProblem, values: Values) -> dict[str, Floats]:
-    """What :func:`people` shows, shape (..., criteria)."""
+    """Values that :func:`people` shows, shape (..., criteria)."""
     one, severity = problem.unit[1], values["severity_people"]
     scoring = np.unique(problem.table.judge)
     panel = judge_values(problem, values)["severity"][..., scoring].mean(axis=-1)

@@ -1,4 +1,4 @@
-"""What judges' errors on a continuous scale have in common, whatever the noise of each.
+"""Common part of judges' errors on a continuous scale, whatever the noise of each.
 
 On such a scale the noise of every judge is learned, so two copies pass for two judges without noise who have found the
 strengths: against these, the errors of the copies vanish, and it is the other judges whose residuals correlate. So

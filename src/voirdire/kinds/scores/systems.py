@@ -84,7 +84,7 @@ def draws(problem: ScoresProblem, posterior: Posterior, seed: int = 0) -> Floats
 
 
 class Freeing(NamedTuple):
-    """What frees strengths of their prior: B^-1 and B^(1/2), shape (draws or 1, criteria, criteria) each."""
+    """Factors that free strengths of their prior: B^-1 and B^(1/2), shape (draws or 1, criteria, criteria) each."""
 
     inverse: Floats
     half: Floats
@@ -115,7 +115,7 @@ class Freeing(NamedTuple):
 
 
 def freeing(problem: ScoresProblem, values: dict[str, Floats]) -> Freeing:
-    """What frees the strengths of a problem of their prior, in each draw or in all.
+    """Factors that free the strengths of a problem of their prior, in each draw or in all.
 
     Where spreads are learned with all else integrated out, or given, V is the mean posterior covariance of an item over
     criteria. Where pi is learned with the strengths B = l / (l + 1 / pi^2) under each criterion, l the information of
@@ -167,7 +167,7 @@ def _in_common(found: Floats, items: Floats, where: Placed) -> Floats:
 
 
 def _elsewhere(items: Floats, where: Placed, rng: np.random.Generator) -> Floats:
-    """What other contexts would add to the mean of every system, shape (draws, systems), from draws of its items."""
+    """Draws of what other contexts would add to the mean of every system, (draws, systems), from draws of its items."""
     count = np.bincount(where.system)
     y = items.mean(axis=0)
     d = y - (np.bincount(where.system, y) / count)[where.system]

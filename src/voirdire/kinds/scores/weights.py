@@ -21,7 +21,7 @@ NAME = "criteria"
 
 
 class OnCriteria(NamedTuple):
-    """What says how much criteria matter: votes on them, their weights, or nothing.
+    """Evidence on how much criteria matter: votes on them, their weights, or nothing.
 
     Attributes
     ----------

@@ -116,7 +116,7 @@ def _concerned(problem: VotesProblem, c: int) -> Ints:
 
 
 def checks(problem: VotesProblem, posterior: Posterior, prob: float = 0.9) -> list[Check]:
-    """What covariates decide, and which cannot be told from the items themselves."""
+    """Check what covariates decide, and which cannot be told from the items themselves."""
     if not problem.density.covariates:
         return []
     found = covariates(problem, posterior, prob)

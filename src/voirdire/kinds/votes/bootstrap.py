@@ -65,7 +65,7 @@ def resampled(problem: VotesProblem, rng: np.random.Generator) -> Data:
 
 
 def _plain(problem: VotesProblem) -> bool:
-    """Whether the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
+    """True if the model is Bradley-Terry without ties, of whole votes, and small enough for its curvature."""
     density = problem.density
     model = density.model
     return (

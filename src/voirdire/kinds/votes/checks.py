@@ -1,4 +1,4 @@
-"""What may be wrong with a fit of votes: whether items can be compared, and what votes say of judges and criteria."""
+"""Checks of a fit of votes: whether items can be compared, and what votes say of judges and criteria."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from voirdire.trust.drift import drift
 
 
 def comparisons(problem: VotesProblem) -> list[Check]:
-    """Whether items can be compared at all, and whether some win or lose everything."""
+    """Check whether items can be compared at all, and whether some win or lose everything."""
     criteria = problem.model.criteria == "separate"
     found = connectivity(problem.votes if criteria else _collapsed(problem))
     return [_connected(found), _separated(found)]
 
 
 def unvoted_weights(problem: VotesProblem) -> list[Check]:
-    """Whether criterion weights rest on votes."""
+    """Warn if criterion weights do not rest on votes."""
     weights = problem.model.weights
     if weights is None or weights.kind != "votes" or problem.criteria_votes is not None:
         return []

@@ -74,7 +74,7 @@ class VotesDensity(VotesLayout):
 
     @property
     def is_nested(self) -> bool:
-        """Whether spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
+        """True if spreads are found by their marginal likelihood (:mod:`voirdire.infer.nested`)."""
         return any(isinstance(parameter.prior, LogExponential) for parameter in self.parameters)
 
     def field(self, data: Data) -> Field:
@@ -83,7 +83,7 @@ class VotesDensity(VotesLayout):
 
     @property
     def has_mirror(self) -> bool:
-        """Whether the likelihood has a mirrored twin (see :meth:`mirror`)."""
+        """True if the likelihood has a mirrored twin (see :meth:`mirror`)."""
         return RELIABILITY[self.model.reliability.kind].mirror(_Names()) is not None
 
     def log_parts(self, values: Values, data: Data, xp: Any) -> list[tuple[Array, Array]]:

@@ -1,4 +1,4 @@
-"""Whether the mode of a model of votes might not be the highest, and where else to search."""
+"""Doubt that the mode of a model of votes is the highest, and other starts of the search."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def starts_in_doubt(density: LogDensity, x: Floats, data: Data) -> list[Floats]:
 
 
 def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bool:
-    """Whether a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
+    """True if a start weighs the judges as a known mode or its mirror does, and so leads to one of the two."""
     part = data["votes"]
     root = np.sqrt(np.bincount(part["judge"], part["weight"], density.judges))
     one, other = (root * _informedness(density.values(point, np)) for point in (start, x))
@@ -39,7 +39,7 @@ def _same_signs(density: LogDensity, start: Floats, x: Floats, data: Data) -> bo
 
 
 def in_doubt(density: LogDensity, x: Floats, data: Data) -> bool:
-    """Whether a mode might not be the highest, so that other starts are worth their cost."""
+    """True if a mode might not be the highest, so that other starts are worth their cost."""
     if not density.has_mirror or "pinned" in data:
         return False
     there = density.log_oriented(density.mirror(x, np), data, np)
@@ -52,6 +52,6 @@ def in_doubt(density: LogDensity, x: Floats, data: Data) -> bool:
 
 
 def _informedness(values: dict[str, Any]) -> Floats:
-    """How much each judge's answers say, from -1 (always wrong) to 1."""
+    """Informedness of each judge's answers, from -1 (always wrong) to 1."""
     coins = [values[name] for name in ("reliability", "coin_first", "coin_second") if name in values]
     return np.asarray(np.mean(np.tanh(0.5 * np.stack(coins)), axis=0))

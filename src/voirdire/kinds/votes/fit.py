@@ -36,7 +36,7 @@ class VotesFit(ComparedFit):
         return self._frame(adjusted.covariates(self.problem, self.posterior, self.prob))
 
     def own_family(self) -> pd.DataFrame:
-        """How much judges favour their own family: judge (None: over all), effect (log-odds), low, high."""
+        """Preference of judges for their own family: judge (None: over all), effect (log-odds), low, high."""
         if OWN_FAMILY not in self.problem.covariates:
             raise InputError("own_family() needs fit(..., families=..., item_families=...)")
         return self._frame(adjusted.by_judge(self.problem, self.posterior, self.prob, OWN_FAMILY))

@@ -35,7 +35,7 @@ def contexts(problem: VotesProblem, posterior: Posterior, prob: float) -> Column
 
 
 def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """How much of the uncertainty is the choice of contexts, and how many more would halve an interval."""
+    """Check how much of the uncertainty is the choice of contexts, and how many more would halve an interval."""
     density, values = problem.density, posterior.values
     if not density.contexts or values is None or density.over != "new":
         return []
@@ -58,7 +58,7 @@ def check(problem: VotesProblem, posterior: Posterior) -> list[Check]:
 
 
 def _answers(problem: VotesProblem) -> float:
-    """How often an item was met in a context, of those where it was."""
+    """Mean number of votes in which an item was met in a context, of those where it was."""
     votes = problem.votes
     assert isinstance(votes, ContextVotes)
     assert votes.context is not None

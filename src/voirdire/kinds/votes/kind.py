@@ -174,7 +174,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return [over_time(problem, posterior)]
 
     def structure(self, problem: VotesProblem, posterior: Posterior, prob: float) -> dict[str, Any]:
-        """What scores are over, the spreads that were learned, and effects of covariates and own families."""
+        """Contexts that scores are over, the spreads that were learned, and effects of covariates and own families."""
         found: dict[str, Any] = {}
         density = problem.density
         if density.contexts:
@@ -233,7 +233,7 @@ class VotesKind(Kind[Votes, VotesProblem]):
         return found if problem.criteria_votes is None else joined(problem.criteria_votes, found)
 
     def has_anchors(self, problem: VotesProblem) -> bool:
-        """Whether people answered some comparisons."""
+        """True if people answered some comparisons."""
         return problem.anchors is not None
 
     def human(

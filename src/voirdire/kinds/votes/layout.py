@@ -10,7 +10,7 @@ from voirdire.model.density import LogDensity
 
 @dataclass(frozen=True)
 class VotesLayout(LogDensity):
-    """What a density of votes knows of its table.
+    """Sizes and structure of its table that a density of votes knows.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def with_own_family(votes: Votes, own: Bools) -> Votes:
 
 
 def own_family(votes: Votes, of_judges: dict[str, str], of_items: dict[str, str]) -> Bools:
-    """Whether the first and the second item of each cell are of the judge's family; shape (cells, 2).
+    """True where the first and the second item of each cell are of the judge's family; shape (cells, 2).
 
     Examples
     --------

@@ -25,17 +25,17 @@ AFTER = TIE + 1  # the first of the predictors that only such cells have
 
 
 def _about_whole(density: VotesLayout, part: dict[str, Any]) -> bool:
-    """Whether people's answers are about items as a whole: all of them are, or none."""
+    """True if people's answers are about items as a whole: all of them are, or none."""
     return bool((part["criterion"] >= density.criteria).any())
 
 
 def are_apart(density: VotesLayout, part: dict[str, Any]) -> bool:
-    """Whether people's answers have a formula of their own, which is not that of judges with coins."""
+    """True if people's answers have a formula of their own, which is not that of judges with coins."""
     return not density.coins or _about_whole(density, part)
 
 
 def cells_of_people(density: VotesLayout, part: dict[str, Any]) -> tuple[Cells, Floats]:
-    """What people's answers are about, and counts of them; of items as a whole without a criterion."""
+    """Cells that people's answers are about, and counts of them; of items as a whole without a criterion."""
     whole, counts = _about_whole(density, part), part["counts"]
     names = [] if whole else ["criterion", "context"]
     factors: dict[str, Any] = {name: part[name] for name in names if name in part}
@@ -81,7 +81,7 @@ def set_apart(
 
 
 def _sums(density: VotesLayout, part: dict[str, Any], places: Places) -> Design:
-    """What each d_c and each w_c is the sum of.
+    """Design of the sums that make up each d_c and each w_c.
 
     Of d_c the strengths and, where people were asked in contexts, what items are worth more there.
     """

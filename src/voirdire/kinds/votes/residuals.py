@@ -1,4 +1,4 @@
-"""What judges answered beyond what the model expects of them, comparison by comparison; see :mod:`.trust.residuals`."""
+"""Residuals of judges' answers beyond what the model expects, by comparison; see :mod:`.trust.residuals`."""
 
 from __future__ import annotations
 

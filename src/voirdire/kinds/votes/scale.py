@@ -1,4 +1,4 @@
-"""Whether votes tell how far items are apart: good judges of items alike answer as poor ones of items far apart do."""
+"""Scale of strengths, hard to tell from votes: good judges of items alike answer as poor ones of items far apart do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRIOR_SD = np.pi / np.sqrt(6.0)  # of the logarithm of an exponential variable, 
 
 
 def scale(problem: VotesProblem, posterior: Posterior) -> list[Check]:
-    """How much is open of the learned spread of strengths, as a share of what was before any vote.
+    """Check how much of the learned spread of strengths is open, as a share of what was before any vote.
 
     Of strengths under a criterion, whose variance is that of what is shared by all criteria besides.
 

@@ -1,4 +1,4 @@
-"""What votes do that the fitted model cannot explain: a level, a number and a sentence that says what to do next."""
+"""Checks for what the fitted model cannot explain in votes: a level, a number and a sentence on what to do next."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def trust_checks(
 
 
 def fixed_order(problem: VotesProblem) -> str | None:
-    """What decided which item was shown first, in words, where only that or an item's strength explains the answers.
+    """Rule by which an item was shown first, in words, where only that or an item's strength explains the answers.
 
     People's answers to some comparisons tell the two apart, as does a pair shown in both orders.
     """
@@ -204,7 +204,7 @@ def _same_answers(problem: VotesProblem, one: int, other: int) -> float:
 
 
 def against_anchors(problem: VotesProblem) -> Check:
-    """Whether the majority of the judges agrees with people."""
+    """Check whether the majority of the judges agrees with people."""
     assert problem.anchors is not None
     criteria = problem.anchors.votes.has_criteria and problem.votes.has_criteria
     found = comparisons(problem.coded_votes, criteria=criteria)

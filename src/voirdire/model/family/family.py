@@ -1,4 +1,4 @@
-"""What a family of answers is: how the probabilities of answers depend on a few predictors.
+"""Family of answers: how the probabilities of answers depend on a few predictors.
 
 A predictor is a sum of latent values (:mod:`voirdire.model.design`). An answer may be to several questions at once: of
 two items which is better, and whether they are tied.

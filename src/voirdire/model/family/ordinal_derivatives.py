@@ -34,7 +34,7 @@ LEAST_IN_SINGLE, MOST_IN_SINGLE = -15.0, 40.0
 
 
 class Cuts(NamedTuple):
-    """What probabilities depend on, each a list of one array a cutpoint or gap.
+    """Quantities that probabilities depend on, each a list of one array a cutpoint or gap.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def _chances(cuts: Cuts) -> list[Floats]:
 
 
 def information(predictors: Sequence[Floats], counts: Any) -> Pairs:
-    """What answers say on average, by pairs u <= v."""
+    """Expected information of answers about predictors, by pairs u <= v."""
     cuts = cuts_of(predictors)
     number, p = counts[0].sum(axis=0), _chances(cuts)
     weights = [

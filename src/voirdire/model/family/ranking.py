@@ -192,7 +192,7 @@ def _nodes(places: int) -> tuple[Floats, float]:
 
 
 def _own(stage: _Stage) -> Any:
-    """Which items are of the group, among those that may be, shape (group, cells, 1)."""
+    """Mask of the items in the group, among those that may be, shape (group, cells, 1)."""
     return stage.group[stage.place : stage.end][..., None]
 
 

@@ -165,7 +165,7 @@ def curved(sums: Sequence[Floats], counts: Floats) -> Curved:
 
 
 def information(sums: Sequence[Floats], counts: Floats) -> dict[tuple[int, int], Floats]:
-    """What the answers of each cell say of pairs u <= v of sums on average; arguments as of :func:`log_likelihoods`."""
+    """Expected information of each cell's answers by pairs u <= v of sums; arguments as of :func:`log_likelihoods`."""
     chance = _chance(sums, twice=False)
     (for_first, for_second), *ties = counts
     root = np.sqrt((for_first + for_second) / (chance.first * chance.second))

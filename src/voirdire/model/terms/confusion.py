@@ -1,4 +1,4 @@
-"""What a judge calls items of each class: confusion matrices, for the panel or per judge, or one coin."""
+"""Labels that a judge gives to items of each class: confusion matrices, for the panel or per judge, or one coin."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class LearnedSlopes:
 
 
 def by_covariates(values: Values, part: Part) -> Array:
-    """What covariates add to the difference of each pair, shape (pairs,); 0 where there are none.
+    """Effect of covariates on the difference of each pair, shape (pairs,); 0 where there are none.
 
     Parameters
     ----------

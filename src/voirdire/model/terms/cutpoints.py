@@ -1,4 +1,4 @@
-"""Where judges put the limits between the levels of a scale: the panel's, or each judge's own."""
+"""Limits that judges put between the levels of a scale: the panel's, or each judge's own."""
 
 from __future__ import annotations
 

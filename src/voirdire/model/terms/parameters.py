@@ -1,4 +1,4 @@
-"""What a parameter is: its name, its dimensions, its prior and the coordinates it is estimated in.
+"""Parameter of a model: its name, its dimensions, its prior and the coordinates it is estimated in.
 
 Every parameter lives on the whole real line: strengths and log weights as they are, probabilities as
 log-odds. So a density, its gradient and its Laplace approximation need no further transformation, and

@@ -1,4 +1,4 @@
-"""How well judges tell good items from bad ones when they give scores: all alike, or a discrimination each."""
+"""Discrimination of good items from bad ones by judges who give scores: all alike, or a discrimination each."""
 
 from __future__ import annotations
 

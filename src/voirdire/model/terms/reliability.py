@@ -1,4 +1,4 @@
-"""What every reliability term provides: how a judge turns a difference in strength into an answer.
+"""Interface of reliability terms: how a judge turns a difference in strength into an answer.
 
 A term is written once, elementwise, for NumPy, JAX and PyTensor. It never sees priors' numbers other than
 those of the model file, and never a table: only differences ``d`` per pair and index arrays per observation.

@@ -1,4 +1,4 @@
-"""How severe judges are: what they take off every item's quality, by group and by judge."""
+"""Severity of judges: what they take off every item's quality, by group and by judge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What contexts (prompts) and tastes add to strengths and tie habits.
+"""Effects of contexts (prompts) and tastes on strengths and tie habits.
 
 Item i is worth theta_c,i over all contexts, theta_c,i + u_c,i,x in context x, and to judge k v_k,i more, under whatever
 criterion (its taste, or halo). In log-odds; u ~ Normal(0, s_context), v ~ Normal(0, s_taste), both spreads learned.
@@ -147,7 +147,7 @@ def habits(rates: dict[str, float]) -> tuple[Parameter, ...]:
 
 
 def perceived(values: Values, part: Part) -> Array:
-    """What contexts, tastes and covariates add to the difference of each pair, shape (pairs,); 0 where there are none.
+    """Effect of contexts, tastes and covariates on the difference of each pair, shape (pairs,); 0 where there are none.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def perceived(values: Values, part: Part) -> Array:
 
 
 def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
-    """What contexts and items add to log nu of each (judge, pair); 0 where they have no habits."""
+    """Effect of contexts and items on log nu of each (judge, pair); 0 where they have no habits."""
     if "tie_context" not in values:
         return 0.0
     context = part["pair_context"][pair]
@@ -182,6 +182,6 @@ def tie_habits(values: Values, part: Part, judge: Array, pair: Array) -> Array:
 
 
 def mirrored(values: Values) -> Values:
-    """What changes sign with the strengths."""
+    """Values that change sign with the strengths, with the opposite sign."""
     changed: dict[str, Any] = {name: -values[name] for name in CHANGING if name in values}
     return changed

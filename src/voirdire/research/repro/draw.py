@@ -39,7 +39,7 @@ def figures(system: System, folder: Path, results: Path | None = None) -> list[P
 
 
 def curve(system: System, claim: str, results: Path | None) -> dict[int, float]:
-    """What a run of ours found of a claim for each number of iterations or runs that it tried; empty without one."""
+    """Values of a claim in a run of ours, by each number of iterations or runs that it tried; empty without one."""
     for path in [] if results is None else sorted((results / system.system).glob(f"*/{CURVES}")):
         with path.open(encoding="utf-8", newline="") as file:
             own = {int(r["tried"]): float(r["value"]) for r in csv.DictReader(file) if r["claim"] == claim}
@@ -111,7 +111,7 @@ def points(
 
 
 def unprinted(axis: Axes, place: float, text: str = "not\nprinted") -> None:
-    """Where the paper draws a point without its number."""
+    """Mark a place where the paper draws a point without its number."""
     low, high = axis.get_ylim()
     axis.text(place, low + 0.06 * (high - low), text, ha="center", fontsize=7, color="#777777")
 

@@ -1,4 +1,4 @@
-"""What may be wrong with a claims file, said by file and line."""
+"""Faults of a claims file, said by file and line."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NEEDED = ("id", "where", "says", "kind", "because")
 
 
 class Lines:
-    """Where entries of a claims file stand; TOML readers do not say."""
+    """Lines of a claims file where its entries stand; TOML readers do not say."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,7 +70,7 @@ class Lines:
 
 
 def faults_of(entry: Mapping[str, Any], number: int, lines: Lines, tables: Mapping[str, Table]) -> list[str]:
-    """What is wrong with one entry of a claims file, by file and line.
+    """List what is wrong with one entry of a claims file, by file and line.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What one run works on, and how it asks."""
+"""Job of one run: what it works on, and how it asks."""
 
 from __future__ import annotations
 

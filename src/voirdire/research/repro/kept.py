@@ -1,4 +1,4 @@
-"""Whether a kept smoke test is of the run as it is today: a digest of all that decides what it asks."""
+"""Comparison of a kept smoke test with the run as it is today: a digest of all that decides what it asks."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def page() -> str:
 
 
 def _read(systems: list[System]) -> str:
-    """Which kept results are read, and when they were made."""
+    """Table of the kept results that are read, and when they were made."""
     lines = ["| kept results | read by claims of | replicates | seed | made |", "|---|---|---:|---:|---|"]
     for system in systems:
         for study in studies_of(system.claims):
@@ -83,7 +83,7 @@ def _read(systems: list[System]) -> str:
 
 
 def _runs(systems: list[System]) -> str:
-    """What can be run, and what a smoke test of it came to."""
+    """Table of the runs that can be made, and what a smoke test of each came to."""
     lines = [_ABOUT_RUNS, "", "| run | protocols | claims | smoke test |", "|---|---|---|---|"]
     for system in systems:
         for path in sorted((system.folder / "runs").glob("*/run.toml")):

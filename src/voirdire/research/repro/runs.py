@@ -113,7 +113,7 @@ def run(
 
 
 def _layout(job: Job) -> Layout:
-    """What a run's folder holds: the folder of what was collected says that it is one."""
+    """Content of a run's folder: the folder of what was collected says that it is one."""
     tables = {f"{name}.csv": text_with(",".join(table.columns)) for name, table in job.system.tables.items()}
     texts, smoke = text_with("claim,value"), json_with("what", "items")
     own = {"collected": Path.is_dir, TEXTS: texts, "smoke.json": smoke}
@@ -183,7 +183,7 @@ def _write_texts(folder: Path, filled: Filled) -> None:
 
 
 def _write_curves(folder: Path, filled: Filled) -> None:
-    """What a figure of a paper draws against iterations or runs: the numbers, and a picture."""
+    """Write what a figure of a paper draws against iterations or runs: the numbers, and a picture."""
     if not filled.curves:
         return
     from voirdire.research.repro.draw import canvas, save

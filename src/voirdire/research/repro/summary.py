@@ -20,7 +20,7 @@ class Summary:
 
     @property
     def verdicts(self) -> dict[str, int]:
-        """How many figures have which verdict, in the order of ``VERDICTS``."""
+        """Number of figures by verdict, in the order of ``VERDICTS``."""
         counted = Counter(row.verdict for row in self.rows)
         return {verdict: counted[verdict] for verdict in VERDICTS if counted[verdict]}
 
@@ -34,7 +34,7 @@ class Summary:
 
     @property
     def published(self) -> str:
-        """What was published, where it is one figure."""
+        """Published figure, where it is one; else the number of figures."""
         return shown(self.rows[0].published) if len(self.rows) == 1 else f"{len(self.rows)} figures"
 
     @property
@@ -70,7 +70,7 @@ def summarise(system: System, rows: Sequence[Row]) -> list[Summary]:
 
 
 def counts(rows: Sequence[Row]) -> dict[str, dict[str, int]]:
-    """How many figures of each kind have which verdict; kinds and verdicts that do not occur are 0.
+    """Count the figures of each kind by verdict; kinds and verdicts that do not occur are 0.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How near ours must come: two standard errors of the published figure, from what it was computed of.
+"""Tolerance of our figures: two standard errors of the published figure, from what it was computed of.
 
 A claim's ``tolerance`` is a number, or one of
 
@@ -65,7 +65,7 @@ def own_error(how: Mapping[str, float], table: Table, cell: Cell) -> float:
 
 
 def empty(how: Mapping[str, float], published: float, tolerance: float) -> bool:
-    """Whether a judge that knows nothing would come within the tolerance: of a coefficient or a spread, whether 0 does.
+    """True if a judge that knows nothing would come within the tolerance: of a coefficient or a spread, if 0 does.
 
     Examples
     --------

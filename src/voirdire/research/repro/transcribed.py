@@ -48,7 +48,7 @@ def sums(system: System) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs from what was transcribed.
+    """Differences from what was transcribed.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Changes:
         }
 
     def of_figure(self, claim: Claim, cell: Cell) -> str:
-        """What has changed in a figure itself, in its claim or in what its own run left, or ""."""
+        """Changes in a figure itself, in its claim or in what its own run left, or ""."""
         if cell in self.cells:
             return f"{cell.table}.csv, {cell.name}: {cell.text} is not what was transcribed"
         if claim.id in self.claims:
@@ -85,7 +85,7 @@ class Changes:
         return ""
 
     def behind(self, claim: Claim, cell: Cell) -> str:
-        """What has changed in the tables that a figure is compared by, or ""."""
+        """Changes in the tables that a figure is compared by, or ""."""
         read = {cell.table, *(str(name) for name in _named(claim.check, "table"))} & self.tables()
         return "; ".join(self._in(name) for name in sorted(read))
 

@@ -202,7 +202,7 @@ def _compared(
 
 
 def unexplained(system: System, rows: Sequence[Row], rerun: bool = False) -> list[str]:
-    """What a strict check does not let pass, a sentence each.
+    """List what a strict check does not let pass, a sentence each.
 
     Changes here; figures that differ without a finding; findings where none differs, though all was computed (not of a
     ``rerun``, whose Monte Carlo errors are allowed for: a small difference may lie within them).
@@ -234,7 +234,7 @@ def _figure(cell: Cell) -> float | str:
 
 @dataclass(frozen=True)
 class _Own:
-    """What one run has found: figures by table and cell, and of claims in the text."""
+    """Results of one run: figures by table and cell, and of claims in the text."""
 
     cells: Mapping[tuple[str, tuple[tuple[str, str], ...]], float]
     texts: Mapping[str, str]

@@ -150,7 +150,7 @@ def _ranked(
 
 
 def quantities(problem: Problem, x: Floats) -> dict[str, Floats]:
-    """What is ranked, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
+    """Quantities to rank, shape (points, elements) each: every parameter, what fits report, and the log likelihood.
 
     Parameters
     ----------

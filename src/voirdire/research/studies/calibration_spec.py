@@ -1,4 +1,4 @@
-"""What a calibration study's file must say."""
+"""Specification of a calibration study: what its file must say."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def run(study: Study, unit: Unit) -> list[dict[str, Any]]:
 
 
 def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
-    """How many pairs of items a fit tells apart with a probability above 0.95, and how many of them wrongly."""
+    """Number of pairs of items that a fit tells apart with a probability above 0.95, and of those that are wrong."""
     draws = scores(found.problem.density, found.posterior.values)
     truth = np.array([strength[item] for item in found.problem.items])
     claims = wrong = 0
@@ -99,7 +99,7 @@ def claimed(found: Any, strength: dict[str, float]) -> tuple[int, int]:
 
 
 def _spread(found: list[dict[str, Any]], truth: float | None) -> float:
-    """Whether the interval of the spread between contexts holds the truth; NaN where there is none."""
+    """1 if the interval of the spread between contexts holds the truth, 0 if not; NaN where there is none."""
     held = [one["low"] <= truth <= one["high"] for one in found if one["name"] == "context" and truth]
     return float(held[0]) if held else float("nan")
 

@@ -1,4 +1,4 @@
-"""What a coverage study's file must say."""
+"""Specification of a coverage study: what its file must say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the file of a study of label panels must say."""
+"""Specification of a study of label panels: what its file must say."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ LABELS = ("a", "b", "c")
 
 @dataclass(frozen=True)
 class PriorPanel:
-    """Who votes on what: every judge on every pair of items in both orders, under every criterion.
+    """Panel of votes: every judge on every pair of items in both orders, under every criterion.
 
     Models that learn weights also get every judge's votes on every pair of criteria, in both orders; models that
     collapse criteria get one criterion. With contexts all of it is asked in each, and nobody votes on criteria.
@@ -151,7 +151,7 @@ def _every_pair(judges: int, criteria: int, items: int, contexts: int = 0) -> Vo
 
 @dataclass(frozen=True)
 class LabelPanel:
-    """Who labels what: every judge every item, once; three labels, all of them classes.
+    """Panel of labels: every judge labels every item, once; three labels, all of them classes.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class LabelPanel:
         return self._posed(self.model, table)
 
     def _posed(self, model: Model, table: Labels) -> LabelsProblem:
-        """Where judges share errors, every two are a family."""
+        """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
         return pose_labels(model, table, families=families, keep_apart=True)
 
@@ -214,7 +214,7 @@ class LabelPanel:
 
 @dataclass(frozen=True)
 class JointPanel:
-    """Who votes and who scores: the votes of :class:`PriorPanel` and the scores of :class:`.ScorePanel`.
+    """Panel of votes and scores: the votes of :class:`PriorPanel` and the scores of :class:`.ScorePanel`.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ CONTEXTS = 4
 
 @dataclass(frozen=True)
 class RankingPanel:
-    """Who ranks what: every judge all items in each of four contexts, under every criterion.
+    """Panel of rankings: every judge ranks all items in each of four contexts, under every criterion.
 
     Parameters
     ----------

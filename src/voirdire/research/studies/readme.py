@@ -71,7 +71,7 @@ def _found(study: Study) -> list[str]:
 
 
 def drops(study: Study) -> list[str]:
-    """What judges that join cost: by panel, model and design the mean without them, and how much lower it is with them.
+    """Table of the cost of judges that join: by panel, model and design the mean without them, and the drop with them.
 
     The Monte Carlo errors are those of differences of independent means; cells share panels, so they are too wide.
     """

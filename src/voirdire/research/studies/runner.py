@@ -42,7 +42,7 @@ LAYOUT = Layout(
 
 @dataclass(frozen=True, eq=False)
 class StudyResult:
-    """What a study found.
+    """Result of a study.
 
     Attributes
     ----------

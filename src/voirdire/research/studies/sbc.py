@@ -40,7 +40,7 @@ def ranks(truth: Floats, draws: Floats) -> Ints:
 
 
 def covered(rank: Ints, draws: int, prob: float) -> npt.NDArray[np.bool_]:
-    """Whether the truth lies in the equal-tailed interval between two order statistics of the draws.
+    """True where the truth lies in the equal-tailed interval between two order statistics of the draws.
 
     With (draws + 1) (1 - prob) / 2 whole, a calibrated computation covers with probability ``prob`` exactly.
 

@@ -27,7 +27,7 @@ CONTEXTS = 4  # in which every item is scored, of models that have them
 
 @dataclass(frozen=True)
 class ScorePanel:
-    """Who scores what: every judge every item under every criterion, once or twice; judges are of two groups by turns.
+    """Panel of scores: every judge every item under every criterion, once or twice; judges are of two groups by turns.
 
     Models that learn weights also get every judge's vote on every pair of criteria.
 
@@ -97,7 +97,7 @@ class ScorePanel:
         return truth, self._posed(fitted, table, votes)
 
     def _posed(self, model: Model, table: Scores, votes: Votes | None) -> ScoresProblem:
-        """Where judges share errors, every two are a family."""
+        """Pose the problem of a table; where judges share errors, every two are a family."""
         families = {judge: f"family-{k // 2}" for k, judge in enumerate(table.judges)}
         how = {"levels": LEVELS, "criteria": votes, "repeats": self.repeats, "families": families}
         return pose_scores(model, table, **how)  # type: ignore[arg-type]

@@ -82,7 +82,7 @@ class Cell:
 
     @property
     def labels(self) -> dict[str, Any]:
-        """What identifies the cell in tables."""
+        """Labels that identify the cell in tables."""
         return {"panel": self.panel, "added": self.added, "count": self.count, "design": self.design}
 
 

@@ -1,4 +1,4 @@
-"""What every design has: the order in which pairs are shown, how often, and what judges are asked besides."""
+"""Base of every design: the order in which pairs are shown, how often, and what judges are asked besides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Order = Literal["fixed", "swap", "random", "random-by-criterion"]
 
 @dataclass(frozen=True, kw_only=True)
 class Design(Checked, ABC):
-    """What every design has, whatever pairs it chooses.
+    """Base of every design, whatever pairs it chooses.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Design(Checked, ABC):
         return None
 
     def answered(self, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_] | None:
-        """Which of the P pairs one judge answers, drawn for each judge; None for all."""
+        """Mask of the P pairs that one judge answers, drawn for each judge; None for all."""
         return None
 
     def problems(self, items: int) -> list[str]:
@@ -60,7 +60,7 @@ class Design(Checked, ABC):
 
 
 def own_share(share: float, pairs: int, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Which of the P pairs a judge answers that draws a share of them for itself; at least one.
+    """Mask of the P pairs that a judge answers who draws a share of them for itself; at least one.
 
     Examples
     --------

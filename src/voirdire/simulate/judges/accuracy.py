@@ -70,7 +70,7 @@ class Accuracy(Judge):
             yield "flips is an exact number; leave out exact = false, or give accuracy instead"
 
     def flipped(self, n: int) -> int:
-        """How many of n answers an exact share flips."""
+        """Number of n answers that an exact share flips."""
         if self.flips is not None:
             return self.flips
         assert self.accuracy is not None

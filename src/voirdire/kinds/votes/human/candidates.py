@@ -19,7 +19,7 @@ from voirdire.typing import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What candidates learn from.
+    """Evidence that candidates learn from.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ def stacking(evidence: Evidence) -> Predicted:
 
 
 def regression(evidence: Evidence) -> Stacking:
-    """What stacking learns from."""
+    """Data that stacking learns from."""
     x = evidence.found.mean_answers.T
     return Stacking(x, evidence.rows, evidence.answers, evidence.prior, evidence.family)
 

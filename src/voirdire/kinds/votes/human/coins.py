@@ -1,4 +1,4 @@
-"""What anchors alone say about judges: coins with partial pooling over the judges of a family.
+"""Coins of judges by anchors alone, with partial pooling over the judges of a family.
 
 A judge k of family f answers rightly with probability eta_k ~ Beta(c m_f, c (1 - m_f)). The family's mean m_f has the
 prior of the model's coins, (1 - reversed) Beta(a, b) + reversed Beta(b, a); the concentration c, which all families

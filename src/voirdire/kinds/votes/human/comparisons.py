@@ -94,7 +94,7 @@ def right_and_wrong(found: Comparisons, rows: Ints, answers: Floats) -> tuple[Fl
 
 
 def unconnected_pairs(problem: VotesProblem) -> bool:
-    """Whether every item is compared with one other item only, so that there is nothing to rank."""
+    """True if every item is compared with one other item only, so that there is nothing to rank."""
     if problem.beside_scores:
         return False
     votes = problem.votes.recoded(criteria=("all",), criterion=problem.votes.criterion * 0)

@@ -42,7 +42,7 @@ LEAST = 0.05  # log-odds, of the mean and of the spread that describe coins held
 
 
 def teaches(model: Model) -> bool:
-    """Whether anchors teach a model's judges by themselves: they say nothing of contexts."""
+    """True if anchors teach a model's judges by themselves: they say nothing of contexts."""
     return model.reliability.kind in CUT_KINDS and model.context is None
 
 

@@ -1,4 +1,4 @@
-"""What the joint and the cut mode say of comparisons that people answered, without these answers."""
+"""Predictions by the joint and the cut mode of comparisons that people answered, without these answers."""
 
 from __future__ import annotations
 

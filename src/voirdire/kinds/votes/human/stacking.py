@@ -90,7 +90,7 @@ class Stacked:
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """What there is to learn from.
+    """Data that stacking learns from.
 
     Attributes
     ----------

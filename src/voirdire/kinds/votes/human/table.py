@@ -134,7 +134,7 @@ def in_contexts_of(anchors: Anchors, panel: Votes) -> Anchors:
 
 
 def _of_persons(table: object) -> bool:
-    """Whether it says who answered: then disagreement is between people, and every answer counts."""
+    """True if it says who answered: then disagreement is between people, and every answer counts."""
     return bool(columns_among(table, [PERSON], Problems("anchors")))
 
 

@@ -75,7 +75,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
     @cached_property
     def dependent(self) -> bool:
-        """Whether some judges' answers count for less, as their votes say that they are not independent."""
+        """True if some judges' answers count for less, as their votes say that they are not independent."""
         return bool((self.evidence.answer_weight < 1.0).any())
 
     @cached_property
@@ -132,7 +132,7 @@ class HumanVotes(HumanAnswers[VotesProblem]):
 
 
 def gather(problem: VotesProblem, families: dict[str, str] | None = None) -> Evidence:
-    """What votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
+    """Gather what votes, and anchors if there are any, say of each other; ``families`` is the family of each judge."""
     people = problem.anchors
     criteria = people is not None and people.votes.has_criteria and problem.votes.has_criteria
     found = comparisons(problem.coded_votes, criteria=criteria)

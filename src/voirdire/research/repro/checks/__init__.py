@@ -19,7 +19,7 @@ CHECKS: dict[str, Check] = {**ARITHMETIC, **COUNTS, **STUDIES, **PUBLIC}
 
 
 def problems_of(settings: Mapping[str, Any], tables: Mapping[str, Table]) -> list[str]:
-    """What is wrong with the settings of a check; nothing is computed.
+    """List what is wrong with the settings of a check; nothing is computed.
 
     Examples
     --------

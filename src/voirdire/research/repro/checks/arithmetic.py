@@ -56,7 +56,7 @@ def difference(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def percent_more(context: Context, cell: Cell, settings: Settings) -> Found:
-    """How many percent the first of ``of`` is above the second."""
+    """Percentage by which the first of ``of`` is above the second."""
     first, second = (single(context, spec) for spec in settings["of"])
     return Found(100 * (first / second - 1))
 
@@ -133,7 +133,7 @@ def rises(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def below(context: Context, cell: Cell, settings: Settings) -> Found:
-    """How many of the cells that ``where`` means are below ``bound``."""
+    """Number of cells, of those that ``where`` means, that are below ``bound``."""
     cells = context.tables[settings["table"]].select(settings.get("where", {}))
     return Found(float(sum(one.value < settings["bound"] for one in cells)), note=f"of {len(cells)}")
 

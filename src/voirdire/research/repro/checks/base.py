@@ -1,4 +1,4 @@
-"""What every check is: a name, the settings it takes, and how it computes our figure for a published one."""
+"""Interface of every check: a name, the settings it takes, and how it computes our figure for a published one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NotFetched(Exception):
 
 @dataclass(frozen=True)
 class Context:
-    """What checks may look at.
+    """Data that checks may look at.
 
     Attributes
     ----------

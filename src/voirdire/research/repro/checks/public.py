@@ -39,7 +39,7 @@ def correlation(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def size(context: Context, cell: Cell, settings: Settings) -> Found:
-    """How many items, contexts or systems (``count``) a data set has."""
+    """Number of items, contexts or systems (``count``) in a data set."""
     table = _table(context, settings["dataset"])
     columns = {"items": ["context", "system"], "contexts": ["context"], "systems": ["system"]}[
         settings["count"]
@@ -48,7 +48,7 @@ def size(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def example(context: Context, cell: Cell, settings: Settings) -> Found:
-    """What people said on average of the one text of a data set that holds ``text``, by ``criterion``."""
+    """Mean of people's scores of the one text of a data set that holds ``text``, by ``criterion``."""
     if not context.fetch:
         raise NotFetched(f"data set {settings['dataset']} not looked for")
     found = _texts(settings["dataset"])
@@ -63,7 +63,7 @@ def example(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def ratio_of(context: Context, cell: Cell, settings: Settings) -> Found:
-    """Whether, over the aspects, the ratio of the two printed columns is nearer to tau over rho or to rho over r.
+    """Find whether, over the aspects, the ratio of the two printed columns is nearer to tau over rho or to rho over r.
 
     ``tau / rho`` if the ratio of the columns labelled ``below`` and ``above`` in the published table is, for each
     aspect, nearer to Kendall's over Spearman's coefficient in the data than to Spearman's over Pearson's.

@@ -72,7 +72,7 @@ def study(context: Context, cell: Cell, settings: Settings) -> Found:
 
 
 def drop(context: Context, cell: Cell, settings: Settings) -> Found:
-    """How much the mean of the measure falls when ``count`` of the judges ``added`` join, from none."""
+    """Fall of the mean of the measure when ``count`` of the judges ``added`` join, from none."""
     row = dict(settings.get("row", {}))
     before = _mean(context, settings["study"], row | {"added": "none", "count": "0"})
     after = _mean(

@@ -113,7 +113,7 @@ def _by_group(job: Job, filled: Filled, table: str, part: Mapping[str, Any], sco
 def _called(
     job: Job, table: str, keys: Mapping[str, str], found: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], str]:
-    """What the published table calls the groups that judges found; each of its groups is taken once.
+    """Names in the published table of the groups that judges found; each of its groups is taken once.
 
     By their very name, else by the words that ``[groups]`` of the run gives for the table's group; a group of which no
     word speaks is none of the table's.

@@ -1,4 +1,4 @@
-"""What a run comes to: figures of tables, and of claims that stand in the text."""
+"""Result of a run: figures of tables, and of claims that stand in the text."""
 
 from __future__ import annotations
 

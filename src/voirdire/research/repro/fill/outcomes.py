@@ -60,7 +60,7 @@ def _add_turned(filled: Filled, where: Mapping[str, Any], own: pd.DataFrame) -> 
 
 
 def _outcomes(rows: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """Who was compared with the reference, whether it won, and the data set."""
+    """Add to rows who was compared with the reference, whether it won, and the data set."""
     first_won = rows["winner"] == "first"
     won = first_won == (rows["first"] != reference)
     outcome = won.map({True: "win", False: "loss"}).where(rows["winner"] != "tie", "tie")

@@ -90,7 +90,7 @@ def _for_all(job: Job, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def results(scores: pd.DataFrame) -> pd.DataFrame:
-    """What each judge itself (none of its agents or groups) came to: the mean over runs.
+    """Results of each judge itself (none of its agents or groups): the mean over runs.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def results(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def after(scores: pd.DataFrame, iterations: int) -> pd.DataFrame:
-    """What a debate had come to after so many iterations; one that had ended sooner keeps its score.
+    """Results of a debate after so many iterations; one that had ended sooner keeps its score.
 
     Examples
     --------

@@ -48,7 +48,7 @@ def text_of(
     coefficients: Coefficients,
     curves: dict[str, dict[int, float]],
 ) -> float | str | None:
-    """What the claim comes to, or None where the scores it needs are not there; what was tried goes into ``curves``."""
+    """Value of the claim, or None where the scores it needs are not there; what was tried goes into ``curves``."""
 
     def value(scores: pd.DataFrame, criterion: str) -> float | None:
         for row in coefficients(job, scores):

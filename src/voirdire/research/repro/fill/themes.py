@@ -108,7 +108,7 @@ def _index(job: Job, votes: pd.DataFrame, weights: pd.DataFrame | None, model: s
 
 
 def _ahead(together: Mapping[tuple[str, int], float], singles: Mapping[str, Runs], name: str) -> str:
-    """Who has the highest mean: ``name`` for all together, else a judge's name."""
+    """Name with the highest mean: ``name`` for all together, else a judge's name."""
     means = {judge: sum(runs.values()) / len(runs) for judge, runs in singles.items()}
     best = max(means, key=lambda judge: means[judge])
     return name if sum(together.values()) / len(together) > means[best] else best

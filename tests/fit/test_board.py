@@ -108,7 +108,7 @@ def test_bad_groups_are_refused() -> None:
         with pytest.raises(InputError, match=match):
             voirdire.fit(given, method="map", **how)
     scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 2, 2, 3]})
-    with pytest.raises(InputError, match="by= is not for tables of scores"):
+    with pytest.raises(InputError, match=r"by=.judge. groups no answers"):
         voirdire.fit(scores, by="judge")
 
 

@@ -116,7 +116,7 @@ def test_labels_are_predicted_from_the_others_labels() -> None:
     for judge in JUDGES:
         for context in "012":
             held = ((table["judge"] == judge) & (table["context"] == context)).to_numpy()
-            found = fit(table[~held], method="map")
+            found = fit(table[~held], method="map", about="panel")
             belief = found.classes().set_index("item")
             rates = found.confusion().set_index(["judge", "class", "label"])["probability"]
             for row in np.flatnonzero(held):

@@ -185,7 +185,7 @@ def test_ratings_that_are_too_many_are_refused_too(monkeypatch: pytest.MonkeyPat
     rows = [("a", "i", 1), ("a", "j", 2), ("b", "i", 2), ("b", "j", 3)]
     monkeypatch.setattr(module, "LARGEST", 8)
     with pytest.raises(InputError, match=r"parameters: .*; use method='map'"):
-        voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+        voirdire.fit(pd.DataFrame(rows, columns=["judge", "item", "score"]), model="rating-severity")
 
 
 def test_much_memory_is_told_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

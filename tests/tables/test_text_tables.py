@@ -188,8 +188,15 @@ def test_a_separator_is_found_beside_quoted_names(tmp_path: Path, mark: str) -> 
 OBJECTS = [["a", "b"], {"name": "a"}, [[1]], {}]
 
 
-@pytest.mark.parametrize("cell", OBJECTS)
-@pytest.mark.parametrize("column", ["judge", "item", "label", "criterion"])
+@pytest.mark.parametrize(
+    ("column", "cell"),
+    # a list of names in the column of labels is a set of labels
+    [
+        (column, cell)
+        for column in ("judge", "item", "label", "criterion")
+        for cell in (OBJECTS[1:] if column == "label" else OBJECTS)
+    ],
+)
 def test_objects_and_lists_in_cells_are_refused_by_name(tmp_path: Path, cell: object, column: str) -> None:
     rows = [{"judge": "a", "item": "x", "label": "yes", "criterion": "c"} for _ in range(2)]
     rows[1][column] = cell  # type: ignore[assignment]

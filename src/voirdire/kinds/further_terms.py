@@ -54,6 +54,11 @@ def attached(
     notes: list[str] = []
     rows = list(model.terms)
     of: Any = table
+    if request.by in ("judge", "criterion", "item"):
+        raise InputError(
+            f"by={request.by!r} groups no answers that a model does not tell apart already; name a column such as "
+            "category"
+        )
     if request.covariates is not None:
         of = with_covariates(of, request.covariates)
     of, said = _own_families(of, request)

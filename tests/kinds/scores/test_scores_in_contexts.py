@@ -106,12 +106,12 @@ def test_scores_are_over_other_contexts_or_over_these(fit: Any, mode: Any) -> No
         (lambda t: t.drop(columns="context").drop_duplicates(["judge", "item"]), "rating-learned", None),
         (
             lambda t: t.assign(context=[f"c{n}" for n in range(len(t))]),
-            "rating-learned",
+            "rating-severity",
             "fewer than two each",
         ),
         (
             lambda t: t[(t["context"] == "c0") | (t["item"] < "i05")],
-            "rating-learned",
+            "rating-severity",
             "contexts are left out: 5 of 10 items are scored in several of them",
         ),
         (lambda t: t.assign(score=t["score"] + 0.5), "rating-continuous", None),
@@ -128,7 +128,7 @@ def test_the_columns_choose_the_model(change: Any, model: str, said: str | None)
 @pytest.mark.parametrize(("judges", "items", "contexts"), [(3, 1500, 12), (2, 15, 1200), (60, 100, 10)])
 def test_a_default_ends_within_minutes(judges: int, items: int, contexts: int) -> None:
     name, why = SCORES.default_model(read_scores(panel(0, judges, items, contexts)[0]), Request())
-    assert name == "rating-learned"
+    assert name == "rating-severity"
     assert "would take many minutes" in why
 
 

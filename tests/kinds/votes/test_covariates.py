@@ -312,9 +312,9 @@ def test_a_covariate_that_decides_every_vote_is_named() -> None:
 
 
 def test_other_kinds_of_tables_refuse_covariates() -> None:
-    scores = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "score": [1, 2, 2, 3]})
-    with pytest.raises(InputError, match="covariates= is not for tables of scores"):
-        voirdire.fit(scores, covariates="length")
+    labels = pd.DataFrame({"judge": ["a", "a", "b", "b"], "item": ["x", "y"] * 2, "label": [1, 2, 2, 3]})
+    with pytest.raises(InputError, match="covariates= is not for tables of labels"):
+        voirdire.fit(labels, covariates="length")
 
 
 def test_texts_are_counted() -> None:

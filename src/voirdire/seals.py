@@ -31,10 +31,11 @@ def sealed(content: Mapping[str, Any], *files: Path) -> dict[str, Any]:
 
 def check_format(place: Path, content: Mapping[str, Any]) -> None:
     """Raise InputError where content is of a format that this version does not know."""
-    if content.get("format") != FORMAT:
-        raise InputError(
-            f"{place}: written in format {content.get('format')!r}, this version reads {FORMAT}; upgrade voirdire"
-        )
+    found = content.get("format")
+    if found != FORMAT:
+        older = isinstance(found, int) and found < FORMAT
+        remedy = "an older version wrote it: make it anew" if older else "upgrade voirdire"
+        raise InputError(f"{place}: written in format {found!r}, this version reads {FORMAT}; {remedy}")
 
 
 def check_seal(content: Mapping[str, Any], *files: Path) -> None:

@@ -181,6 +181,11 @@ def test_a_fit_of_another_format(fits: dict[str, Fit], tmp_path: Path) -> None:
     (folder / "run.json").write_text(json.dumps(run | {"format": 99}))
     with pytest.raises(InputError, match="written in format 99, this version reads 2; upgrade voirdire"):
         load(folder)
+    (folder / "run.json").write_text(json.dumps(run | {"format": 1}))
+    with pytest.raises(
+        InputError, match="written in format 1, this version reads 2; an older version wrote it: make"
+    ):
+        load(folder)
 
 
 def drop(key: str, run: str) -> str:

@@ -74,7 +74,13 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    out = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    out = Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=0,
+    )
     several = len({row["criterion"] for row in rows}) > 1
     for name in ("judge", *(["criterion"] if several else [])):
         out.add_column(name, overflow="fold")
@@ -82,18 +88,19 @@ def _show(rows: list[dict[str, Any]], title: str) -> None:
         out.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         more = row["more"]
-        cells = [row["judge"], *([row["criterion"]] if several else []), row["verdict"]]
-        cells += [_number(row["agreement"]), _number(row["people"])]
+        names = [row["judge"], *([row["criterion"]] if several else [])]
+        cells = [_number(row["agreement"]), _number(row["people"])]
         cells += [f"{_number(row['difference'])} [{_number(row['low'])}, {_number(row['high'])}]"]
-        cells += ["" if more == 0 else "all, or more" if more is None else f"{more:,}"]
+        cells += ["" if more == 0 else "all" if more is None else f"{more:,}"]
         cells += [_number(row["omega"]), _number(row["rho"])]
-        out.add_row(*(Text(console.plain(str(cell))) for cell in cells))
+        verdict = row["verdict"].replace(" yet", "\nyet")
+        out.add_row(*(Text(console.plain(name)) for name in names), verdict, *cells)
     console.stdout().print(out)
     for note in dict.fromkeys(row["note"] for row in rows if row["note"]):
         console.stdout().print(Text(console.plain(note)))
     console.stdout().print(
         f"people answered {max(row['n'] for row in rows):,} of {max(row['units'] for row in rows):,} units; "
-        "more: units that they must answer until it is known"
+        "more: units that they must answer until it is known (all: these are too few)"
     )
 
 

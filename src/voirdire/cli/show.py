@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from voirdire.cli.console import plain
+from voirdire.report.table import probability_heads
 
 Row = Mapping[str, Any]
 
@@ -166,11 +167,13 @@ def classes(rows: Sequence[Row]) -> RenderableType:
     with_criteria = "criterion" in rows[0]
     for name in ("item", *(["criterion"] if with_criteria else []), "label"):
         table.add_column(name, overflow="fold")
-    table.add_column("probability", justify="right")
+    chances = probability_heads(rows[0])
+    for name in chances.values():
+        table.add_column(name, justify="right")
     for row in sorted(rows, key=lambda row: row["probability"])[:LIMIT]:
         cells = [row["item"], *([row["criterion"]] if with_criteria else []), row["label"]]
-        _add(table, [*cells, "known" if row["known"] else number(row["probability"])])
-    return _with_rest(table, len(rows) - LIMIT, "items")
+        _add(table, [*cells, *("known" if row["known"] else number(row[key]) for key in chances)])
+    return _with_rest(table, len(rows) - LIMIT, "rows" if with_criteria else "items")
 
 
 def shares(rows: Sequence[Row], prob: float) -> RenderableType | None:

@@ -79,7 +79,9 @@ def _tiles(fit: Fit, result: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         sure = "" if is_missing(chance_of) else f"best with probability {share(chance_of)}"
         yield "Best item", named(items[0]["item"]), doubt or sure
     else:
-        yield "Items", f"{len(items):,}", doubt or f"{settled(items):,} settled (probability {SURE:g})"
+        of = f" of {len(items):,} classes" if "criterion" in items[0] else ""
+        said = f"{settled(items):,}{of} settled (probability {SURE:g})"
+        yield "Items", f"{len(fit.problem.items):,}", doubt or said
     told = fit.kind.fixed_order(fit.problem) is None
     yield "Judges", f"{len(result['judges']):,}", standing(result["judges"], chance(fit), position=told)
     for name, count in fit.kind.named_counts(fit.problem).items():

@@ -6,7 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from voirdire.report.page import shorten
-from voirdire.report.table import Table, table
+from voirdire.report.table import Table, probability_heads, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -41,6 +41,7 @@ def notebook(fit: Fit) -> str:
     heads = fit.kind.heading | {name: f"{name} ({unit})" for name in ("score", "severity", "noise")}
     items = result["items"]
     title = f"Items, best first{intervals}"
+    heads |= probability_heads(items[0])
     if "score" not in items[0]:
         items, title = sorted(items, key=lambda row: row["probability"]), "Items, the least sure first"
     drop = ("sd", "rank_low", "rank_high", "known")

@@ -207,6 +207,25 @@ def table(
     return Table(name, caption, tuple(columns), rows, **more)
 
 
+def probability_heads(row: Record) -> dict[str, str]:
+    """Headings of the probabilities of an item's class, by key: about the target or the panel, where a row has both.
+
+    Examples
+    --------
+    >>> probability_heads({"probability": 0.8, "probability_panel": 0.9})
+    {'probability': 'probability (target)', 'probability_panel': 'probability (panel)'}
+    >>> probability_heads({"probability": 1.0})
+    {'probability': 'probability'}
+    """
+    for other, one in (("panel", "target"), ("target", "panel")):
+        if f"probability_{other}" in row:
+            return {
+                "probability": f"probability ({one})",
+                f"probability_{other}": f"probability ({other})",
+            }
+    return {"probability": "probability"}
+
+
 def _interval_keys(key: str, keys: Sequence[str]) -> tuple[str, str] | None:
     if f"{key}_low" in keys and f"{key}_high" in keys:
         return f"{key}_low", f"{key}_high"

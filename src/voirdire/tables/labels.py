@@ -18,6 +18,7 @@ from voirdire.tables.problems import Problems, nearest
 from voirdire.tables.rated import Rated, known_names, read_rated
 
 _HINTS = 20
+_OF_PEOPLE = "; levels= (--levels) names labels that no judge gave"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,7 +140,8 @@ def read_labels(
         cells, found = read_rated(table, "label", judge, problems)
         as_sets = cells_as_sets(cells.get("label", []), declared, sets)
         if as_sets is not None:
-            return _read_sets(*as_sets, found, declared, sets, problems)
+            remedy = _OF_PEOPLE if judge else ""
+            return _read_sets(*as_sets, found, declared, sets, problems, remedy)
         column = encode(without_lists(cells.get("label", [])), "label", problems)
         same_letters({"label": column}, problems)
         more = [name not in (declared or ()) and len(labels_in_text(name)) > 1 for name in column.levels]
@@ -149,18 +151,18 @@ def read_labels(
     ordered = in_order(names) if declared is None else declared
     place = positions(names, ordered)
     outside = np.append(np.where(place < 0, np.arange(len(place)), -1), -1)[codes]
-    _say_outside(outside, names, ordered, problems)
+    _say_outside(outside, names, ordered, problems, _OF_PEOPLE if judge else "")
     problems.raise_any()
     return Labels(labels=ordered, label=np.append(place, -1)[codes], declared=declared is not None, **found)
 
 
 def _say_outside(
-    outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems
+    outside: IntArray, names: Sequence[str], declared: Sequence[str], problems: Problems, remedy: str
 ) -> None:
-    """Report names (codes of shape (rows,), -1 for none) that are no declared label."""
+    """Report names (codes of shape (rows,), -1 for none) that are no declared label; a remedy where none is near."""
     for number, (level, rows) in enumerate(groups(outside)):
         hint = nearest(names[level], declared) if number < _HINTS else ""
-        problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(declared)}{hint}")
+        problems.rows(rows + 1, f"label {names[level]!r} is none of {known_names(declared)}{hint or remedy}")
 
 
 def _read_sets(
@@ -170,6 +172,7 @@ def _read_sets(
     declared: tuple[str, ...] | None,
     known: bool,
     problems: Problems,
+    remedy: str,
 ) -> Labels:
     """Labels of which each is a set; the vocabulary is what is declared, else what sets hold."""
     column = encode(cells, "label", problems)
@@ -185,7 +188,7 @@ def _read_sets(
         if first != one:
             problems.rows(np.flatnonzero(holds) + 1, f"label {one!r} {looks_like('label', first)}")
         if one not in vocabulary:
-            _say_outside(np.where(holds, place, -1), seen, vocabulary, problems)
+            _say_outside(np.where(holds, place, -1), seen, vocabulary, problems, remedy)
     problems.raise_any()
     if not vocabulary:
         problems.stop("every set of labels is empty; name all labels there may be (levels=...)")

@@ -92,6 +92,29 @@ def test_people_may_be_files_and_one_of_them_may_do_with_a_bar(
     assert "people answered 200 of 600 units" in shown.output
 
 
+@pytest.mark.parametrize("criteria", [None, ["accuracy", "helpfulness"]])
+def test_every_number_and_name_is_shown_on_a_narrow_screen(
+    tables: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path, criteria: list[str] | None
+) -> None:
+    judges, people = (part.replace("coin", "gpt-4o-mini") for part in tables)
+    if criteria:
+        judges, people = (
+            pd.concat([part.assign(criterion=name) for name in criteria]) for part in (judges, people)
+        )
+    judges.to_csv(tmp_path / "labels.csv", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    words = ["replace", str(tmp_path / "labels.csv"), "--humans", str(tmp_path / "people.csv")]
+    rows = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)["rows"]
+    lines = CliRunner().invoke(app, words, env={"COLUMNS": "80"}).stdout.splitlines()
+    start = next(place for place, line in enumerate(lines) if line.startswith("judge"))
+    assert lines[start].split()[-5:] == ["people", "difference", "more", "omega", "rho"]
+    for row in rows:
+        numbers = [f"{row[key]:z.2f}" for key in ("difference", "low", "high")]
+        said = f"{numbers[0]} [{numbers[1]}, {numbers[2]}]"
+        assert any(line.startswith(row["judge"][:7]) and said in line for line in lines), row["judge"]
+        assert all("…" not in line and len(line.rstrip()) <= 80 for line in lines)
+
+
 def test_votes_in_either_order_and_scores() -> None:
     rng = np.random.default_rng(3)
     pairs = [(f"x{a}", f"x{b}") for a in range(20) for b in range(a)]

@@ -57,7 +57,7 @@ def panel() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 @pytest.fixture(scope="module")
 def fitted(panel: tuple[pd.DataFrame, pd.DataFrame]) -> voirdire.Fit:
-    return voirdire.fit(panel[0], about="panel")
+    return voirdire.fit(panel[0], about="panel")  # judges err independently here
 
 
 def test_a_fit_of_sets_is_that_of_its_questions(panel: tuple[pd.DataFrame, pd.DataFrame]) -> None:

@@ -16,6 +16,8 @@ import voirdire
 from voirdire.typing import Floats
 
 SIX = ("products", "music", "dogs", "zencrowd", "framing", "aspects")
+WORSE = {"zencrowd"}  # than the shares of labels, by more than two standard errors: a known shortfall
+MOST_WORSE = 0.015  # in log loss, of those
 DRAWS = 4
 
 
@@ -47,9 +49,16 @@ def loss(chance: Floats) -> Floats:
 
 @pytest.mark.slow
 def test_without_known_items(tables: dict[str, tuple[pd.DataFrame, pd.Series]]) -> None:
-    losses, gaps = [], []
+    """Log loss, sureness and the 5% of errors among the surest; beside the smoothed shares of labels, table by table.
+
+    Known shortfall: on zencrowd the log loss is worse than that of the shares of labels by more than two standard
+    errors of the difference (2.45 by the prior of the other tables, as the benchmark has it), though by no more than
+    0.015. No other of the six tables is worse by more than two.
+    """
+    losses, gaps, worse = [], [], {}
     for name, (labels, known) in tables.items():
-        chance, sure, right = chances(voirdire.fit(labels, method="map"), known)
+        fit = voirdire.fit(labels, method="map")
+        chance, sure, right = chances(fit, known)
         losses.append(loss(chance).mean())
         gaps.append(abs(sure.mean() - right.mean()))
         assert not (sure > 0.95).any() or (~right[sure > 0.95]).mean() <= 0.08, name
@@ -57,10 +66,12 @@ def test_without_known_items(tables: dict[str, tuple[pd.DataFrame, pd.Series]]) 
         shares = counts.div(counts.sum(axis=1), axis=0)
         of_known = np.array([shares.loc[item, label] for item, label in known.items()])
         by_item = pd.Series(loss(of_known), known.index)
-        classes = voirdire.fit(labels, method="map").classes()
-        gain = loss(chance) - by_item[classes["item"][classes["item"].isin(known.index)]].to_numpy()
-        error = gain.std(ddof=1) / np.sqrt(len(gain))
-        assert gain.mean() < 0.015 or gain.mean() < 2.0 * error, name
+        items = fit.classes()["item"]
+        more = loss(chance) - by_item[items[items.isin(known.index)]].to_numpy()
+        if more.mean() > 2.0 * more.std(ddof=1) / np.sqrt(len(more)):
+            worse[name] = more.mean()
+    assert set(worse) == WORSE
+    assert max(worse.values()) <= MOST_WORSE
     assert np.mean(losses) <= 0.5
     assert np.mean(gaps) <= 0.1
 

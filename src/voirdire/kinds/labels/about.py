@@ -118,10 +118,11 @@ def difference(problem: LabelsProblem, posterior: Posterior) -> list[str]:
     target = about_target(problem, posterior)[rest]
     rows, label = np.arange(len(panel)), panel.argmax(axis=1)
     says, agrees = panel[rows, label].mean(), target[rows, label].mean()
+    known = len(np.unique(problem.unit_item[problem.known >= 0]))
     why = (
-        f"as far as {ASSUMED} do; items of known class replace that assumption: anchors="
+        f"as far as {ASSUMED} do; items of known class replace that assumption: anchors= (--anchors)"
         if problem.answered is None
-        else f"by the {int((problem.known >= 0).sum()):,} items of known class"
+        else f"by {known:,} {'item' if known == 1 else 'items'} of known class"
     )
     which = "target" if problem.about == TARGET else "panel"
     return [

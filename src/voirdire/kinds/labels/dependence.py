@@ -69,6 +69,12 @@ def residuals(problem: LabelsProblem, posterior: Posterior, rng: np.random.Gener
     return Residuals(chosen, np.stack(r), np.stack(v), nothing, nothing, none, none, none)
 
 
+def _shared_units(problem: LabelsProblem) -> bool:
+    """True where two judges have labelled one item (under one criterion)."""
+    unit, size = units_of(problem), len(problem.judges)
+    return bool((np.bincount(np.unique(unit * size + problem.table.judge) // size) > 1).any())
+
+
 def _given_effects(
     problem: LabelsProblem, values: Values, given: Ints, unit: Ints, place: Ints, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
@@ -94,6 +100,16 @@ def dependent_judges(problem: LabelsProblem, posterior: Posterior, seed: int) ->
     """Check whether judges are wrong together more than the model expects; estimate how many the panel is worth."""
     if not problem.density.latent or len(problem.judges) < 2:
         return []
+    if not _shared_units(problem):
+        return [
+            Check(
+                "dependence",
+                "warn",
+                None,
+                "No item has labels of two judges, so nothing tells whether judges err together. Let two judges label "
+                "some items.",
+            )
+        ]
     rng = np.random.default_rng(seed)
     left = residuals(problem, posterior, rng)
     found = dependence(left, rng)

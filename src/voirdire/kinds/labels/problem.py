@@ -269,7 +269,7 @@ def _classes(table: Labels, classes: Sequence[object] | None, problems: Problems
         if name not in table.labels:
             problems.table(
                 f"class {name!r} is no label; labels are {known_names(table.labels)}"
-                f"{nearest(name, table.labels)}"
+                f"{nearest(name, table.labels) or '; levels= (--levels) names labels that no judge gave'}"
             )
     if len(chosen) < 2:
         problems.table(f"classes {known_names(chosen)} are fewer than two; name at least two labels")

@@ -9,7 +9,7 @@ from voirdire.report.figure_blocks import figure
 from voirdire.report.figures.classes import MOST
 from voirdire.report.kinds import doubted
 from voirdire.report.page import Block, Text, named
-from voirdire.report.table import share, table
+from voirdire.report.table import probability_heads, share, table
 
 if TYPE_CHECKING:
     from voirdire.kinds.fit import Fit
@@ -21,6 +21,8 @@ def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
     """Section on classes: how many items are settled, those that are not, and all of them."""
     rows = sorted(result["items"], key=lambda row: row["probability"])
     yield Text(_answer(rows) + doubted(fit), "lead")
+    for said in fit.kind.outcome(fit.problem, fit.posterior):
+        yield Text(said)
     yield from figure(
         fit,
         "classes",
@@ -29,16 +31,20 @@ def classes(fit: Fit, result: dict[str, Any]) -> Iterator[Block]:
         " These are the ones to look at, or to ask people about.",
     )
     chances = {key: share_head(key) for key in rows[0] if key.startswith("p_")}
+    sure = probability_heads(rows[0])
     known = any(row["known"] for row in rows)
     yield table(
         "classes",
         "Items, the least sure first",
         rows,
-        heads={"label": "class"} | chances,
-        order=("item", "criterion", "label", "probability", *chances),
+        heads={"label": "class"} | sure | chances,
+        order=("item", "criterion", "label", *sure, *chances),
         drop=() if known else ("known",),
-        shares=("probability", *chances),
-        notes=("known: the class was given by people.",) if known else (),
+        shares=(*sure, *chances),
+        notes=(
+            *(("P(class) is what the first probability is about.",) if len(sure) > 1 else ()),
+            *(("known: the class was given by people.",) if known else ()),
+        ),
     )
 
 

@@ -203,6 +203,8 @@ def fit(
     start = time.perf_counter()
     how = Method(method, seed, sampler, chains, warmup, draws, progress, seconds)
     _check_request(how, prob, over)
+    if by is not None and not isinstance(by, str):
+        raise InputError(f"by={by!r} is no name of a column; give one")
     notes: list[str] = []
     if positive is None and isinstance(votes, Imported):
         positive = votes.positive

@@ -13,15 +13,16 @@ from voirdire.kinds.kind import Request
 from voirdire.model.added_terms import STEP, TIME, added_terms, walk_numbers
 from voirdire.model.design import Term
 from voirdire.model.specs import Model
-from voirdire.model.term_rows import TermRow
+from voirdire.model.term_rows import PLUS, TIMES, TermRow
 from voirdire.tables.covariates import OWN_FAMILY
 from voirdire.tables.families import read_families
 from voirdire.tables.further import with_column, with_covariates
-from voirdire.tables.problems import Problems
+from voirdire.tables.problems import Problems, nearest
 from voirdire.typing import Bools, Floats, Ints
 
 PERIODS = 8  # at most, of a term of time
 PERIOD = "period"
+COMPARED = ("item", "judge", "context", "criterion")  # which have sections in models
 #: Factors that are columns of every table, with the names of their levels.
 COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
 OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
@@ -67,14 +68,17 @@ def attached(
         _check_named(request, rows, of)
     else:
         rows += _of_covariates(of.further.covariates, len(of.judges))
-        rows += [] if request.by is None else [TermRow(("item", request.by))]
+        rows += [] if request.by is None else [TermRow(("item", _category(request.by)))]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == TIME:
             of = _with_periods(of)
         elif name in (*COLUMNS, *OF_SCORES):
-            if getattr(of, name, None) is None:
-                raise InputError(f"terms: the {of.data} have no column {name!r}; leave it out")
-        elif name not in (*of_judges, *of.further.covariates, *of.further.factors):
+            _check_own(name, of)
+        elif name in of_judges:
+            _check_of_judges(name, of, request)
+        elif name == OWN_FAMILY and name not in of.further.covariates:
+            raise InputError(f"terms: {name} needs families=, item_families=; pass both, or leave it out")
+        elif name not in (*of.further.covariates, *of.further.factors):
             of = with_column(of, name)
             taken = "numbers" if name in of.further.covariates else "names"
             notes.append(f"Column {name} is taken as {taken}.")
@@ -88,6 +92,15 @@ def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
     """A slope of each, and one of each judge where there are several."""
     rows = [TermRow((name,)) for name in names]
     return rows + ([TermRow(("judge", name)) for name in names] if judges > 1 else [])
+
+
+def _category(by: str) -> str:
+    if by in COMPARED:
+        raise InputError(
+            f"by={by!r}: by= names a column of categories, such as the subject of a prompt; what items are worth to "
+            "each judge, in each context or by each criterion are terms of their own (terms=)"
+        )
+    return by
 
 
 def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:
@@ -148,6 +161,30 @@ def _with_periods(table: Any) -> Any:
     return table.with_further(table.further.with_factor(PERIOD, levels, period[code]))
 
 
+def _check_own(name: str, table: Any) -> None:
+    """A column of every table must be there, with several levels where it says neither who answered nor what."""
+    if getattr(table, name, None) is None:
+        raise InputError(f"terms: the {table.data} have no column {name!r}; leave it out")
+    if name not in ("judge", "item") and len(getattr(table, (COLUMNS | OF_SCORES)[name])) < 2:
+        raise InputError(f"terms: {name!r} is the same in every row of the {table.data}; leave it out")
+
+
+def _check_of_judges(name: str, table: Any, request: Request) -> None:
+    """What judges belong to must be known."""
+    if name == "group" and not table.groups:
+        raise InputError(f"terms: the {table.data} have no column 'group'; leave it out")
+    if name == "family" and (why := no_families(table, request)) is not None:
+        raise InputError(f"terms: family cannot be told: {why}; leave it out")
+
+
+def no_families(table: Any, request: Request) -> str | None:
+    """The reason, in words, for which nothing can be told of families of judges; None where it can."""
+    if request.families is None:
+        return "it needs families=, the family of each judge"
+    of_each = read_families(request.families, table.judges)
+    return "no family has several judges" if len(set(of_each.values())) == len(of_each) else None
+
+
 def _check_rows(rows: Sequence[TermRow], table: Any) -> None:
     problems = Problems("terms")
     for row in rows:
@@ -185,9 +222,7 @@ def of_terms(
     """
     named = [frozenset(row.factors) for row in rows]
     text = " + ".join(row.words for row in rows)
-    problems = (
-        [] if frozenset({"item"}) in named else [f"terms {text!r}: there is no term item, what is compared"]
-    )
+    problems = [] if frozenset({"item"}) in named else [_no_item(rows, text)]
     problems += [
         f"terms: {rows[named.index(of)].words} cannot be told: {why}; leave it out"
         for name, of in sections.items()
@@ -200,6 +235,13 @@ def of_terms(
         row for row, of in zip(rows, named, strict=True) if of not in always and of not in sections.values()
     )
     return replace(base, name=text, title=f"Sum of terms: {text}", terms=others, **absent)
+
+
+def _no_item(rows: Sequence[TermRow], text: str) -> str:
+    alone = [row.words for row in rows if len(row.factors) == 1]
+    hint = next((said for one in alone if (said := nearest(one, ("item",)))), "")
+    hint = hint or f"; between terms stands {PLUS}, between names of one {TIMES!r}, as in item + judge:length"
+    return f"terms {text!r}: there is no term item, what is compared{hint}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,19 +35,21 @@ class TermRow(NamedTuple):
         return TIMES.join(self.factors)
 
 
-def parse_terms(text: str) -> tuple[TermRow, ...]:
+def parse_terms(text: object) -> tuple[TermRow, ...]:
     """Rows of a sum of terms.
 
     Raises
     ------
     InputError
-        An empty term or name, a name twice in a term, a term twice.
+        No text, an empty term or name, a name twice in a term, a term twice.
 
     Examples
     --------
     >>> [row.words for row in parse_terms("item + judge:item")]
     ['item', 'judge:item']
     """
+    if not isinstance(text, str):
+        raise InputError(f"terms={text!r} is no text; write terms='item + judge:item'")
     rows = [TermRow(tuple(name.strip() for name in term.split(TIMES))) for term in text.split(PLUS)]
     problems = [problem for row in rows for problem in _problems(row, f"terms {text!r}")]
     problems += _repeated(rows, f"terms {text!r}")

@@ -14,6 +14,7 @@ from voirdire.tables.numbers import read_number
 from voirdire.tables.problems import Problems, nearest
 from voirdire.typing import Bools, Floats, Ints
 
+ANSWERS = ("judge", "item", "context", "criterion", "run", "system", "score", "rank")  # of every table
 COLLINEAR = 1e-8  # smallest eigenvalue of the correlations of covariates
 
 
@@ -186,6 +187,9 @@ def _is_number(cell: object) -> bool:
 
 def _cells(table: Any, name: str, problems: Problems) -> Sequence[object]:
     kept = table.further.columns
+    if name in ANSWERS:
+        problems.table(f"{name!r} is one of the columns that say who answered what; name a further one")
+        return [0.0] * table.rows
     if name not in kept:
         hint = nearest(name, table.further.present) or "; name one that they have"
         problems.table(f"the {table.data} have no column {name!r}{hint}")

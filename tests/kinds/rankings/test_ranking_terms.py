@@ -102,6 +102,14 @@ def test_every_term_is_estimated_and_shown(fit: Any, tmp_path: Path) -> None:
         fit.update(TABLE.head(7))
 
 
+@pytest.mark.parametrize("terms", ["item + item:time", "item + item:time + length"])
+def test_walks_of_several_periods_stand_without_other_terms(terms: str) -> None:
+    """Of several periods, of which a ranking has a number of every step."""
+    table = TABLE[TABLE["context"] < "c05"]
+    found = voirdire.fit(table, terms=terms, method="map").as_dict()
+    assert len([row for row in found["terms"] if row["term"] == "item:time"]) == 7 * PERIODS
+
+
 def test_covariates_are_terms_of_the_default_model() -> None:
     found = voirdire.fit(TABLE, covariates="length", by="category", method="map")
     assert [row.words for row in found.model.terms] == ["length", "judge:length", "item:category"]

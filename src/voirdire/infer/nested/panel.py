@@ -74,7 +74,11 @@ def panel_field(density: PanelDensity, data: Data) -> Field:
     places, part = Places(density), data["panel"]
     groups, hypers = groups_of(density, set())
     sums = Design(part["index"], part["coefficients"], np.array(density.predictor)).used
-    blocks = [places.block(factor) for factor in density.sizes if factor != "item" or density.sides == 1]
+    several = {
+        factor for term in density.terms for factor, _ in term.at
+    }  # a cell may have values of many levels
+    several |= {"item"} if density.sides > 1 else set()
+    blocks = [places.block(factor) for factor in density.sizes if factor not in several]
     blocks = [block for block in blocks if block.max(initial=COMMON) > COMMON == block.min(initial=0)]
     least = len(density.family.predictors)
     patterns = [

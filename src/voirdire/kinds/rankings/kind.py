@@ -22,7 +22,7 @@ from voirdire.kinds.rankings.density import no_contexts, no_tastes
 from voirdire.kinds.rankings.held_out import held_out
 from voirdire.kinds.rankings.human import RankedAnchors
 from voirdire.kinds.rankings.predict import draw, predict
-from voirdire.kinds.rankings.problem import RankingsProblem, pose_rankings
+from voirdire.kinds.rankings.problem import RankingsProblem, check_numbers, pose_rankings
 from voirdire.kinds.scores.kind import criteria_again, unpack_criteria
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
 from voirdire.kinds.shares import Calibration, Shares
@@ -101,6 +101,7 @@ class RankingsKind(Kind[Rankings, RankingsProblem]):
         table, model, told = attached(table, model, request)
         weights = _weights(request.criteria, table.criteria).weights
         problem = pose_rankings(model, table, over=request.over, weights=weights, anchors=request.anchors)
+        check_numbers(problem)
         notes = told + ([] if problem.anchors is None else [*problem.anchors.notes, _of_people(problem)])
         notes += [
             f"Model {model.name} is fitted without {what}: {why}."

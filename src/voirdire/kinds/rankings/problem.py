@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -241,15 +242,37 @@ def pose_rankings(
     return RankingsProblem(density, data, *names, judged, table, order, people, added)
 
 
+def check_numbers(problem: RankingsProblem) -> None:
+    """Refuse numbers that all items of each ranking have alike, which say nothing of their order.
+
+    Raises
+    ------
+    InputError
+    """
+    added = problem.added
+    if "numbers" not in added.codes:
+        return
+    order, numbers = problem.order, added.numbers[problem.order.at(added.codes["numbers"])]
+    differ = ((numbers != numbers[0]) & (order.row >= 0)[..., None]).any(axis=(0, 1))
+    _refuse_alike(
+        term.name
+        for term in added.terms
+        if "item" not in term.factors and term.covariate is not None and not differ[term.covariate]
+    )
+
+
 def _check_sided(added: Resolved) -> None:
     """Raise for terms that are the same for all items of a ranking: they say nothing of their order."""
-    said = [
-        label(term.name)
+    _refuse_alike(
+        term.name
         for term in added.terms
         if "item" not in term.factors and (term.covariate is None or STEP in term.factors)
-    ]
-    if said:
+    )
+
+
+def _refuse_alike(names: Iterable[str]) -> None:
+    if said := ", ".join(dict.fromkeys(label(name) for name in names)):
         raise InputError(
-            f"terms: {', '.join(dict.fromkeys(said))} is the same for all items of a ranking, so it says nothing of "
+            f"terms: {said} is the same for all items of a ranking, so it says nothing of "
             "their order; name item or a number in it, too"
         )

@@ -30,7 +30,7 @@ from voirdire.kinds.scores.human import ScoredAnchors
 from voirdire.kinds.scores.left_out import calibration
 from voirdire.kinds.scores.over_time import over_time
 from voirdire.kinds.scores.predict import predict
-from voirdire.kinds.scores.problem import ScoresProblem, pose_scores
+from voirdire.kinds.scores.problem import ScoresProblem, pose_scores, uses_families
 from voirdire.kinds.scores.residuals import residuals
 from voirdire.kinds.scores.terms import check_terms, model_of
 from voirdire.kinds.scores.weights import OnCriteria, read_criteria
@@ -116,7 +116,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
 
     def model_of_terms(self, table: Scores, request: Request) -> Model:
         """See :func:`.scores.terms.model_of`."""
-        return model_of(table, request.terms)
+        return model_of(table, request)
 
     def pose(self, model: Model, table: Scores, request: Request) -> tuple[ScoresProblem, list[str]]:
         """See :func:`.scores.problem.pose_scores`."""
@@ -125,7 +125,7 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         if model.terms:
             check_terms(model)
         about = placed(table)
-        if request.families is not None and model.families is not None:
+        if request.families is not None and uses_families(model):
             how["families"] = read_families(request.families, table.judges)
             if len(set(how["families"].values())) == 1 < len(table.judges):
                 raise InputError(
@@ -250,8 +250,8 @@ class ScoresKind(Kind[Scores, ScoresProblem]):
         return problem.model.pool == "none" and not problem.density.families
 
     def uses_families(self, problem: ScoresProblem) -> bool:
-        """True if the model has errors that families share."""
-        return problem.model.families is not None
+        """True if the model has errors that families share, or another term of families."""
+        return uses_families(problem.model)
 
     def predicts_density(self, model: Model) -> bool:
         """True if the scale is continuous."""

@@ -203,7 +203,7 @@ def pose_scores(
         contexts = no_contexts(table) is None
     contexts = contexts and model.context is not None
     answers, runs = answers_of(table)
-    named = dict(families or {}) if model.families is not None else {}
+    named = dict(families or {}) if uses_families(model) else {}
     of_families, shared = shared_families(named, table.judges)
     of_judges = {"group": (judge_group, groups)} if table.groups else {}
     if of_families:
@@ -279,6 +279,11 @@ def about_of(density: ScoresLayout, table: Scores, added: Mapping[str, Ints]) ->
         code = getattr(table, name) if name in (*NAMES, "context") else added.get(name)
         found[name] = table.judge * 0 - 1 if code is None else code
     return found
+
+
+def uses_families(model: Model) -> bool:
+    """True if a model has a term of families of judges."""
+    return model.families is not None or any("family" in row.factors for row in model.terms)
 
 
 def shared_families(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from voirdire.errors import InputError
-from voirdire.kinds.further_terms import of_terms
+from voirdire.kinds.further_terms import no_families, of_terms
+from voirdire.kinds.kind import Request
 from voirdire.kinds.scores import ordinal
 from voirdire.kinds.scores.contexts import no_contexts, tells_tastes
 from voirdire.kinds.scores.density import form_of
 from voirdire.kinds.scores.problem import has_repeats
 from voirdire.model.specs import Model, load_model
-from voirdire.model.term_rows import TermRow
 from voirdire.model.terms.strength import SharedStrength
 from voirdire.tables.scores import Scores
 
@@ -26,7 +26,7 @@ SECTIONS = {
 ALWAYS = (frozenset({"item"}), frozenset({"item", "criterion"}), frozenset({"judge"}), frozenset({"group"}))
 
 
-def model_of(table: Scores, rows: tuple[TermRow, ...]) -> Model:
+def model_of(table: Scores, request: Request) -> Model:
     """The model of a sum of terms.
 
     Raises
@@ -41,12 +41,16 @@ def model_of(table: Scores, rows: tuple[TermRow, ...]) -> Model:
     >>> from voirdire.tables.scores import read_scores
     >>> rows = [(judge, item, context, 1) for judge in "ab" for item in "xy" for context in "pq"]
     >>> table = read_scores(pd.DataFrame(rows, columns=["judge", "item", "context", "score"]))
-    >>> found = model_of(table, parse_terms("item + item:context + judge:time"))
+    >>> found = model_of(table, Request(terms=parse_terms("item + item:context + judge:time")))
     >>> sorted(found.sections), [row.words for row in found.terms]
     (['anchors', 'context', 'cutpoints', 'reliability', 'severity', 'strength', 'weights'], ['judge:time'])
     """
+    rows = request.terms
     named = {frozenset(row.factors) for row in rows}
-    sections, untold = dict(SECTIONS), {"context": no_contexts(table)}
+    sections, untold = (
+        dict(SECTIONS),
+        {"context": no_contexts(table), "families": no_families(table, request)},
+    )
     if not tells_tastes(table, no_contexts(table) is None):
         if has_repeats(table):  # runs tell what a judge makes of an item, as criteria and contexts do
             del sections["taste"]

@@ -1,4 +1,4 @@
-"""Terms of which a table says nothing, and such as no model has, are refused with the reason, of whatever kind it is."""
+"""Terms of which a table says nothing, and such as no model has, are refused with the reason, of whatever kind."""
 
 from __future__ import annotations
 

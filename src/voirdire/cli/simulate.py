@@ -171,7 +171,12 @@ def _kept(out: Path | None) -> str:
 
 
 def readable(table: pd.DataFrame) -> str:
-    """A table of results as text: columns that never vary are left out, numbers to four digits."""
+    """A table of results as text: columns that never vary are left out, but where none does.
+
+    Numbers have four digits.
+    """
     varying = [name for name in table.columns if len(set(table[name].astype(str))) > 1 or name == "mean"]
-    shown = table[varying].to_string(index=False, float_format=lambda value: f"{value:.4f}", na_rep="")
+    shown = table[varying or list(table)].to_string(
+        index=False, float_format=lambda value: f"{value:.4f}", na_rep=""
+    )
     return "\n".join(console.plain(line) for line in shown.split("\n"))

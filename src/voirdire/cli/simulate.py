@@ -176,7 +176,7 @@ def readable(table: pd.DataFrame) -> str:
     Numbers have four digits.
     """
     varying = [name for name in table.columns if len(set(table[name].astype(str))) > 1 or name == "mean"]
-    shown = table[varying or list(table)].to_string(
+    shown = table[varying or list(table.columns)].to_string(
         index=False, float_format=lambda value: f"{value:.4f}", na_rep=""
     )
     return "\n".join(console.plain(line) for line in shown.split("\n"))

@@ -22,7 +22,6 @@ from voirdire.typing import Bools, Floats, Ints
 
 PERIODS = 8  # at most, of a term of time
 PERIOD = "period"
-COMPARED = ("item", "judge", "context", "criterion")  # which have sections in models
 #: Factors that are columns of every table, with the names of their levels.
 COLUMNS = {"judge": "judges", "criterion": "criteria", "item": "items", "context": "contexts", "run": "runs"}
 OF_SCORES = {"phase": "phases", "system": "systems"}  # of tables that have them
@@ -68,7 +67,7 @@ def attached(
         _check_named(request, rows, of)
     else:
         rows += _of_covariates(of.further.covariates, len(of.judges))
-        rows += [] if request.by is None else [TermRow(("item", _category(request.by)))]
+        rows += [] if request.by is None else [TermRow(("item", request.by))]
     for name in dict.fromkeys(name for row in rows for name in row.factors):
         if name == TIME:
             of = _with_periods(of)
@@ -92,15 +91,6 @@ def _of_covariates(names: Sequence[str], judges: int) -> list[TermRow]:
     """A slope of each, and one of each judge where there are several."""
     rows = [TermRow((name,)) for name in names]
     return rows + ([TermRow(("judge", name)) for name in names] if judges > 1 else [])
-
-
-def _category(by: str) -> str:
-    if by in COMPARED:
-        raise InputError(
-            f"by={by!r}: by= names a column of categories, such as the subject of a prompt; what items are worth to "
-            "each judge, in each context or by each criterion are terms of their own (terms=)"
-        )
-    return by
 
 
 def _check_named(request: Request, rows: Sequence[TermRow], table: Any) -> None:

@@ -144,12 +144,22 @@ def with_covariates(table: T, given: object) -> T:
         problems.table(f"{name!r} is named twice; name it once")
     problems.raise_any()
     values, units = standardised(names, raw, problems)
+    found = of.further.with_covariates(names, values, units)
+    _check_collinear(found, problems)
+    problems.raise_any()
+    return of.with_further(found)  # type: ignore[no-any-return]
+
+
+def _check_collinear(further: Further, problems: Problems) -> None:
+    assert further.covariate is not None  # some were added
+    centred = further.covariate - further.covariate.mean(axis=0)
+    values = centred / np.maximum(centred.std(axis=0), 1e-300)
     lowest, direction = (part[..., 0] for part in np.linalg.eigh(values.T @ values / len(values)))
     if lowest < COLLINEAR:
-        among = [repr(name) for name, part in zip(names, direction, strict=True) if abs(part) > 1e-3]
+        among = [
+            repr(name) for name, part in zip(further.covariates, direction, strict=True) if abs(part) > 1e-3
+        ]
         problems.table(f"{', '.join(among)} are collinear: one follows from the others; leave one out")
-    problems.raise_any()
-    return of.with_further(of.further.with_covariates(names, values, units))  # type: ignore[no-any-return]
 
 
 def with_column(table: T, name: str) -> T:

@@ -194,6 +194,7 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
         ({"terms": "item + item:context"}, "the table has no column context"),
         ({"terms": "item + judge:lenght"}, "did you mean 'length'"),
         ({"terms": "item + length:time"}, "has several numbers"),
+        ({"terms": "item + length + twice"}, "'length', 'twice' are collinear"),
         ({"terms": "item", "covariates": "length"}, "'length' is given, and no term names it"),
         ({"terms": "item", "model": "rating-halo"}, "in the place of a model"),
         ({"covariates": "length", "model": "rating-severity"}, "takes none beside its own"),
@@ -203,7 +204,7 @@ def test_a_model_file_has_terms(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_a_term_is_refused(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        voirdire.fit(TABLE, method="map", **asked)
+        voirdire.fit(TABLE.assign(twice=2 * TABLE["length"]), method="map", **asked)
 
 
 def test_scores_between_levels_and_other_tables_take_no_terms() -> None:

@@ -27,9 +27,9 @@ class Stop:
 
     Examples
     --------
-    >>> with listening() as stop:
-    ...     signal.raise_signal(signal.SIGINT)
-    ...     stop()
+    >>> stop = Stop()
+    >>> stop.asked = True
+    >>> stop()
     True
     """
 

@@ -25,12 +25,11 @@ import numpy as np
 from voirdire.errors import InputError
 from voirdire.infer.posterior import Posterior, some_draws
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.labels.about import TARGET, panel_of
+from voirdire.kinds.labels.about import TARGET
 from voirdire.kinds.labels.beliefs import class_probabilities
 from voirdire.kinds.labels.names import called
 from voirdire.kinds.labels.problem import LabelsProblem
 from voirdire.kinds.labels.success import unknown_success
-from voirdire.kinds.labels.target import Target
 from voirdire.kinds.systems import placed, ranked
 from voirdire.tables.labels import Labels
 from voirdire.typing import Floats, Ints
@@ -71,18 +70,18 @@ def shares(problem: LabelsProblem, posterior: Posterior, seed: int = 0) -> Float
 
 
 def _beliefs(problem: LabelsProblem, posterior: Posterior) -> list[Floats]:
-    """P(class) of every unit in draws of the fit, shape (units, classes) each; as :func:`.labels.results.items`."""
+    """P(class) of every unit in draws of the fit, shape (units, classes) each.
+
+    By the panel where no item is known: shares of systems take them for what answers say beside the shares, which
+    probabilities about the target, that are drawn to shares of votes, are not.
+    """
     if problem.about == TARGET and problem.answered is not None:
         return [problem.answered]
     density = problem.density
     each = some_draws(posterior, FEW) if density.graded else some_draws(posterior)
     found = [class_probabilities(density, [one], problem.data) for one in each]
     rates = called(problem, posterior)
-    found = [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
-    if problem.about != TARGET or not density.latent:
-        return found
-    prior, rng = Target.prior(), np.random.default_rng(0)
-    return [prior.drawn(panel_of(problem, chance), rng) for chance in found]
+    return [(one if rates is None else one @ rates)[problem.unit_row] for one in found]
 
 
 def _drawn(

@@ -125,13 +125,6 @@ class Target:
             total = total + of_model * panel.weighed(dependence)
         return np.asarray(total)
 
-    def drawn(self, panel: Panel, rng: np.random.Generator) -> Floats:
-        """P(class) under one draw of dependence and share."""
-        place = rng.choice(self.log_weight.size, p=self._weight.ravel())
-        row, column = np.unravel_index(place, self.log_weight.shape)
-        of_model = panel.weighed(float(DEPENDENCE[row]))
-        return np.asarray((1.0 - SHARE[column]) * of_model + SHARE[column] * panel.shares)
-
     def learned(self, panel: Panel, answer: Ints) -> Target:
         """With the classes of items: the weights are not normalised, and sum to the probability of these classes."""
         rows = np.arange(len(answer))

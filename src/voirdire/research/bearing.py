@@ -20,7 +20,7 @@ import numpy as np
 from voirdire.agreement.coefficients.concordance import concordance_index
 from voirdire.errors import InputError
 from voirdire.fit.verb import fit
-from voirdire.kinds.fit import RankedFit
+from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.model.specs import load_model
 from voirdire.simulate.judges import Judge

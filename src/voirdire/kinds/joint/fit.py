@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import ComparedFit, ScoredFit
 from voirdire.kinds.joint.kind import JOINT
 from voirdire.kinds.joint.problem import JointProblem
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.ranked_fit import ComparedFit, ScoredFit
 from voirdire.kinds.votes import results
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import RankedFit, verb
+from voirdire.kinds.fit import verb
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.ranked_fit import RankedFit
 from voirdire.kinds.rankings import results
 from voirdire.kinds.rankings.kind import RANKINGS
 from voirdire.kinds.rankings.problem import RankingsProblem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import ScoredFit
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.ranked_fit import ScoredFit
 from voirdire.kinds.scores import results, systems
 from voirdire.kinds.scores.kind import SCORES
 from voirdire.kinds.scores.problem import ScoresProblem

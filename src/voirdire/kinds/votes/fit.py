@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from voirdire.errors import InputError
 from voirdire.kinds.columns import Columns
-from voirdire.kinds.fit import ComparedFit
 from voirdire.kinds.kind import Kind
+from voirdire.kinds.ranked_fit import ComparedFit
 from voirdire.kinds.votes import adjusted, groups, in_contexts, results
 from voirdire.kinds.votes.kind import VOTES
 from voirdire.kinds.votes.problem import VotesProblem

@@ -1,0 +1,121 @@
+"""Fits whose items have strengths: of comparisons, of scores, of rankings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from voirdire.errors import InputError
+from voirdire.infer.posterior import Posterior
+from voirdire.kinds.columns import Columns
+from voirdire.kinds.fit import Fit, verb
+from voirdire.kinds.spreads import spreads
+from voirdire.settings import least_draws
+from voirdire.tables.given import as_given
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_GROUPS = {"votes": "answers"}  # columns of groups of judges by another name
+
+
+class RankedFit(Fit):
+    """A fit whose items have strengths."""
+
+    def ranking(self) -> pd.DataFrame:
+        """Items, best first: item, score, sd, low, high, rank, rank_low, rank_high, p_best.
+
+        The score is in log-odds: the strength, or its average over criteria by their weights. ``low`` and ``high``
+        bound the equal-tailed interval of probability ``prob``; all but score and rank are missing under ``map``.
+        """
+        return self._frame(self.tables["items"])
+
+    def criteria(self) -> pd.DataFrame:
+        """Criteria: weight (they sum to one) with interval."""
+        return self._frame(self.tables["criteria"])
+
+    def strengths(self) -> pd.DataFrame:
+        """Strength of every item under every criterion (log-odds): criterion, item, strength, sd, low, high."""
+        return self._frame(self.strength_columns())
+
+    def spreads(self) -> pd.DataFrame:
+        """Learned spreads of items, contexts, tastes and tie habits: name, value, low, high.
+
+        Empty of models without learned structure; see :func:`voirdire.kinds.spreads.spreads`.
+        """
+        return self._frame(spreads(self.problem, self.posterior, self.prob))
+
+    def board(self) -> dict[str, Any]:
+        """The leaderboard: what is told apart, what a choice may cost; see :func:`voirdire.fit.board.board.board`."""
+        leaderboard: dict[str, Any] = verb("board")(self.in_pandas)
+        return leaderboard
+
+    def strength_columns(self) -> Columns:
+        """As :meth:`strengths`, as columns."""
+        raise NotImplementedError
+
+    def bootstrap(self, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+        """The ranking with intervals from modes of resampled votes and scores; columns as :meth:`ranking`.
+
+        Answers are drawn with replacement; see :mod:`voirdire.kinds.bootstrap`. The intervals show how the mode varies
+        with them, and nothing of what the prior leaves open.
+
+        Raises
+        ------
+        InputError
+            The fit is one of a baseline of scores, or by method "adam", or ``resamples`` are too few for its ``prob``.
+        """
+        if self.method == "adam":
+            raise InputError(
+                "bootstrap() finds modes, and method 'adam' is another estimator; fit with method='map'"
+            )
+        if resamples < (least := least_draws(self.prob)):
+            raise InputError(
+                f"resamples {resamples} is too few for intervals of {self.prob}; at least {least:,}"
+            )
+        problem, centre = self.problem, self.posterior.centre
+        x = self.kind.refit_resampled(problem, centre, resamples, np.random.default_rng(seed))
+        around = Posterior(problem.density, centre, x[None], around_centre=True)
+        return self._frame(self.kind.results["items"](problem, around, self.prob))
+
+
+class ComparedFit(RankedFit):
+    """A fit that rests on comparisons, perhaps among other answers."""
+
+    def next_comparisons(self, count: int = 10, **settings: Any) -> pd.DataFrame:
+        """Comparisons to send to a person or a judge next; see :func:`voirdire.fit.next.suggest.next_comparisons`.
+
+        ``who`` is "person" or "judge", ``about`` what is to become surer: "ranking" or "judges"; also
+        ``repeats`` and ``seed``.
+        """
+        comparisons: pd.DataFrame = verb("next_comparisons")(self.in_pandas, count, **settings)
+        return as_given(comparisons, self.frames)
+
+    def pairs(self) -> pd.DataFrame:
+        """Probability that the first item is better (that people prefer it), for unconnected pairs with anchors.
+
+        Columns: criterion (where there are several), first, second, p_first.
+
+        Raises
+        ------
+        InputError
+            The fit has no anchors, or its items are linked: use :meth:`ranking`.
+        """
+        if self.anchored is None or not self.anchored.pairs:
+            raise InputError(
+                "pairs() is for tables of unconnected pairs that were fitted with anchors; use ranking()"
+            )
+        return self._rows(self.anchored.pairs)
+
+
+class ScoredFit(RankedFit):
+    """A fit that rests on scores, perhaps among other answers."""
+
+    def cutpoints(self) -> pd.DataFrame:
+        """Limits between the levels of the scale: criterion, lower, upper, cutpoint, low, high."""
+        return self._frame(self.tables["cutpoints"])
+
+    def groups(self) -> pd.DataFrame:
+        """Groups of judges: group, judges, answers (scores given), mean, severity, low, high."""
+        return self._frame({_GROUPS.get(name, name): of for name, of in self.tables["groups"].items()})
